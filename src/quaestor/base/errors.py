@@ -1,0 +1,23 @@
+"""The family of errors a person can mend; each message says what was found, where, and what to do."""
+
+
+class QuaestorError(Exception):
+    """Root of every error that Quaestor raises on purpose; its text is one sentence for a person."""
+
+    exit_code = 2
+
+
+class InputError(QuaestorError):
+    """A file, archive or address given to Quaestor is not what it must be."""
+
+
+class SettingsError(QuaestorError):
+    """A study file says something that cannot be."""
+
+
+class StateError(QuaestorError):
+    """What was asked for needs something that has not been done yet."""
+
+
+class MissingPart(QuaestorError):
+    """This machine lacks a program or a package that the call needs."""

@@ -1,0 +1,19 @@
+"""Names a person may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest_first(name: str, allowed: Iterable[str]) -> list[str]:
+    """The allowed names, those most like the given one first."""
+    options = list(allowed)
+    alike = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    return [*alike, *(option for option in options if option not in alike)]
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a, b or c`."""
+    parts = list(names)
+    return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)

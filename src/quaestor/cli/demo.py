@@ -1,0 +1,45 @@
+"""`quaestor demo`: the whole product on synthetic evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quaestor.base.errors import StateError
+from quaestor.cli.output import console, number, progress_bar
+
+_STUDY = "dl-implementation-issues"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(demo)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the demo lives; made anew each time.")] = Path(
+        "demo-study"
+    ),
+    seed: Annotated[int, typer.Option(help="The same seed gives the same demo.")] = 7,
+    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Show it in the browser at the end.")] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8321,
+) -> None:
+    """Run everything end to end on synthetic evidence: dump, study, ingest, funnel, page."""
+    from quaestor.study.demo import run_demo
+
+    screen = console()
+    with progress_bar() as progress:
+        outcome = run_demo(folder, seed, lambda words: screen.print(words, soft_wrap=True), progress)
+    widest = max(len(step.step) for step in outcome.funnel.steps)
+    screen.print(f"{'':{widest}}  {'planted':>9}  {'found':>9}")
+    for step, planted in zip(outcome.funnel.steps, outcome.planted, strict=True):
+        mark = "=" if step.kept == planted else "≠"
+        screen.print(f"{step.step:{widest}}  {number(planted):>9}  {number(step.kept):>9} {mark}")
+    if not outcome.agrees:
+        raise StateError("the funnel did not find what was planted: please report this with the seed")
+    screen.print(f"The funnel is drawn in {outcome.drawing}", soft_wrap=True)
+    if serve:
+        from quaestor.web.server import serve_study
+
+        serve_study(folder, port, lambda address: screen.print(f"Open {address}  (Ctrl+C ends)", soft_wrap=True))

@@ -1,0 +1,130 @@
+"""`quaestor ingest`: evidence in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quaestor.base.errors import InputError
+from quaestor.cli.output import (
+    JsonOption,
+    StudyOption,
+    chosen_study,
+    console,
+    number,
+    print_json,
+    progress_bar,
+)
+
+if TYPE_CHECKING:
+    from quaestor.study.ingest import IngestReport
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(ingest)
+
+
+def ingest(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A source of the study (default: all), or `stackexchange` with a PATH."),
+    ] = None,
+    path: Annotated[Path | None, typer.Argument(help="A dump: folder, .xml, .xml.gz or .7z.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the evidence goes; only with a PATH.")] = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(help="Only questions with these tags and their answers: `pandas,tensorflow*`."),
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="The site's name in item ids; default: from the path.")] = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Read evidence into Parquet: the sources of a study, or any Stack Exchange dump.
+
+    Examples:
+
+        quaestor ingest
+
+        quaestor ingest stackexchange coffee.stackexchange.com.7z --out coffee
+
+        quaestor ingest stackexchange stackoverflow.com --out tf --tags 'tensorflow*,pytorch'
+    """
+    if path is not None:
+        _ingest_dump(source, path, out, tags, site, json)
+        return
+    if out is not None or tags is not None or site is not None:
+        raise InputError("--out, --tags and --site go with a PATH: quaestor ingest stackexchange PATH --out DIR")
+    from quaestor.study.sources import ingest_source
+
+    opened = chosen_study(study)
+    names = [source] if source is not None else list(opened.settings.sources)
+    if not names:
+        raise InputError(f"{opened.file} has no source yet: add one, for example [sources.stackoverflow]")
+    reports = {}
+    for name in names:
+        with progress_bar() as progress:
+            reports[name] = ingest_source(opened, name, progress=progress)
+        if not json:
+            _show(reports[name])
+    if json:
+        print_json({name: report.as_json() for name, report in reports.items()})
+
+
+def _ingest_dump(
+    kind: str | None, path: Path, out: Path | None, tags: str | None, site: str | None, as_json: bool
+) -> None:
+    if kind != "stackexchange":
+        raise InputError(
+            f"a PATH can be read as `stackexchange`, not as {kind!r}: quaestor ingest stackexchange {path} --out DIR"
+        )
+    if out is None:
+        raise InputError(f"where shall the evidence go? quaestor ingest stackexchange {path} --out DIR")
+    wanted = tuple(tag.strip() for tag in tags.split(",") if tag.strip()) if tags is not None else ()
+    if tags is not None and not wanted:
+        raise InputError("--tags is empty: name tags, as in --tags 'pandas,tensorflow*', or leave it out")
+    from quaestor.study.ingest import ingest_stackexchange
+
+    with progress_bar() as progress:
+        report = ingest_stackexchange(path, out, tags=wanted, site=site, progress=progress)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        _show(report)
+
+
+def _show(report: IngestReport) -> None:
+    from rich.table import Table
+
+    screen = console()
+    manifest = report.manifest
+    if report.unchanged:
+        screen.print(f"Nothing to do: {report.out} already holds this evidence, made {manifest.made}.")
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("table")
+    for heading in ("read", "kept", "rejected"):
+        table.add_column(heading, justify="right")
+    for name, entry in manifest.tables.items():
+        table.add_row(name, number(entry.read), number(entry.rows), number(entry.rejected))
+    screen.print(table)
+    if "posts" in manifest.tables:
+        notable = manifest.tables["posts"].notable
+        words = [f"{number(notable.get(name, 0))} {name}" for name in ("questions", "answers", "accepted", "closed")]
+        screen.print(", ".join(words))
+    if report.resumed:
+        screen.print(f"Taken over from an interrupted run: {', '.join(report.resumed)}.")
+    for name, entry in manifest.tables.items():
+        if entry.rejected:
+            where = report.out / "rejects" / f"{name}.jsonl"
+            screen.print(f"{number(entry.rejected)} rejected in {name}, with offset and reason in {where}")
+        if entry.unknown:
+            seen = ", ".join(f"{key} ({number(count)})" for key, count in entry.unknown.items())
+            screen.print(f"Unknown attributes in {name}, kept in other_attributes: {seen}")
+    for note in manifest.notes:
+        screen.print(f"Note: {note}")
+    rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
+    screen.print(
+        f"{manifest.text_bytes / 1e6:,.1f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s) into {report.out}"
+    )

@@ -1,0 +1,148 @@
+"""`quaestor funnel`, `items`, `sample`: from all posts to candidates, and what is behind each number."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quaestor.base.errors import InputError
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(funnel)
+    app.command()(items)
+    app.command()(sample)
+
+
+def funnel(
+    study: StudyOption = None,
+    examples: Annotated[bool, typer.Option("--examples", help="Show posts that each step kept and dropped.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run the funnel: counts in and out of each step, drawn into published/funnel.svg."""
+    from quaestor.study.funnel import draw, run_funnel
+
+    opened = chosen_study(study)
+    with errors().status("Running the funnel …"):
+        result = run_funnel(opened)
+        drawn = draw(opened, result)
+    if json:
+        print_json([{"step": step.step, "in": step.entered, "out": step.kept} for step in result.steps])
+        return
+    from rich.markup import escape
+    from rich.table import Table
+
+    screen = console()
+    table = Table(box=None, pad_edge=False)
+    table.add_column("step")
+    for heading in ("in", "out", "dropped", "kept"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    widest = max((step.entered for step in result.steps), default=1) or 1
+    for step in result.steps:
+        share = f"{step.kept / step.entered:.1%}" if step.entered else "–"
+        bar = "█" * max(round(24 * step.kept / widest), 1 if step.kept else 0)
+        table.add_row(
+            escape(step.step),
+            number(step.entered),
+            number(step.kept),
+            number(step.dropped),
+            share,
+            f"[red]{bar}[/red]",
+        )
+    screen.print(table)
+    for name in result.pending:
+        screen.print(f"Then, decided by raters: {escape(name)}")
+    if examples:
+        for step in result.steps:
+            for side, chosen in (("kept", step.kept_examples), ("dropped", step.dropped_examples)):
+                for one in chosen:
+                    screen.print(f"{escape(step.step)}, {side}: {escape(one.title)}  [dim]{one.item}[/dim]")
+    screen.print(f"Drawn in {drawn}", soft_wrap=True)
+
+
+def items(
+    item: Annotated[str | None, typer.Argument(help="An item id: show its way through the funnel.")] = None,
+    step: Annotated[str | None, typer.Option(help="List the items that this step kept.")] = None,
+    dropped: Annotated[bool, typer.Option("--dropped", help="… or dropped.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the items behind a number, or tell the way of one item.
+
+    Examples:
+
+        quaestor items --step "how-to in the title" --dropped
+
+        quaestor items stackoverflow/question/34454721
+    """
+    from rich.markup import escape
+
+    from quaestor.study.items import items_of_step, way_of
+
+    opened = chosen_study(study)
+    screen = console()
+    if item is not None:
+        way = way_of(opened, item)
+        if json:
+            print_json(way)
+            return
+        for passed in way["passed"]:
+            screen.print(f"[green]passed[/green]  {escape(passed)}")
+        screen.print(f"[red]fell out[/red] {escape(way['fell_at'])}" if way["fell_at"] else "still in")
+        screen.print(f"from {escape(', '.join(way['inputs']))}  {escape(way['link'])}", soft_wrap=True)
+        return
+    if step is None:
+        raise InputError('name an item or a step: quaestor items --step "not closed" [--dropped]')
+    rows = items_of_step(opened, step, dropped=dropped, limit=limit)
+    if json:
+        print_json([asdict(row) for row in rows])
+        return
+    for row in rows:
+        screen.print(f"{row.item}  {escape(row.title)}", soft_wrap=True)
+
+
+def sample(
+    name: Annotated[str | None, typer.Argument(help="A sample of study.toml; none: described by the options.")] = None,
+    after: Annotated[str | None, typer.Option(help="The step of the funnel to sample from; default: the last.")] = None,
+    size: Annotated[
+        int | None, typer.Option(min=1, help="How many; default: what confidence and margin ask for.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the estimate.")] = 0.95,
+    margin: Annotated[float, typer.Option(help="Margin of error.")] = 0.05,
+    by: Annotated[str | None, typer.Option(help="Stratify by `year` or `family`.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Default: the study's seed.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the items to this CSV file.")] = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Draw a seeded sample of candidates, simple or stratified; says how large it must be.
+
+    Example: quaestor sample --confidence 0.95 --margin 0.05 --by year --out sample.csv
+    """
+    from quaestor.study.samples import describe_sample, draw_sample, write_sample
+
+    described = None
+    if name is None:
+        described = describe_sample(after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed)
+    drawn = draw_sample(chosen_study(study), name, described)
+    if out is not None:
+        write_sample(drawn, out)
+    if json:
+        print_json({**asdict(drawn), "size": drawn.size})
+        return
+    screen = console()
+    screen.print(
+        f"{number(drawn.size)} of {number(drawn.population)} items, seed {drawn.seed}; "
+        f"±{drawn.margin:.0%} at {drawn.confidence:.0%} confidence asks for {number(drawn.needed)}"
+    )
+    for stratum, chosen in drawn.strata.items():
+        if stratum != "all":
+            screen.print(f"{stratum}: {number(len(chosen))}")
+    if out is not None:
+        screen.print(f"Written to {out}", soft_wrap=True)

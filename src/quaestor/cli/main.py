@@ -1,0 +1,61 @@
+"""The `quaestor` command: its groups, and how every failure becomes one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from quaestor import __version__
+from quaestor.base.errors import QuaestorError
+from quaestor.cli import demo, evidence, funnel, study, synth, web
+from quaestor.cli.output import errors
+
+app = typer.Typer(
+    name="quaestor",
+    help="Takes an empirical study from raw evidence to published findings. A study is a folder.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (study, evidence, funnel, synth, web, demo):
+    group.add_to(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"quaestor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Quaestor."""
+
+
+def run() -> None:
+    """What the console script calls."""
+    try:
+        app()
+    except QuaestorError as error:
+        errors().print("[red]quaestor:[/red]", escape(str(error)), soft_wrap=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        errors().print("\nInterrupted. Nothing half-written is visible; run the command again to go on.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does; that is no failure of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,84 @@
+"""What the commands share: options, consoles, JSON, and a progress bar with rate and estimate."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from quaestor.sources.records import Progress
+    from quaestor.study.folder import Study
+
+StudyOption = Annotated[
+    Path | None,
+    typer.Option("--study", metavar="DIR", help="The study folder; default: the one you are in.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def errors() -> Console:
+    """Where words for the person go, so that standard output holds results alone."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, emoji=False)
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def chosen_study(folder: Path | None) -> Study:
+    """The study named with --study, or the one around the working folder."""
+    from quaestor.study.folder import open_study
+
+    return open_study(folder or Path.cwd())
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar with rate and estimate on a terminal; silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.progress import (
+        Progress as RichProgress,
+    )
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    )  # fmt: skip
+    with RichProgress(*columns, console=errors(), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total or None)
+            bars.update(tasks[what], completed=done)
+
+        yield tell
+
+
+def number(value: int) -> str:
+    """`90,697`."""
+    return f"{value:,}"

@@ -1,0 +1,56 @@
+"""`quaestor synth`: synthetic evidence of any size, with the truth beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quaestor.cli.output import JsonOption, console, number, print_json, progress_bar
+
+group = typer.Typer(help="Make synthetic evidence with planted, known answers.", no_args_is_help=True)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(group, name="synth")
+
+
+@group.callback()
+def synth() -> None:
+    """Make synthetic evidence with planted, known answers."""
+
+
+@group.command()
+def stackexchange(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of the new dump.")],
+    posts: Annotated[
+        int | None, typer.Option(min=1, help="How many posts; default 10,000, or what --like needs.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    tag_syntax: Annotated[str, typer.Option(help="`old` writes <a><b>, `new` writes |a|b|.")] = "new",
+    like: Annotated[str | None, typer.Option(help="Plant the printed figures of a bundled study.")] = None,
+    only_posts: Annotated[bool, typer.Option("--only-posts", help="Leave the other seven tables out.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Write a synthetic Stack Exchange dump; truth.json beside it says what was planted.
+
+    Example: quaestor synth stackexchange dump --like dl-implementation-issues --seed 7
+    """
+    from quaestor.study.synthetic import synthesise
+
+    with progress_bar() as progress:
+        truth = synthesise(
+            out, posts=posts, seed=seed, tag_syntax=tag_syntax, like=like,
+            only_posts=only_posts, progress=progress,
+        )  # fmt: skip
+    if json:
+        print_json(truth.as_json())
+        return
+    screen = console()
+    screen.print(
+        f"{number(truth.questions)} questions and {number(truth.answers)} answers in {out} (synthetic, seed {seed})",
+        soft_wrap=True,
+    )
+    for step in truth.funnel:
+        screen.print(f"  planted {step.step}: {number(step.entering)} → {number(step.leaving)}")

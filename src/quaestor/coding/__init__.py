@@ -1,0 +1,1 @@
+"""Codebook, rounds, ratings, disagreements and decisions."""

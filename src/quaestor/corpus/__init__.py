@@ -1,0 +1,1 @@
+"""Evidence at rest: Parquet with its manifest, the engine that queries it, the funnel and sampling."""

@@ -1,0 +1,86 @@
+"""What the corpus hands on: manifests, funnel results, samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from quaestor.sources.records import InputFile
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One Parquet file of a table."""
+
+    name: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """One table of the evidence."""
+
+    rows: int
+    rejected: int
+    read: int
+    unknown: dict[str, int]
+    notable: dict[str, int]
+    files: tuple[TableFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of evidence holds, where it came from, and what made it."""
+
+    kind: str
+    site: str
+    settings: dict[str, Any]
+    inputs: tuple[InputFile, ...]
+    tables: dict[str, TableEntry]
+    tool: str
+    made: str
+    seconds: float
+    text_bytes: int = 0
+    notes: tuple[str, ...] = ()
+    format: int = 1
+
+
+@dataclass(frozen=True)
+class Example:
+    """A post shown to say what a step keeps or drops."""
+
+    item: str
+    title: str
+    tags: tuple[str, ...]
+    created: str
+    score: int | None
+    views: int | None
+    body: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """One step of the funnel: what went in, what came out, and a seeded sample of both sides."""
+
+    step: str
+    entered: int
+    kept: int
+    rule: str
+    kept_examples: tuple[Example, ...] = field(default=())
+    dropped_examples: tuple[Example, ...] = field(default=())
+
+    @property
+    def dropped(self) -> int:
+        return self.entered - self.kept
+
+
+@dataclass(frozen=True)
+class FunnelResult:
+    """The whole funnel over one source."""
+
+    source: str
+    steps: tuple[StepResult, ...]
+    pending: tuple[str, ...] = ()
+    seed: int = 0

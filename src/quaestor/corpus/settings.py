@@ -1,0 +1,97 @@
+"""What a study file may say about tag families, question kinds, the funnel and samples."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+
+class Settings(BaseModel):
+    """A part of a study file: unknown keys are errors, values cannot change once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Tag = Annotated[str, StringConstraints(pattern=r"^[^\s<>|]+$")]
+
+
+class KindSettings(Settings):
+    """A question kind: it matches when any of its patterns is found and none of `unless_title` is."""
+
+    description: str = ""
+    title: tuple[str, ...] = ()
+    body: tuple[str, ...] = ()
+    unless_title: tuple[str, ...] = ()
+
+    @field_validator("title", "body", "unless_title")
+    @classmethod
+    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is not a regular expression ({error})") from None
+        return patterns
+
+
+class StepSettings(Settings):
+    """One step of the funnel; an item goes on when every condition of the step holds."""
+
+    step: Name
+    tags: tuple[Tag, ...] = ()
+    without_tags: tuple[Tag, ...] = ()
+    kind: Name | None = None
+    not_kind: Name | None = None
+    accepted_answer: bool | None = None
+    accepted_answer_with_code: bool | None = None
+    closed: bool | None = None
+    created_from: date | None = None
+    created_before: date | None = None
+    score_at_least: int | None = None
+    score_at_most: int | None = None
+    views_at_least: int | None = None
+    views_at_most: int | None = None
+    title_at_least: Annotated[int, Field(ge=1)] | None = None
+    body_at_least: Annotated[int, Field(ge=1)] | None = None
+    where: str | None = None
+    round: Name | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set - {"step"}:
+            raise ValueError(f"the step {self.step!r} has no condition: add one, for example closed = false")
+        if self.round and self.model_fields_set - {"step", "round"}:
+            raise ValueError(f"the step {self.step!r} is decided by a round, so it takes no other condition")
+        return self
+
+
+class FunnelSettings(Settings):
+    """The ordered steps from all questions of a source to the candidates."""
+
+    source: Name | None = None
+    examples: Annotated[int, Field(ge=0, le=100)] = 5
+    steps: tuple[StepSettings, ...] = ()
+
+    @field_validator("steps")
+    @classmethod
+    def _have_names_of_their_own(cls, steps: tuple[StepSettings, ...]) -> tuple[StepSettings, ...]:
+        names = [step.step for step in steps]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two steps are called {name!r}: give each a name of its own")
+        return steps
+
+
+class SampleSettings(Settings):
+    """A seeded sample of what a step of the funnel kept."""
+
+    after: Name | None = None
+    size: Annotated[int, Field(ge=1)] | None = None
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    margin: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    by: Literal["year", "family"] | None = None
+    seed: int | None = None

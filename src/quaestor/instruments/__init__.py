@@ -1,0 +1,1 @@
+"""Questionnaires and interview guides: definition, checking, answers."""

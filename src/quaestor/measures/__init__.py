@@ -1,0 +1,1 @@
+"""Pure statistics, agreement among them: no files, no clock, seeds passed in."""

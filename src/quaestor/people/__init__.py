@@ -1,0 +1,1 @@
+"""Accounts, invitations, roles, and what each role can do."""

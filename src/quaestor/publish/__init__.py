@@ -1,0 +1,1 @@
+"""What is published: it gets values and draws them, and computes no statistic."""

@@ -1,0 +1,1 @@
+"""Stack Exchange data dumps: eight tables of XML rows, plain or compressed, at any size."""

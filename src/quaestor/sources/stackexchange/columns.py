@@ -1,0 +1,169 @@
+"""A piece of a table to an Arrow batch, column by column; what is out of shape goes through `rows`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from quaestor.sources.records import REJECT_EXCERPT, Reject, Row
+from quaestor.sources.stackexchange import arrow, frames
+from quaestor.sources.stackexchange.fields import Fields, build_batch
+from quaestor.sources.stackexchange.frames import Bytes, Flags, Marks, Positions
+from quaestor.sources.stackexchange.rows import BadRow, parse_row
+from quaestor.sources.stackexchange.schema import Table
+
+_ELEMENT = re.compile(rb"""<row(?:[^"'>]|"[^"]*"|'[^']*')*>""")
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What one piece of a table gave; reject offsets count from the beginning of the piece."""
+
+    batch: pa.RecordBatch
+    rejects: list[Reject] = field(default_factory=list)
+
+
+def parse_piece(data: bytes, table: Table) -> Parsed:
+    """All rows of a piece that begins at a `<` (or at the file's beginning) and ends where a frame ends."""
+    buffer = frames.padded(data)
+    marks = frames.find_marks(buffer, len(data))
+    starts = marks.at[marks.less]
+    if (buffer[starts + 1] == ord("!")).any():
+        blanked = _COMMENT.sub(lambda comment: b" " * len(comment.group()), data)
+        if blanked != data:
+            return parse_piece(blanked, table)
+    ends = np.append(starts[1:], len(data))
+    is_row = frames.begins_with(buffer, starts, frames.ROW_START)
+    entities = frames.read_entities(buffer, marks.at[marks.ampersands])
+    regular = is_row & _regular(buffer, marks, entities, starts, ends)
+    batch, late = build_batch(_fields(buffer, len(data), marks, entities, regular), table)
+    fast = np.flatnonzero(regular)
+    if late.any():
+        regular[fast[late]] = False
+        fast = fast[~late]
+        batch = batch.filter(arrow.flags(~late))
+    rejects = list(_stray_beginning(data, starts))
+    if len(fast) == len(starts):
+        return Parsed(batch, rejects)
+    slow = _Careful(data, table, starts, ends)
+    slow.read(regular, is_row)
+    if slow.rows:
+        batch = _in_order(batch, fast, slow.rows, table)
+    return Parsed(batch, rejects + slow.rejects)
+
+
+def _stray_beginning(data: bytes, starts: Positions) -> Iterator[Reject]:
+    lead = data[: starts[0] if len(starts) else len(data)]
+    if lead.removeprefix(b"\xef\xbb\xbf").strip():
+        yield make_reject(0, "text outside any row", lead)
+
+
+def element_end(raw: bytes) -> int | None:
+    """Where the row that a text begins with is closed, if it is."""
+    element = _ELEMENT.match(raw)
+    return element.end() if element else None
+
+
+def make_reject(offset: int, reason: str, raw: bytes) -> Reject:
+    """A reject whose excerpt can be shown, whatever the bytes are."""
+    return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
+
+
+def _regular(buffer: Bytes, marks: Marks, entities: frames.Entities, starts: Positions, ends: Positions) -> Flags:
+    """Which frames have the usual shape: paired quotes, common entities, a proper end."""
+    quotes = marks.quotes & (marks.frame >= 0)
+    count = np.bincount(marks.frame[quotes], minlength=len(starts))
+    regular: Flags = (count % 2 == 0) & (count > 0)
+
+    # White space between rows is no harm; a control character before a quote or an entity is.
+    control = marks.byte < 32
+    following = np.append(marks.byte[1:], np.uint8(frames.LESS))
+    inside = control & ((following == frames.QUOTE) | (following == frames.AMPERSAND))
+    spoiled = inside | (control & ~frames.is_space(marks.byte))
+    spoiled[marks.ampersands] = ~entities.known
+    frame = marks.frame[spoiled]
+    regular[frame[frame >= 0]] = False
+
+    last_quote = np.zeros(len(starts), dtype=np.int64)
+    last_quote[marks.frame[quotes]] = marks.at[quotes]
+    return regular & frames.closes_well(buffer, last_quote, ends)
+
+
+def _fields(buffer: Bytes, length: int, marks: Marks, entities: frames.Entities, regular: Flags) -> Fields:
+    """The attributes of the regular frames, cut out of the piece after its entities are resolved."""
+    ampersands = marks.ampersands
+    shrink = np.zeros(len(marks.at), dtype=np.int64)
+    shrink[ampersands] = entities.extra
+    moved = marks.at - (np.cumsum(shrink) - shrink)
+    cuts = marks.at[ampersands][entities.known]
+    buffer[cuts] = entities.becomes[entities.known]
+    text = frames.without(buffer, length, cuts, entities.extra[entities.known])
+
+    belongs = np.zeros(len(marks.at), dtype=bool)
+    within = marks.frame >= 0
+    belongs[within] = regular[marks.frame[within]]
+    quotes = np.flatnonzero(belongs & marks.quotes)
+    number = np.cumsum(regular) - 1
+    return Fields(
+        text=text,
+        opening=moved[quotes[0::2]],
+        closing=moved[quotes[1::2]],
+        row=number[marks.frame[quotes[0::2]]],
+        row_start=moved[belongs & marks.less],
+    )
+
+
+@dataclass
+class _Careful:
+    """The frames that are not regular rows, one by one: rows through an XML parser, the rest looked at."""
+
+    data: bytes
+    table: Table
+    starts: Positions
+    ends: Positions
+    rows: dict[int, Row] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+
+    def read(self, regular: Flags, is_row: Flags) -> None:
+        after_reject = -2
+        for frame in np.flatnonzero(~regular).tolist():
+            raw = self.data[self.starts[frame] : self.ends[frame]]
+            at, reason = self._row(frame, raw) if is_row[frame] else (0, self._markup(raw))
+            if reason is None:
+                continue
+            # Markup inside a row that was not escaped belongs to that one bad row.
+            if is_row[frame] or after_reject != frame - 1:
+                self.rejects.append(make_reject(self.starts[frame] + at, reason, raw[at:]))
+            after_reject = frame
+
+    def _row(self, frame: int, raw: bytes) -> tuple[int, str | None]:
+        """Read a row; where something else follows it, that is refused and the row is kept."""
+        end = element_end(raw) or len(raw)
+        try:
+            self.rows[frame] = parse_row(raw[:end], self.table)
+        except BadRow as bad:
+            return 0, str(bad)
+        return (end, "text outside any row") if raw[end:].strip() else (0, None)
+
+    def _markup(self, raw: bytes) -> str | None:
+        name, bracket, rest = raw.partition(b">")
+        if raw.startswith(b"<!"):
+            return "a declaration is not part of a dump and was not read"
+        expected = (f"<{self.table.root}".encode(), f"</{self.table.root}".encode(), b"</row")
+        if not bracket or not (name.startswith(b"<?") or name.rstrip() in expected):
+            return "markup that is not a row"
+        return "text outside any row" if rest.strip() else None
+
+
+def _in_order(batch: pa.RecordBatch, fast: Positions, slow: dict[int, Row], table: Table) -> pa.RecordBatch:
+    """Rows of both ways in the order of the file."""
+    careful = pa.RecordBatch.from_pylist(list(slow.values()), schema=table.schema)
+    both = pa.Table.from_batches([batch, careful], schema=table.schema).combine_chunks()
+    order = np.argsort(np.concatenate([fast, np.fromiter(slow, dtype=np.int64)]), kind="stable")
+    sorted_rows = both.take(arrow.whole_numbers(order)).combine_chunks().to_batches()
+    return sorted_rows[0]

@@ -1,0 +1,259 @@
+"""What a lane does with the parts of a table: keep every row, or only the wanted ones."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from quaestor.sources.records import Reject, RowWriter, Sink, TableCounts
+from quaestor.sources.stackexchange import arrow
+from quaestor.sources.stackexchange.columns import parse_piece
+from quaestor.sources.stackexchange.lanes import Outcome
+from quaestor.sources.stackexchange.pieces import Piece, Range, load
+from quaestor.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, Table
+from quaestor.sources.stackexchange.selection import Ids, is_member, scan_keyed, scan_posts, tag_pattern
+
+Part = Range | Piece
+_SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
+_ENOUGH = 4 << 20
+
+
+@dataclass
+class Writer:
+    """Parses chosen text into the sink and counts what happened."""
+
+    table: Table
+    rows: RowWriter
+    remember: bool = False
+    counts: TableCounts = field(default_factory=TableCounts)
+    posts: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    users: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    _waiting: list[tuple[int, bytes]] = field(default_factory=list)
+    _waiting_bytes: int = 0
+
+    def write(self, text: bytes, offset: int) -> int:
+        """All rows of a text that stands at one place of the table."""
+        parsed = parse_piece(text, self.table)
+        self._keep(parsed.batch)
+        for reject in parsed.rejects:
+            self.reject(replace(reject, offset=reject.offset + offset))
+        return int(parsed.batch.num_rows) + len(parsed.rejects)
+
+    def add_rows(self, rows: list[tuple[int, bytes]]) -> None:
+        """Rows taken from here and there, each with its offset; they are parsed when there are enough."""
+        self._waiting.extend(rows)
+        self._waiting_bytes += sum(len(raw) for _, raw in rows)
+        if self._waiting_bytes > _ENOUGH:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        rows, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        starts = list(itertools.accumulate((len(raw) for _, raw in rows), initial=0))
+        parsed = parse_piece(b"".join(raw for _, raw in rows), self.table)
+        self._keep(parsed.batch)
+        for reject in parsed.rejects:
+            number = bisect.bisect_right(starts, reject.offset) - 1
+            self.reject(replace(reject, offset=rows[number][0] + reject.offset - starts[number]))
+
+    def reject(self, reject: Reject) -> None:
+        self.rows.reject(reject)
+        self.counts += TableCounts(rejected=1)
+
+    def read(self, rows: int) -> None:
+        self.counts += TableCounts(read=rows)
+
+    def _keep(self, batch: pa.RecordBatch) -> None:
+        if not batch.num_rows:
+            return
+        self.rows.write(batch)
+        self.counts += TableCounts(batch.num_rows, unknown=_unknown(batch), notable=_notable(self.table, batch))
+        if self.remember:
+            self.posts.append(arrow.to_numbers(batch.column("id"), missing=0))
+            owners = arrow.to_numbers(batch.column("owner_user_id"), missing=0)
+            self.users.append(np.unique(owners[owners != 0]))
+
+    def finish(self) -> Outcome:
+        if self._waiting:
+            self._write_waiting()
+        self.rows.close()
+        none = np.zeros(0, np.int64)
+        return Outcome(
+            self.counts,
+            np.unique(np.concatenate([none, *self.posts])),
+            np.unique(np.concatenate([none, *self.users])),
+        )
+
+
+def _unknown(batch: pa.RecordBatch) -> dict[str, int]:
+    other = batch.column(OTHER)
+    if other.null_count == len(other):
+        return {}
+    names = other.flatten().field(0)
+    return {entry["values"].as_py(): entry["counts"].as_py() for entry in names.value_counts()}
+
+
+def _notable(table: Table, batch: pa.RecordBatch) -> dict[str, int]:
+    """What is worth counting while the rows pass by."""
+    if table != POSTS:
+        return {}
+    kind = arrow.to_numbers(batch.column("post_type_id"), missing=0)
+    asked = kind == QUESTION
+    return {
+        "questions": int(asked.sum()),
+        "answers": int((kind == ANSWER).sum()),
+        "accepted": int((asked & arrow.present(batch.column("accepted_answer_id"))).sum()),
+        "closed": int((asked & arrow.present(batch.column("closed_date"))).sum()),
+    }
+
+
+@dataclass(frozen=True)
+class KeepAll:
+    """Every row of a table."""
+
+    table: Table
+    sink: Sink
+
+    def start(self, lane: int) -> _KeepAll:
+        return _KeepAll(Writer(self.table, self.sink.open(self.table.name, f"{lane:02}", self.table.schema)))
+
+
+@dataclass
+class _KeepAll:
+    writer: Writer
+
+    def take(self, part: Part) -> int:
+        piece = load(part)
+        self.writer.read(self.writer.write(piece.text(), piece.offset))
+        for reject in piece.rejects:
+            self.writer.reject(reject)
+        return part.size
+
+    def finish(self) -> Outcome:
+        return self.writer.finish()
+
+
+@dataclass(frozen=True)
+class KeepTagged:
+    """The questions with a wanted tag; where all answers stand is noted in a spool beside the rows."""
+
+    sink: Sink
+    tags: tuple[str, ...]
+    spool: Path | None
+
+    def start(self, lane: int) -> _KeepTagged:
+        rows = self.sink.open(POSTS.name, f"q{lane:02}", POSTS.schema)
+        writer = Writer(POSTS, rows, remember=True)
+        return _KeepTagged(writer, tag_pattern(self.tags), spool_path(self.spool, lane) if self.spool else None)
+
+
+def spool_path(folder: Path, lane: int) -> Path:
+    return folder / f"answers-{lane:02}.spool"
+
+
+@dataclass
+class _KeepTagged:
+    writer: Writer
+    pattern: re.Pattern[bytes]
+    spool: Path | None
+
+    def take(self, part: Part) -> int:
+        piece = load(part)
+        scan = scan_posts(piece, self.pattern)
+        shift = piece.offset - piece.begin
+        chosen = sorted(scan.questions + scan.broken)
+        self.writer.add_rows([(start + shift, piece.data[start:end]) for start, end in chosen])
+        self.writer.read(scan.rows)
+        for reject in piece.rejects:
+            self.writer.reject(reject)
+        if self.spool and len(scan.parents):
+            notes = np.empty(len(scan.parents), dtype=_SPOOL)
+            notes["parent"] = scan.parents
+            notes["start"] = scan.answer_starts + shift
+            notes["size"] = scan.answer_ends - scan.answer_starts
+            with self.spool.open("ab") as file:
+                notes.tofile(file)
+        return part.size
+
+    def finish(self) -> Outcome:
+        return self.writer.finish()
+
+
+@dataclass(frozen=True)
+class Spool:
+    """The notes of one lane on the answers of a plain file."""
+
+    notes: Path
+    text: Path
+
+
+@dataclass(frozen=True)
+class KeepSpooledAnswers:
+    """The answers to the chosen questions, read where the notes say they are."""
+
+    sink: Sink
+    questions: Ids
+
+    def start(self, lane: int) -> _KeepSpooledAnswers:
+        rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
+        return _KeepSpooledAnswers(Writer(POSTS, rows, remember=True), self.questions)
+
+
+@dataclass
+class _KeepSpooledAnswers:
+    writer: Writer
+    questions: Ids
+
+    def take(self, part: Spool) -> int:
+        if not part.notes.exists():
+            return 0
+        with part.notes.open("rb") as notes, part.text.open("rb") as text:
+            while len(block := np.fromfile(notes, dtype=_SPOOL, count=1 << 18)):
+                wanted = block[is_member(block["parent"], self.questions)]
+                for _, start, size in wanted.tolist():
+                    text.seek(start)
+                    self.writer.add_rows([(start, text.read(size))])
+        return 0
+
+    def finish(self) -> Outcome:
+        return self.writer.finish()
+
+
+@dataclass(frozen=True)
+class KeepKeyed:
+    """The rows of a table whose attribute is one of the given ids."""
+
+    table: Table
+    sink: Sink
+    attribute: str
+    ids: Ids
+
+    def start(self, lane: int) -> _KeepKeyed:
+        rows = self.sink.open(self.table.name, f"r{lane:02}", self.table.schema)
+        return _KeepKeyed(Writer(self.table, rows, remember=self.table == POSTS), self.attribute, self.ids)
+
+
+@dataclass
+class _KeepKeyed:
+    writer: Writer
+    attribute: str
+    ids: Ids
+
+    def take(self, part: Part) -> int:
+        piece = load(part)
+        chosen, rows = scan_keyed(piece, self.attribute, self.ids)
+        shift = piece.offset - piece.begin
+        self.writer.add_rows([(start + shift, piece.data[start:end]) for start, end in chosen])
+        self.writer.read(rows)
+        for reject in piece.rejects:
+            self.writer.reject(reject)
+        return part.size
+
+    def finish(self) -> Outcome:
+        return self.writer.finish()

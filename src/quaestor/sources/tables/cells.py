@@ -1,0 +1,180 @@
+"""Cells of a table, from what the file holds to the type a study asks for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from quaestor.sources.tables.settings import ColumnSettings, ColumnType
+
+SHOWN = 60
+"""Characters of a value that a message shows."""
+
+LONGEST_FIELD = 16 * 1024 * 1024
+"""Characters of one cell; a longer one is an accident."""
+
+ARROW_TYPES: dict[ColumnType, pa.DataType] = {
+    "text": pa.string(),
+    "whole": pa.int64(),
+    "number": pa.float64(),
+    "time": pa.timestamp("ms"),
+    "flag": pa.bool_(),
+    "list": pa.list_(pa.string()),
+}
+
+_EXPECTED: dict[ColumnType, str] = {
+    "text": "text",
+    "whole": "a whole number",
+    "number": "a number",
+    "time": "a time",
+    "flag": "true or false",
+    "list": "a list",
+}
+_WHOLE = re.compile(r"([+-]?[0-9]{1,19})(\.0*)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_DAY, _CLOCK, _ZONE = r"\d{4}-\d\d-\d\d", r"\d\d(:\d\d(:\d\d([.,]\d{1,9})?)?)?", r"(Z|[+-]\d\d(:?\d\d)?)"
+_TIME = re.compile(rf"{_DAY}([T ]{_CLOCK}{_ZONE}?)?", re.ASCII)
+_FLAGS = {
+    "true": True, "yes": True, "t": True, "y": True, "1": True,
+    "false": False, "no": False, "f": False, "n": False, "0": False,
+}  # fmt: skip
+_EXACT = 2**53
+"""Above this a number of a spreadsheet skips whole numbers, so what it holds may not be what was meant."""
+
+
+@dataclass(frozen=True)
+class ErrorCell:
+    """A spreadsheet cell whose formula failed; `text` is what it shows, such as #N/A."""
+
+    text: str
+
+
+Cell = str | int | float | bool | datetime | date | time | timedelta | ErrorCell
+Value = str | int | float | bool | datetime | list[str] | None
+
+
+class Record(NamedTuple):
+    """One row of the file as it stands there, or the reason why it cannot be told apart into cells."""
+
+    number: int
+    """The row's number in the file, from 1."""
+    offset: int
+    """Where a reject points: a byte in a text file, the row's number in a workbook."""
+    cells: list[Cell] | list[str]
+    excerpt: Callable[[], str]
+    fault: str = ""
+    done: int = 0
+    """Bytes of the file behind this row, for the progress."""
+
+
+class BadValue(ValueError):
+    """Why a cell does not fit its column."""
+
+
+def as_text(cell: Cell) -> str:
+    """What the cell says, as text: a whole number without a decimal point, a time as ISO 8601."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, ErrorCell):
+        return cell.text
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) <= _EXACT:
+        return str(int(cell))
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    return str(cell)
+
+
+def convert(cell: Cell, column: ColumnSettings) -> Value:
+    """The cell at the type of its column, None where it is missing; raises BadValue."""
+    text = as_text(cell)
+    if text in column.empty or (column.type not in ("text", "list") and text.strip() in column.empty):
+        if column.required:
+            raise BadValue(f"is required, and the row has {shorten(text)}")
+        return None
+    value = None if isinstance(cell, ErrorCell) else _CONVERTERS[column.type](cell, text, column)
+    if value is None:
+        form = f" in the form {column.format}" if column.format else ""
+        raise BadValue(f"found {shorten(text)}, expected {_EXPECTED[column.type]}{form}")
+    return value
+
+
+def shorten(text: str) -> str:
+    """The text as a message may show it: quoted, its control characters escaped, not long."""
+    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+
+
+def _text(cell: Cell, text: str, column: ColumnSettings) -> Value:
+    return text
+
+
+def _whole(cell: Cell, text: str, column: ColumnSettings) -> Value:
+    if isinstance(cell, float) and abs(cell) > _EXACT:
+        return None
+    match = _WHOLE.fullmatch(text.strip()) if isinstance(cell, str | int | float) else None
+    value = int(match[1]) if match else None
+    return value if value is not None and -(2**63) <= value < 2**63 else None
+
+
+def _number(cell: Cell, text: str, column: ColumnSettings) -> Value:
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+        return None
+    if isinstance(cell, str) and not _NUMBER.fullmatch(text.strip()):
+        return None
+    value = float(cell)
+    return value if math.isfinite(value) else None
+
+
+def _time(cell: Cell, text: str, column: ColumnSettings) -> Value:
+    moment: datetime
+    if isinstance(cell, datetime):
+        moment = cell
+    elif isinstance(cell, date):
+        moment = datetime.combine(cell, time())
+    elif not isinstance(cell, str):
+        return None
+    else:
+        text = text.strip()
+        if not column.format and not _TIME.fullmatch(text):
+            return None
+        try:
+            moment = datetime.strptime(text, column.format) if column.format else datetime.fromisoformat(text)
+        except ValueError:
+            return None
+    return _in_milliseconds(moment)
+
+
+def _in_milliseconds(moment: datetime) -> datetime | None:
+    """In UTC where the value names its offset, else as it stands."""
+    if moment.tzinfo is not None:
+        try:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:
+            return None
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _flag(cell: Cell, text: str, column: ColumnSettings) -> Value:
+    return _FLAGS.get(text.strip().casefold()) if isinstance(cell, str | int | float) else None
+
+
+def _list(cell: Cell, text: str, column: ColumnSettings) -> Value:
+    entries = (entry.strip(column.strip) for entry in text.split(column.separator))
+    return [entry for entry in entries if entry]
+
+
+_CONVERTERS: dict[ColumnType, Callable[[Cell, str, ColumnSettings], Value]] = {
+    "text": _text,
+    "whole": _whole,
+    "number": _number,
+    "time": _time,
+    "flag": _flag,
+    "list": _list,
+}

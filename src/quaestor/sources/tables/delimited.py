@@ -1,0 +1,247 @@
+"""Rows of a CSV or TSV file, each with the byte it begins at, whatever stands between them."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import deque
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from quaestor.base.errors import InputError
+from quaestor.sources.records import REJECT_EXCERPT
+from quaestor.sources.tables.cells import LONGEST_FIELD, Record
+from quaestor.sources.tables.settings import TableSettings
+
+LONGEST_ROW = 4 * LONGEST_FIELD
+"""A row that goes on for longer is a quote that nobody closed."""
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+_CHUNK = 1024 * 1024
+_HEAD = 64 * 1024
+_MARKS = (  # the longer marks first: UTF-16's is the beginning of UTF-32's
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_UNMARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_NO_TEXT = (
+    (b"PK\x03\x04", "a zip archive or a workbook"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file"),
+    (b"\x1f\x8b", "gzip-compressed"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"%PDF-", "a PDF"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"PAR1", "a Parquet file"),
+)
+_CONTROLS = bytes({*range(32)} - set(b"\t\n\r\f\x1b"))
+
+
+class _Line(NamedTuple):
+    """A line of the file; a row takes more than one where a quoted field holds a line break."""
+
+    offset: int
+    text: str
+    end: int
+    fault: str = ""
+    too_long: bool = False
+
+
+class _Feed:
+    """Hands lines to the csv reader and remembers those of the row at hand, to let them be read again."""
+
+    def __init__(self, lines: Iterator[_Line]) -> None:
+        self._lines = lines
+        self._again: deque[_Line] = deque()
+        self._size = 0
+        self.taken: list[_Line] = []
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        if line.too_long:
+            return ""
+        self._size += len(line.text)
+        if self._size > LONGEST_ROW:
+            raise csv.Error("field larger than field limit")
+        return line.text
+
+    def begin_row(self) -> None:
+        self.taken = []
+        self._size = 0
+
+    def give_back_all_but_first(self) -> int:
+        """Let the lines after the first be read again as rows; how many bytes are then read twice."""
+        first, *rest = self.taken
+        self._again.extendleft(reversed(rest))
+        self.taken = [first]
+        return rest[-1].end - first.end if rest else 0
+
+
+def read_delimited(path: Path, settings: TableSettings) -> Iterator[Record]:
+    """Every row from the first, good or not; raises InputError where the file is no text at all.
+
+    A quote that is never closed would make the rest of the file one field. Then only the line where the
+    row begins is given up, and reading goes on with the line after it.
+    """
+    with path.open("rb") as file:
+        encoding, start, newline = _examine(file, path, settings.encoding)
+        file.seek(start)
+        feed = _Feed(_read_lines(file, start, encoding, newline))
+        yield from _assemble(feed, settings, path, encoding)
+
+
+def _assemble(feed: _Feed, settings: TableSettings, path: Path, encoding: str) -> Iterator[Record]:
+    delimiter = settings.delimiter or DELIMITERS.get(path.suffix.lower(), ",")
+    reader = csv.reader(feed, delimiter=delimiter, strict=True)
+    patience = 8 * path.stat().st_size  # else a file made for it would be read again from each of its lines
+    broken = 0
+    number = 0
+    while True:
+        feed.begin_row()
+        number += 1
+        cells: list[str] = []
+        fault = ""
+        before = csv.field_size_limit(LONGEST_FIELD)
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            fault = _explain(error, len(feed.taken))
+            if patience > 0:
+                patience -= feed.give_back_all_but_first()
+            broken = number
+        else:
+            quotes = sum(line.text.count('"') for line in feed.taken)
+            if broken and quotes % 2:
+                fault = f"may be the rest of row {broken}, whose quotes are broken"
+            if quotes:
+                broken = 0
+        finally:
+            csv.field_size_limit(before)
+        yield _record(number, cells, feed.taken, fault, encoding)
+
+
+def _record(number: int, cells: list[str], lines: list[_Line], fault: str, encoding: str) -> Record:
+    first = lines[0]
+    fault = next((f"{line.fault} ({_place(line, first)})" for line in lines if line.fault), fault)
+    if not fault:
+        place = next((line for line in lines if "\0" in line.text), None)
+        if place:
+            at = place.offset - first.offset + len(place.text[: place.text.index("\0")].encode(encoding))
+            fault = f"holds a NUL at byte {at} of the row"
+    return Record(number, first.offset, cells, partial(_excerpt, lines), fault, lines[-1].end)
+
+
+def _place(line: _Line, first: _Line) -> str:
+    return f"in the line that begins {line.offset - first.offset} bytes into the row"
+
+
+def _excerpt(lines: list[_Line]) -> str:
+    return "".join(line.text[:REJECT_EXCERPT] for line in lines[:REJECT_EXCERPT])[:REJECT_EXCERPT]
+
+
+def _explain(error: csv.Error, lines: int) -> str:
+    """The csv module speaks of its own state; a person wants to know what is wrong with the row."""
+    words = str(error)
+    if "unexpected end" in words:
+        return "a quote is opened and never closed before the file ends"
+    if "field limit" in words and lines > 1:
+        return f"a quoted field is over {LONGEST_FIELD // 2**20} MB long: is its closing quote missing?"
+    if "field limit" in words:
+        return f"a field is over {LONGEST_FIELD // 2**20} MB long"
+    if "new-line character" in words:
+        return "a carriage return stands in a field without quotes"
+    if lines > 1:
+        return f"a quote that is opened here ends {lines - 1} lines later in the middle of a field"
+    return "a quote ends in the middle of a field: quotes inside a quoted field must be doubled"
+
+
+def _read_lines(file: BinaryIO, offset: int, encoding: str, newline: bytes) -> Iterator[_Line]:
+    """Lines with their offsets; of a line too long for any row only the beginning is kept."""
+    rest, searched = b"", 0
+    while True:
+        begin = 0
+        while (at := _find(rest, newline, max(begin, searched))) >= 0:
+            end = at + len(newline)
+            yield _decode(rest[begin:end], offset + begin, encoding)
+            begin = end
+        rest = rest[begin:]
+        offset += begin
+        if len(rest) > LONGEST_ROW:
+            line, rest = _skip_line(file, rest, offset, encoding, newline)
+            yield line
+            offset, searched = line.end, 0
+            continue
+        searched = max(0, len(rest) - len(newline))
+        chunk = file.read(_CHUNK)
+        if not chunk:
+            break
+        rest += chunk
+    if rest:
+        yield _decode(rest, offset, encoding)
+
+
+def _find(data: bytes, newline: bytes, start: int) -> int:
+    """Where a line ends; in UTF-16 the two bytes of a line feed also occur across two characters."""
+    width = len(newline)
+    start -= start % width
+    at = data.find(newline, start)
+    while at >= 0 and at % width:
+        at = data.find(newline, at + 1)
+    return at
+
+
+def _skip_line(file: BinaryIO, rest: bytes, offset: int, encoding: str, newline: bytes) -> tuple[_Line, bytes]:
+    head = rest[: 4 * REJECT_EXCERPT].decode(encoding, "replace")
+    passed = 0
+    while (at := _find(rest, newline, 0)) < 0:
+        passed += len(rest)
+        rest = file.read(_CHUNK)
+        if not rest:
+            break
+    keep = at + len(newline) if at >= 0 else 0
+    fault = f"a line is over {LONGEST_ROW // 2**20} MB long"
+    return _Line(offset, head, offset + passed + keep, fault, too_long=True), rest[keep:]
+
+
+def _decode(raw: bytes, offset: int, encoding: str) -> _Line:
+    try:
+        return _Line(offset, raw.decode(encoding), offset + len(raw))
+    except UnicodeDecodeError as error:
+        found = raw[error.start : error.start + 4].hex(" ")
+        fault = f"not {encoding}: found bytes {found} at byte {offset + error.start} of the file"
+        return _Line(offset, raw.decode(encoding, "replace"), offset + len(raw), fault)
+
+
+def _examine(file: BinaryIO, path: Path, setting: str) -> tuple[str, int, bytes]:
+    """The encoding by its plain name, where the text begins, and what ends a line."""
+    head = file.read(_HEAD)
+    name = codecs.lookup(setting).name
+    mark, marked = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", ""))
+    what = next((what for magic, what in _NO_TEXT if head.startswith(magic)), "")
+    encoding = _UNMARKED.get(name, name)
+    if marked and marked[:6] != encoding[:6]:
+        family = marked if marked == "utf-8" else marked[:6]
+        raise InputError(f'{path} begins with the mark of {family}, not {setting}: set encoding = "{family}"')
+    wide = encoding.startswith(("utf-16", "utf-32"))
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    if not what and not wide and controls > max(16, len(head) // 20):
+        what = "binary, or text in another encoding such as utf-16"
+    if what:
+        raise InputError(f"{path} is {what}, not a table in {setting}: give a CSV file, or set its encoding")
+    encoding = marked or encoding
+    text = head[len(mark) :].decode(encoding, "replace")
+    if not text.strip("\0\r\n\t ,;"):
+        raise InputError(f"{path} is empty: give a table with a header row")
+    ending = "\r" if "\r" in text and "\n" not in text else "\n"
+    return encoding, len(mark), ending.encode(encoding)

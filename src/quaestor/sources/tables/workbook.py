@@ -1,0 +1,242 @@
+"""Rows of one sheet of an XLSX workbook, which is examined before it is opened.
+
+A workbook is a zip of XML made by anyone. The library that reads it takes memory for the whole rectangle
+between the first cell and the last, and it shows a failed formula as an empty cell; so the XML is read
+once before, to measure the rectangle and to find the failed formulas.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum
+
+from quaestor.base.errors import InputError
+from quaestor.sources.records import REJECT_EXCERPT
+from quaestor.sources.tables.cells import LONGEST_FIELD, Cell, ErrorCell, Record, as_text, shorten
+from quaestor.sources.tables.settings import TableSettings
+
+MOST_PARTS = 10_000
+MOST_BYTES = 1024**3
+MOST_RATIO = 200
+MOST_CELLS = 32_000_000
+"""The largest rectangle of cells that is opened; it takes 32 bytes a cell, so 1 GB."""
+
+_SMALL = 16 * 1024 * 1024
+"""Below this size unpacked, it does not matter how well a workbook was packed."""
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 1
+_CHUNK = 1024 * 1024
+_PLACE = re.compile(r"([A-Za-z]*)([0-9]*)")
+_BOOK, _BOOK_LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+
+
+@dataclass
+class _Survey:
+    """What one XML part holds, if it is a sheet: the rectangle of its cells and its failed formulas."""
+
+    top: int = 0
+    left: int = 0
+    bottom: int = 0
+    right: int = 0
+    errors: dict[tuple[int, int], str] = field(default_factory=dict)
+    _row: int = 0
+    _column: int = 0
+    _failed: bool = False
+
+    def read(self, file: Iterator[bytes]) -> None:
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = partial(self._open, parser)
+        parser.EndElementHandler = partial(self._close, parser)
+        parser.StartDoctypeDeclHandler = _refuse_doctype
+        for chunk in file:
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+
+    @property
+    def cells(self) -> int:
+        return (self.bottom - self.top + 1) * (self.right - self.left + 1)
+
+    def _open(self, parser: expat.XMLParserType, name: str, attributes: dict[str, str]) -> None:
+        name = name.rpartition(":")[2]
+        if name == "c":
+            self._locate(attributes.get("r", ""))
+            self._failed = attributes.get("t") == "e"
+        elif name in {"v", "is"}:
+            self._mark()
+            if self._failed:
+                parser.CharacterDataHandler = self._note
+        elif name == "row":
+            number = attributes.get("r", "")
+            self._row = int(number[:12]) if number.isdecimal() else self._row + 1
+            self._column = 0
+        elif "uniqueCount" in attributes or "count" in attributes:
+            _check_count(attributes.get("uniqueCount") or attributes.get("count", ""))
+
+    def _close(self, parser: expat.XMLParserType, name: str) -> None:
+        if self._failed and name.rpartition(":")[2] == "v":
+            parser.CharacterDataHandler = None
+
+    def _locate(self, place: str) -> None:
+        match = _PLACE.fullmatch(place)
+        letters, digits = match.groups() if match else ("", "")
+        if letters and digits:
+            self._row = int(digits[:12])
+            self._column = 0
+            for letter in letters[:8].upper():
+                self._column = self._column * 26 + ord(letter) - ord("A") + 1
+        else:
+            self._column += 1
+
+    def _mark(self) -> None:
+        if not self.bottom:
+            self.top = self.bottom = self._row
+            self.left = self.right = self._column
+            return
+        self.top, self.bottom = min(self.top, self._row), max(self.bottom, self._row)
+        self.left, self.right = min(self.left, self._column), max(self.right, self._column)
+
+    def _note(self, text: str) -> None:
+        place = (self._row, self._column)
+        self.errors[place] = self.errors.get(place, "") + text[:20]
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise ValueError("it declares a document type, through which XML can be made to grow without bounds")
+
+
+def _check_count(text: str) -> None:
+    """Memory is taken for as many strings or styles as a part says it has, before the first is read."""
+    if text.isdecimal() and int(text[:12]) > MOST_CELLS:
+        raise ValueError(f"it says it has {text[:12]} entries")
+
+
+def read_workbook(path: Path, settings: TableSettings) -> Iterator[Record]:
+    """Every row of the sheet from its first; raises InputError for a workbook not to be trusted."""
+    parts = _examine(path)
+    try:
+        with CalamineWorkbook.from_path(path) as book:
+            name = _choose_sheet(path, book, settings.sheet)
+            errors = _errors_of(path, name, parts)
+            sheet = book.get_sheet_by_name(name)
+    except PasswordError:
+        raise InputError(f"{path} is protected by a password: save it without one") from None
+    except CalamineError as error:
+        raise InputError(f"{path} cannot be read as a workbook ({error}): save it anew, or as CSV") from None
+    yield from _rows(sheet, errors, path.stat().st_size)
+
+
+def _rows(sheet: CalamineSheet, errors: dict[tuple[int, int], str], size: int) -> Iterator[Record]:
+    if sheet.start is None:
+        return
+    padding = [""] * sheet.start[1]
+    failed: dict[int, dict[int, str]] = {}
+    for (row, column), text in errors.items():
+        failed.setdefault(row, {})[column] = text
+    for number, found in enumerate(sheet.iter_rows(), 1):
+        cells: list[Cell] = [*padding, *found]
+        for column, text in failed.get(number, {}).items():
+            if column <= len(cells):
+                cells[column - 1] = ErrorCell(text)
+        fault = ""
+        for column, cell in enumerate(cells, 1):
+            if isinstance(cell, str) and ("\0" in cell or len(cell) > LONGEST_FIELD):
+                fault = f"cell {column} holds a NUL or is over {LONGEST_FIELD // 2**20} MB long"
+        done = size * number // max(sheet.total_height, 1)
+        yield Record(number, number, cells, partial(_excerpt, cells), fault, min(done, size))
+
+
+def _excerpt(cells: list[Cell]) -> str:
+    return "\t".join(as_text(cell)[:REJECT_EXCERPT] for cell in cells[:REJECT_EXCERPT])[:REJECT_EXCERPT]
+
+
+def _choose_sheet(path: Path, book: CalamineWorkbook, wanted: str | None) -> str:
+    names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+    if not names:
+        raise InputError(f"{path} has no sheet with cells: give a workbook with a table")
+    if wanted is None:
+        return names[0]
+    if wanted not in names:
+        shown = ", ".join(shorten(name) for name in names[:30])
+        raise InputError(f"{path} has no sheet {wanted!r}, its sheets are {shown}: correct `sheet`")
+    return wanted
+
+
+def _examine(path: Path) -> dict[str, _Survey]:
+    """Unpack the workbook once, in small pieces and to nowhere; by part, what stands in its XML."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_sizes(path, archive.infolist())
+            parts = {info.filename.lower(): _survey(path, archive, info) for info in archive.infolist()}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError):
+        raise InputError(
+            f"{path} is not a sound XLSX workbook (old .xls, protected or damaged): save it as .xlsx or .csv"
+        ) from None
+    for name, survey in parts.items():
+        if survey.cells > MOST_CELLS:
+            raise InputError(
+                f"{path} spreads its cells over {survey.bottom - survey.top + 1:,} rows and"
+                f" {survey.right - survey.left + 1:,} columns in {name}, more than can be opened:"
+                f" delete stray cells far from the table, or save it as CSV"
+            )
+    return parts
+
+
+def _check_sizes(path: Path, parts: list[zipfile.ZipInfo]) -> None:
+    unpacked = sum(part.file_size for part in parts)
+    packed = max(path.stat().st_size, 1)
+    if len(parts) > MOST_PARTS:
+        found = f"{len(parts):,} parts, over {MOST_PARTS:,}"
+    elif unpacked > MOST_BYTES:
+        found = f"{unpacked:,} bytes when unpacked, over {MOST_BYTES:,}"
+    elif unpacked > _SMALL and unpacked > MOST_RATIO * packed:
+        found = f"{unpacked // packed} times its size when unpacked, over {MOST_RATIO}"
+    elif any(part.compress_type not in _METHODS or part.flag_bits & _ENCRYPTED for part in parts):
+        raise zipfile.BadZipFile("a workbook is neither encrypted nor packed in unusual ways")
+    else:
+        return
+    raise InputError(f"{path} has {found}, as a file made to fill the memory would: save the table as CSV")
+
+
+def _survey(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Survey:
+    survey = _Survey()
+    with archive.open(info) as file:
+        chunks = iter(partial(file.read, _CHUNK), b"")
+        try:
+            if info.filename.lower().endswith((".xml", ".rels")):
+                survey.read(chunks)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            raise InputError(
+                f"{path} has a part {info.filename!r} that is no sound XML ({error}): save it anew"
+            ) from None
+        for _ in chunks:  # to the end, where the zip's own check sum is compared
+            pass
+    return survey
+
+
+def _errors_of(path: Path, sheet: str, parts: dict[str, _Survey]) -> dict[tuple[int, int], str]:
+    """The failed formulas of the sheet, found by the way the workbook names its parts."""
+    with zipfile.ZipFile(path) as archive:
+        try:
+            book = ElementTree.fromstring(archive.read(_BOOK))
+            links = ElementTree.fromstring(archive.read(_BOOK_LINKS))
+        except (KeyError, ElementTree.ParseError):
+            raise InputError(f"{path} lacks a sound list of its sheets: save it anew") from None
+    targets = {link.get("Id"): link.get("Target", "") for link in links}
+    for entry in book.iter():
+        if entry.tag.rpartition("}")[2] == "sheet" and entry.get("name") == sheet:
+            link = next((value for key, value in entry.attrib.items() if key.endswith("}id")), None)
+            part = posixpath.normpath(posixpath.join("/xl", targets.get(link, ""))).lstrip("/").lower()
+            if part in parts:
+                return parts[part].errors
+    raise InputError(f"{path} names no part for its sheet {sheet!r}: save it anew")

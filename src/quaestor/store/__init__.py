@@ -1,0 +1,1 @@
+"""Human acts at rest: the append-only journal and its migrations."""

@@ -1,0 +1,54 @@
+"""The whole product on synthetic evidence, each part through the door a person uses."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.base.errors import InputError
+from quaestor.corpus.records import FunnelResult
+from quaestor.sources.records import Progress
+from quaestor.study.folder import open_study
+from quaestor.study.funnel import draw, run_funnel
+from quaestor.study.sources import ingest_source
+from quaestor.study.synthetic import synthesise
+from quaestor.study.templates import new_study
+
+STUDY = "dl-implementation-issues"
+_MARK = ".quaestor-demo"
+
+
+@dataclass(frozen=True)
+class DemoOutcome:
+    """What the demo found beside what was planted."""
+
+    funnel: FunnelResult
+    planted: tuple[int, ...]
+    drawing: Path
+
+    @property
+    def agrees(self) -> bool:
+        return tuple(step.kept for step in self.funnel.steps) == self.planted
+
+
+def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
+    """Dump, study, ingest, funnel; an earlier demo in the folder makes room, anything else does not."""
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / _MARK).exists():
+            raise InputError(f"{folder} is there and not an earlier demo: name another folder")
+        shutil.rmtree(folder)
+    new_study(folder, STUDY)
+    (folder / _MARK).touch()
+    say(f"1. A new study in {folder}, from the bundled {STUDY}")
+    truth = synthesise(folder / "dump", posts=None, seed=seed, like=STUDY, progress=progress)
+    say(f"2. A synthetic dump, seed {seed}: {truth.questions:,} questions, {truth.answers:,} answers, eight tables")
+    study = open_study(folder)
+    report = ingest_source(study, "stackoverflow", progress=progress)
+    manifest = report.manifest
+    rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
+    say(f"3. Ingested {manifest.text_bytes / 1e6:,.0f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s), by tag")
+    result = run_funnel(study)
+    say(f"4. The funnel, {len(result.steps)} steps; a fifth waits for two raters")
+    return DemoOutcome(result, tuple(step.leaving for step in truth.funnel), draw(study, result))

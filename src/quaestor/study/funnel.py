@@ -1,0 +1,237 @@
+"""Run a study's funnel: counts, the reason for each item that fell out, examples, candidates."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import ibis.expr.types as ir
+import pyarrow as pa
+import pyarrow.parquet as pq
+from ibis.backends.duckdb import Backend
+
+from quaestor.base.errors import StateError
+from quaestor.base.files import fsync, sole_user, write_whole
+from quaestor.base.names import listed, nearest_first
+from quaestor.corpus.engine import engine
+from quaestor.corpus.evidence import read_manifest
+from quaestor.corpus.funnel import FELL_AT, Funnel, counts_of, describe, shuffled
+from quaestor.corpus.items import with_identity
+from quaestor.corpus.questions import item_id, read_answers, read_questions
+from quaestor.corpus.records import Example, FunnelResult, Manifest, StepResult
+from quaestor.corpus.settings import StepSettings
+from quaestor.publish.funnel import draw_funnel, save_funnel
+from quaestor.study.folder import Study
+
+RESULT, FELL, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
+_SHOWN = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A funnel with its evidence at hand."""
+
+    study: Study
+    manifest: Manifest
+    connection: Backend
+    questions: ir.Table
+    steps: tuple[StepSettings, ...]
+    pending: tuple[StepSettings, ...]
+
+    @property
+    def seed(self) -> int:
+        return self.study.settings.study.seed
+
+
+@contextmanager
+def _opened(study: Study) -> Iterator[_Open]:
+    source = study.funnel_source()
+    evidence = study.evidence_of(source)
+    manifest = read_manifest(evidence)
+    if manifest is None:
+        raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
+    all_steps = study.settings.funnel.steps
+    # A step decided by a round ends what can be computed until that round has been decided.
+    ready = next((number for number, step in enumerate(all_steps) if step.round), len(all_steps))
+    study.funnel_folder.mkdir(parents=True, exist_ok=True)
+    with engine(study.funnel_folder) as connection:
+        questions = read_questions(connection, evidence)
+        yield _Open(study, manifest, connection, questions, all_steps[:ready], all_steps[ready:])
+
+
+def run_funnel(study: Study) -> FunnelResult:
+    """Run the funnel and keep what it found; the same evidence and settings give the same result."""
+    with _opened(study) as opened, sole_user(study.funnel_folder, "the funnel"):
+        evidence = study.evidence_of(study.funnel_source())
+        funnel = Funnel(
+            opened.questions,
+            read_answers(opened.connection, evidence),
+            study.settings.families,
+            study.settings.all_kinds(),
+        )
+        site = opened.manifest.site
+        fell = _write_fell(opened, funnel, site)
+        steps = _steps(opened, fell, site)
+        _write_candidates(opened, fell)
+        result = FunnelResult(study.funnel_source(), steps, tuple(step.step for step in opened.pending), opened.seed)
+        document = {"fingerprint": fingerprint(study, opened.manifest), "result": asdict(result)}
+        write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
+        return result
+
+
+def _write_fell(opened: _Open, funnel: Funnel, site: str) -> ir.Table:
+    """For every question the step at which it fell out, on disk."""
+    target = opened.study.funnel_folder / FELL
+    table = opened.questions.select(
+        item=item_id(opened.questions, site),
+        id=_number(opened.questions),
+        fell_at=funnel.fell_at(opened.steps).cast("int16"),
+    )
+    aside = target.with_name(f".{target.name}")
+    table.to_parquet(str(aside))
+    fsync(aside)
+    aside.replace(target)
+    return opened.connection.read_parquet(str(target))
+
+
+def _number(questions: ir.Table) -> ir.IntegerValue:
+    return questions.id if "id" in questions.columns else questions.row_number
+
+
+def _steps(opened: _Open, fell: ir.Table, site: str) -> tuple[StepResult, ...]:
+    counted = fell.group_by(FELL_AT).agg(items=fell.count()).to_pyarrow().to_pylist()
+    counts = counts_of({row[FELL_AT]: row["items"] for row in counted}, len(opened.steps))
+    order = (shuffled(fell.id, opened.seed), fell.id)
+    size = opened.study.settings.funnel.examples
+    results = []
+    for number, (step, (entered, kept)) in enumerate(zip(opened.steps, counts, strict=True)):
+        passed = fell.filter(fell.fell_at > number).order_by(order).limit(size)
+        dropped = fell.filter(fell.fell_at == number).order_by(order).limit(size)
+        results.append(
+            StepResult(
+                step.step,
+                entered,
+                kept,
+                describe(step),
+                _examples(opened, passed),
+                _examples(opened, dropped),
+            )
+        )
+    return tuple(results)
+
+
+def _examples(opened: _Open, chosen: ir.Table) -> tuple[Example, ...]:
+    keys = chosen.select("item", "id").to_pyarrow().to_pylist()
+    if not keys:
+        return ()
+    number = _number(opened.questions)
+    shown = [name for name in _SHOWN if name in opened.questions.columns]
+    rows = opened.questions.filter(number.isin([key["id"] for key in keys])).select(*shown, _key=number)
+    found = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()}
+    return tuple(_example(key["item"], found[key["id"]]) for key in keys)
+
+
+def _example(item: str, row: dict[str, Any]) -> Example:
+    created = row.get("creation_date")
+    return Example(
+        item=item,
+        title=str(row.get("title") or ""),
+        tags=tuple(row.get("tags") or ()),
+        created=created.date().isoformat() if created else "",
+        score=row.get("score"),
+        views=row.get("view_count"),
+        body=str(row.get("body") or "")[:4000],
+        link=link_of(item),
+    )
+
+
+def link_of(item: str) -> str:
+    """Where a Stack Exchange item can be read on the web, by its id alone."""
+    site, _, rest = item.partition("/question/")
+    if not rest.isdigit():
+        return ""
+    hosts = {"stackoverflow", "serverfault", "superuser", "askubuntu", "stackapps"}
+    host = f"{site}.com" if site in hosts or site.endswith(".stackoverflow") else f"{site}.stackexchange.com"
+    return f"https://{host}/q/{rest}"
+
+
+def _write_candidates(opened: _Open, fell: ir.Table) -> None:
+    """The items that passed every step so far, with identity and provenance."""
+    kept = fell.filter(fell.fell_at == len(opened.steps))
+    rows = opened.questions.mutate(item=item_id(opened.questions, opened.manifest.site), _key=_number(opened.questions))
+    rows = rows.semi_join(kept, rows._key == kept.id)
+    columns = [name for name in opened.questions.columns if name not in ("item", "other_attributes", "other")]
+    reader = rows.select("item", *columns).order_by("item").to_pyarrow_batches(chunk_size=10_000)
+    inputs = ",".join(one.sha256 for one in opened.manifest.inputs)
+    target = opened.study.funnel_folder / CANDIDATES
+    aside = target.with_name(f".{target.name}")
+    writer: pq.ParquetWriter | None = None
+    for batch in with_identity(_plain(reader), opened.study.funnel_source(), inputs):
+        writer = writer or pq.ParquetWriter(aside, batch.schema, compression="zstd")
+        writer.write_batch(batch)
+    if writer is None:
+        empty = pa.table({"item": pa.array([], pa.string()), "content_hash": pa.array([], pa.string())})
+        pq.write_table(empty, aside)
+    else:
+        writer.close()
+    fsync(aside)
+    aside.replace(target)
+
+
+def _plain(batches: Any) -> Iterator[pa.RecordBatch]:
+    yield from batches
+
+
+def draw(study: Study, result: FunnelResult) -> Path:
+    """The funnel as an SVG in published/."""
+    return save_funnel(result, study.published)
+
+
+def drawing(result: FunnelResult) -> str:
+    """The funnel as an SVG text."""
+    return draw_funnel(result)
+
+
+def fingerprint(study: Study, manifest: Manifest) -> str:
+    """Changes whenever the funnel would find something else."""
+    settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds", "funnel"})
+    text = json.dumps([settings, [asdict(one) for one in manifest.inputs], manifest.settings], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def last_result(study: Study) -> tuple[FunnelResult, bool] | None:
+    """What the funnel found last, and whether that still holds; None where it has not run."""
+    path = study.funnel_folder / RESULT
+    if not path.exists():
+        return None
+    document = json.loads(path.read_text("utf-8"))
+    raw = document["result"]
+    steps = tuple(
+        StepResult(**{**step, **{side: tuple(Example(**{**one, "tags": tuple(one["tags"])}) for one in step[side])
+                                 for side in ("kept_examples", "dropped_examples")}})
+        for step in raw["steps"]
+    )  # fmt: skip
+    result = FunnelResult(raw["source"], steps, tuple(raw["pending"]), raw["seed"])
+    manifest = read_manifest(study.evidence_of(study.funnel_source()))
+    return result, manifest is not None and document["fingerprint"] == fingerprint(study, manifest)
+
+
+def step_number(study: Study, name: str) -> int:
+    """The number of a step by its name."""
+    names = [step.step for step in study.settings.funnel.steps]
+    if name not in names:
+        raise StateError(f"the funnel has no step {name!r}, allowed: {listed(nearest_first(name, names))}")
+    return names.index(name)
+
+
+def fell_file(study: Study) -> Path:
+    """Where it is noted at which step each item fell out."""
+    path = study.funnel_folder / FELL
+    if not path.exists():
+        raise StateError("the funnel has not run yet: run `quaestor funnel` first")
+    return path

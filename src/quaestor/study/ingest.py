@@ -1,0 +1,186 @@
+"""Evidence in: a source's input to Parquet with a manifest, once, and again only when something changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quaestor import __version__
+from quaestor.base.clock import Clock, now
+from quaestor.base.errors import InputError
+from quaestor.base.files import sha256_of, sole_user
+from quaestor.corpus.evidence import Aside, read_manifest, table_files
+from quaestor.corpus.records import Manifest, TableEntry
+from quaestor.sources.records import InputFile, Progress, TableCounts, no_progress
+from quaestor.sources.stackexchange.ingest import ingest_tagged, ingest_whole
+from quaestor.sources.stackexchange.inputs import find_tables, site_name
+
+TRUTH = "truth.json"
+"""Stands beside a synthetic dump and says so."""
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What an ingest did; `unchanged` when there was nothing to do."""
+
+    manifest: Manifest
+    out: Path
+    unchanged: bool = False
+    resumed: tuple[str, ...] = field(default=())
+
+    def as_json(self) -> dict[str, Any]:
+        tables = self.manifest.tables
+        notable = tables["posts"].notable if "posts" in tables else {}
+        totals = {name: notable.get(name, 0) for name in ("questions", "answers", "accepted", "closed")}
+        return {
+            "tables": {name: {"rows": entry.rows, "rejected": entry.rejected} for name, entry in tables.items()},
+            **totals,
+            "bytes": self.manifest.text_bytes,
+            "seconds": self.manifest.seconds,
+            "unknown_attributes": {name: entry.unknown for name, entry in tables.items() if entry.unknown},
+            "unchanged": self.unchanged,
+        }
+
+
+def ingest_stackexchange(
+    path: Path,
+    out: Path,
+    *,
+    tags: tuple[str, ...] = (),
+    site: str | None = None,
+    progress: Progress = no_progress,
+    clock: Clock = now,
+    lanes: int | None = None,
+) -> IngestReport:
+    """A dump into the evidence folder `out`."""
+    inputs = find_tables(path)
+    if tags and all(one.table.name != "posts" for one in inputs):
+        raise InputError(f"{path} has no Posts, so nothing can be chosen by tag: leave --tags out or add Posts.xml")
+    settings = {"tags": sorted({tag.lower() for tag in tags}), "site": site or site_name(path)}
+    chosen = tuple(settings["tags"])
+
+    def tables(aside: Aside, finished: dict[str, TableCounts]) -> Iterator[tuple[str, TableCounts, int]]:
+        waiting = [one for one in inputs if chosen or one.table.name not in finished]
+        steps = (
+            ingest_tagged(waiting, chosen, aside, progress, lanes)
+            if chosen
+            else ingest_whole(waiting, aside, progress, lanes)
+        )
+        for one, counts in steps:
+            yield one.table.name, counts, one.size
+
+    work = Work("stackexchange", settings, sorted({one.path for one in inputs}), tables, resumable=not chosen)
+    work.notes = _notes(path)
+    work.text_sizes = {one.table.name: one.size for one in inputs}
+    return run(work, out, clock)
+
+
+@dataclass
+class Work:
+    """What is to be read, and how."""
+
+    kind: str
+    settings: dict[str, Any]
+    files: list[Path]
+    tables: Callable[[Aside, dict[str, TableCounts]], Iterator[tuple[str, TableCounts, int]]]
+    resumable: bool = False
+    notes: tuple[str, ...] = ()
+    text_sizes: dict[str, int] = field(default_factory=dict)
+
+    def fingerprint(self) -> str:
+        """Changes whenever the evidence would."""
+        stats = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
+        text = json.dumps([__version__, self.kind, self.settings, stats], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def run(work: Work, out: Path, clock: Clock) -> IngestReport:
+    """Do the work, unless it is already done; an interrupted run of the same work is taken up."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: name a folder for the evidence")
+    out.mkdir(parents=True, exist_ok=True)
+    with sole_user(out, "an ingest"):
+        present = read_manifest(out)
+        if present and _same(present, work, out):
+            return IngestReport(present, out, unchanged=True)
+        aside = Aside(out)
+        finished = aside.begin(work.fingerprint())
+        started = time.perf_counter()
+        hashes = _Hashes(work.files)
+        entries = {name: _entry(counts) for name, counts in finished.items() if work.resumable}
+        sizes = dict(work.text_sizes)
+        for name, counts, size in work.tables(aside, finished if work.resumable else {}):
+            aside.finish_table(name, counts)
+            entries[name] = _entry(counts)
+            sizes[name] = max(size, counts.notable.get("text_bytes", 0))
+        manifest = Manifest(
+            kind=work.kind,
+            site=work.settings["site"],
+            settings=work.settings,
+            inputs=hashes.result(),
+            tables={name: entries[name] for name in work.text_sizes if name in entries},
+            tool=f"quaestor {__version__}",
+            made=clock().isoformat(),
+            seconds=round(time.perf_counter() - started, 3),
+            text_bytes=sum(sizes.values()),
+            notes=work.notes,
+        )
+        return IngestReport(aside.commit(manifest), out, resumed=tuple(finished) if work.resumable else ())
+
+
+def _entry(counts: TableCounts) -> TableEntry:
+    return TableEntry(**asdict(counts))
+
+
+def _same(present: Manifest, work: Work, out: Path) -> bool:
+    """Whether the evidence was made from these very files, with these settings, by this version."""
+    if (present.kind, present.settings, present.tool) != (
+        work.kind,
+        work.settings,
+        f"quaestor {__version__}",
+    ):
+        return False
+    if [one.name for one in present.inputs] != [path.name for path in work.files]:
+        return False
+    for name in present.tables:
+        table_files(out, name)
+    for known, path in zip(present.inputs, work.files, strict=True):
+        status = path.stat()
+        if known.bytes != status.st_size:
+            return False
+        if known.modified_ns != status.st_mtime_ns and known.sha256 != sha256_of(path):
+            return False
+    return True
+
+
+class _Hashes:
+    """The hashes of the inputs, computed beside the reading."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self._files = files
+        self._found: list[InputFile] = []
+        self._thread = threading.Thread(target=self._compute, daemon=True)
+        self._thread.start()
+
+    def _compute(self) -> None:
+        for path in self._files:
+            status = path.stat()
+            self._found.append(InputFile(path.name, status.st_size, status.st_mtime_ns, sha256_of(path)))
+
+    def result(self) -> tuple[InputFile, ...]:
+        self._thread.join()
+        return tuple(self._found)
+
+
+def _notes(path: Path) -> tuple[str, ...]:
+    truth = (path if path.is_dir() else path.parent) / TRUTH
+    if truth.exists():
+        seed = json.loads(truth.read_text("utf-8")).get("seed")
+        return (f"synthetic evidence, seed {seed}: not written by people",)
+    return ()

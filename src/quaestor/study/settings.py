@@ -1,0 +1,185 @@
+"""study.toml to typed settings, and every mistake in it to one sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Self, Union, get_args, get_origin
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from quaestor.base.errors import SettingsError
+from quaestor.base.names import listed, nearest_first
+from quaestor.corpus.kinds import bundled_kinds
+from quaestor.corpus.settings import FunnelSettings, KindSettings, Name, SampleSettings, Settings, Tag
+from quaestor.sources.stackexchange.settings import StackExchangeSettings
+from quaestor.sources.tables import TableSettings
+
+STUDY_FILE = "study.toml"
+
+SourceSettings = Annotated[StackExchangeSettings | TableSettings, Field(discriminator="kind")]
+
+
+class AboutStudy(Settings):
+    """What the study is called, and the seed of everything random in it."""
+
+    name: Name
+    title: str = ""
+    description: str = ""
+    seed: int = 1
+
+
+class StudySettings(Settings):
+    """A whole study file."""
+
+    study: AboutStudy
+    sources: dict[Name, SourceSettings] = Field(default_factory=dict)
+    families: dict[Name, tuple[Tag, ...]] = Field(default_factory=dict)
+    kinds: dict[Name, KindSettings] = Field(default_factory=dict)
+    funnel: FunnelSettings = FunnelSettings()
+    samples: dict[Name, SampleSettings] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Self:
+        if self.funnel.source is not None and self.funnel.source not in self.sources:
+            raise ValueError(_unknown("funnel.source", self.funnel.source, self.sources))
+        kinds = self.all_kinds()
+        for number, step in enumerate(self.funnel.steps):
+            for key, kind in (("kind", step.kind), ("not_kind", step.not_kind)):
+                if kind is not None and kind not in kinds:
+                    raise ValueError(_unknown(f"funnel.steps[{number}].{key}", kind, kinds))
+        steps = [step.step for step in self.funnel.steps]
+        for name, sample in self.samples.items():
+            if sample.after is not None and sample.after not in steps:
+                raise ValueError(_unknown(f"samples.{name}.after", sample.after, steps))
+        return self
+
+    def all_kinds(self) -> dict[str, KindSettings]:
+        """The bundled question kinds, with the study's own in their place."""
+        return {**bundled_kinds(), **self.kinds}
+
+
+def _unknown(key: str, found: str, allowed: Any) -> str:
+    options = nearest_first(found, allowed)
+    return f"{key} is {found!r}, allowed: {listed(options)}" if options else f"{key} is {found!r}, but none is defined"
+
+
+def read_settings(path: Path) -> StudySettings:
+    """The settings of a study file; raises SettingsError with file, key, what was found and what is allowed."""
+    try:
+        raw = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}") from None
+    try:
+        return StudySettings.model_validate(raw)
+    except ValidationError as error:
+        raise SettingsError(f"{path}: {explain(error.errors()[0], StudySettings)}") from None
+
+
+def explain(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """One validation error as a sentence: key, what was found, what is allowed."""
+    kind, location, found = error["type"], _without_tags(error["loc"]), error["input"]
+    key = _key(location)
+    context: dict[str, Any] = error.get("ctx", {})
+    if kind == "extra_forbidden":
+        allowed = nearest_first(str(location[-1]), _keys_at(model, location[:-1]))
+        return f"{key} is not a known key, allowed here: {listed(allowed)}"
+    if kind == "missing":
+        return f"{key} is missing: add it"
+    if kind in ("literal_error", "union_tag_invalid"):
+        tag = context.get("tag", found)
+        options = [
+            part.strip(" '\"")
+            for part in str(context.get("expected") or context["expected_tags"]).replace(" or ", ", ").split(",")
+        ]
+        where = f"{key}.kind" if kind == "union_tag_invalid" else key
+        return f"{where} is {tag!r}, allowed: {listed(nearest_first(str(tag), options))}"
+    if kind == "union_tag_not_found":
+        return f"{key}.kind is missing, allowed: stackexchange or table"
+    if kind == "value_error":
+        text = str(context["error"])
+        return text if not location else f"{key}: {text}"
+    message = _TYPES.get(kind) or error["msg"][:1].lower() + error["msg"][1:]
+    return f"{key} is {_shown(found)}, {message}"
+
+
+_TYPES = {
+    "string_type": "a text in quotes is allowed",
+    "int_type": "a whole number is allowed",
+    "int_from_float": "a whole number is allowed",
+    "float_type": "a number is allowed",
+    "bool_type": "true or false is allowed",
+    "bool_parsing": "true or false is allowed",
+    "int_parsing": "a whole number is allowed",
+    "tuple_type": "a list in square brackets is allowed",
+    "dict_type": "a table of keys is allowed",
+    "model_type": "a table of keys is allowed",
+    "date_type": "a date such as 2021-09-06 is allowed",
+    "date_from_datetime_parsing": "a date such as 2021-09-06 is allowed",
+}
+
+
+def _shown(found: Any) -> str:
+    if isinstance(found, bool):
+        return str(found).lower()
+    text = repr(found)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def _without_tags(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Pydantic names the chosen kind of source in its path; a person's file does not."""
+    return tuple(
+        part
+        for number, part in enumerate(location)
+        if not (number == 2 and location[0] == "sources" and part in ("stackexchange", "table"))
+    )
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "the file"
+
+
+def _keys_at(model: Any, location: tuple[int | str, ...]) -> list[str]:
+    """The keys that may stand at a place of the file."""
+    options = [model]
+    for part in location:
+        options = [inner for option in options for inner in _inside(option, part)]
+    return sorted({key for option in options for key in _fields(option)})
+
+
+def _fields(option: Any) -> list[str]:
+    if isinstance(option, type) and issubclass(option, BaseModel):
+        return [field.alias or name for name, field in option.model_fields.items()]
+    return []
+
+
+def _inside(option: Any, part: int | str) -> list[Any]:
+    """The types a part of a type can have, looking through unions, lists and tables."""
+    if isinstance(option, type) and issubclass(option, BaseModel):
+        for name, field in option.model_fields.items():
+            if part in (name, field.alias):
+                return _open(field.annotation)
+        return []
+    origin, arguments = get_origin(option), get_args(option)
+    if origin is tuple:
+        return _open(arguments[0])
+    if origin is dict:
+        return _open(arguments[1])
+    return []
+
+
+def _open(annotation: Any) -> list[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _open(get_args(annotation)[0])
+    if origin is Union or str(type(annotation)) == "<class 'types.UnionType'>":
+        return [inner for argument in get_args(annotation) for inner in _open(argument)]
+    return [annotation]

@@ -1,0 +1,42 @@
+"""The sources of a study, each into its evidence folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quaestor.base.clock import Clock, now
+from quaestor.base.errors import SettingsError
+from quaestor.corpus.evidence import Aside, read_manifest
+from quaestor.sources.records import Progress, TableCounts, no_progress
+from quaestor.sources.stackexchange.settings import StackExchangeSettings
+from quaestor.sources.tables import ingest_table
+from quaestor.study.folder import Study
+from quaestor.study.ingest import IngestReport, Work, ingest_stackexchange, run
+
+
+def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, clock: Clock = now) -> IngestReport:
+    """A source of a study into its evidence folder."""
+    settings = study.source(name)
+    path = study.path_of(name)
+    if not path.exists():
+        raise SettingsError(
+            f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: "
+            "put the input there or correct the path"
+        )
+    out = study.evidence_of(name)
+    if isinstance(settings, StackExchangeSettings):
+        tags = tuple(tag for wanted in settings.tags for tag in study.settings.families.get(wanted, (wanted,)))
+        return ingest_stackexchange(path, out, tags=tags, site=settings.site, progress=progress, clock=clock)
+
+    def tables(aside: Aside, finished: dict[str, TableCounts]) -> Iterator[tuple[str, TableCounts, int]]:
+        yield "items", ingest_table(path, settings, aside, progress), path.stat().st_size
+
+    work = Work("table", settings.model_dump(mode="json", by_alias=True) | {"site": name}, [path], tables)
+    work.text_sizes = {"items": path.stat().st_size}
+    return run(work, out, clock)
+
+
+def notes_of(study: Study) -> list[str]:
+    """What the evidence says about itself, such as that it is synthetic."""
+    manifests = (read_manifest(study.evidence_of(name)) for name in study.settings.sources)
+    return sorted({note for manifest in manifests if manifest for note in manifest.notes})

@@ -1,0 +1,129 @@
+"""Where every post stands: all posts in the order of their dates, and the ids that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quaestor.synth.plan import BEGIN, DEFAULT_FAMILIES, END, Plan, minimum_posts, moment
+from quaestor.synth.questions import (
+    MAYBE,
+    MUST,
+    Flags,
+    Numbers,
+    Questions,
+    Times,
+    natural_questions,
+    plan_questions,
+)
+
+BLOCK = 8_192
+"""Rows that are made together; large enough for fast arrays, small enough for flat memory."""
+
+_SECOND, _HOUR = 1_000, 3_600_000
+_SHARE_OF_QUESTIONS, _SHARE_ACCEPTED = 0.42, 0.62
+_WIKI_PAIRS = 100
+Indices = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Every post by number (questions first, then answers, then tag wikis) and by rank in the file."""
+
+    questions: Questions
+    accepted: Flags
+    first_answer: Indices
+    answers: Indices
+    last_activity: Times
+    parent: Indices
+    created: Times
+    order: Indices
+    rank: Indices
+    comments: npt.NDArray[np.uint8]
+    users: int
+    wiki_pairs: int
+
+    @property
+    def posts(self) -> int:
+        return len(self.created)
+
+    def ids_of(self, numbers: npt.NDArray[Any]) -> Numbers:
+        """The ids of posts given by number."""
+        return ids_at(self.rank[numbers])
+
+    def wiki_numbers(self, pair: int) -> tuple[int, int]:
+        """The numbers of a tag's excerpt and of its wiki."""
+        first = len(self.questions) + len(self.parent) + 2 * pair
+        return first, first + 1
+
+
+def ids_at(ranks: npt.NDArray[Any]) -> Numbers:
+    """Ascending ids with gaps, where posts were deleted."""
+    wide = ranks.astype(np.int64)
+    return wide + wide // 29 + 1
+
+
+def make_layout(posts: int, plan: Plan | None, rng: np.random.Generator) -> Layout:
+    """Decide everything that links posts to each other, so that rows can be written one after the other."""
+    spare = posts - (minimum_posts(plan) if plan else 0)
+    pairs = min(_WIKI_PAIRS, spare // 4_000)
+    fewest, promised = (plan.tagged, plan.accepted) if plan else (1, 0)
+    total = max(fewest, min(round(posts * _SHARE_OF_QUESTIONS), posts - 2 * pairs - promised))
+    questions = plan_questions(plan, total, rng) if plan else natural_questions(total, rng)
+    parent = _choose_parents(questions, posts - total - 2 * pairs, rng)
+    answered = _answer_times(questions.asked[parent], rng)
+    answers = np.bincount(parent, minlength=total).astype(np.int32)
+    first_answer = (np.cumsum(answers, dtype=np.int64) - answers).astype(np.int32)
+    lucky = (questions.acceptance == MAYBE) & (answers > 0) & (rng.random(total) < _SHARE_ACCEPTED)
+    wikis = rng.integers(moment(BEGIN), moment(END), 2 * pairs)
+    created = np.concatenate([questions.asked, answered, wikis])
+    order = np.argsort(created, kind="stable").astype(np.int32)
+    rank = np.empty(posts, np.int32)
+    rank[order] = np.arange(posts, dtype=np.int32)
+    return Layout(
+        questions=questions,
+        accepted=(questions.acceptance == MUST) | lucky,
+        first_answer=first_answer,
+        answers=answers,
+        last_activity=_last_activity(questions.asked, answered, parent),
+        parent=parent,
+        created=created,
+        order=order,
+        rank=rank,
+        comments=np.minimum(rng.geometric(0.55, posts) - 1, 40).astype(np.uint8),
+        users=max(5, posts // 5),
+        wiki_pairs=pairs,
+    )
+
+
+def families_of(plan: Plan | None) -> dict[str, tuple[str, ...]]:
+    """The frameworks and their tags, in the order in which they claim a post."""
+    return dict(plan.families if plan else DEFAULT_FAMILIES)
+
+
+def _choose_parents(questions: Questions, total: int, rng: np.random.Generator) -> Indices:
+    """The question of each answer: one for each promised acceptance, the others where they fall."""
+    promised = np.flatnonzero(questions.acceptance == MUST).astype(np.int32)
+    appeal = np.cumsum(rng.lognormal(0.0, 0.7, len(questions)))
+    fallen = np.searchsorted(appeal, rng.random(total - len(promised)) * appeal[-1], side="right")
+    parent = np.concatenate([promised, np.minimum(fallen, len(questions) - 1).astype(np.int32)])
+    parent.sort()
+    return parent
+
+
+def _answer_times(asked: Times, rng: np.random.Generator) -> Times:
+    """Median two hours, a tail of months, always after the question and before the dump ends."""
+    delay = rng.lognormal(np.log(2 * _HOUR), 2.5, len(asked)) + 45 * _SECOND
+    room = moment(END) - asked
+    late = delay >= room - _SECOND
+    delay[late] = room[late] * rng.uniform(0.01, 0.99, int(late.sum()))
+    return asked + delay.astype(np.int64)
+
+
+def _last_activity(asked: Times, answered: Times, parent: Indices) -> Times:
+    last = asked.copy()
+    np.maximum.at(last, parent, answered)
+    return last

@@ -1,0 +1,129 @@
+"""What is planted in a synthetic dump, and when each framework was alive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+
+from quaestor.base.errors import InputError
+
+FIRST_YEAR, LAST_YEAR = 2008, 2021
+BEGIN = np.datetime64("2008-07-31T21:42:52", "ms")
+END = np.datetime64("2021-09-05T00:00:00", "ms")
+"""The moments between which every post is written; the last years of a dump are rarely whole."""
+
+LAST_QUESTION = END - np.timedelta64(6, "h")
+"""No question is asked later, so that each still has time for an answer inside the dump."""
+
+DEFAULT_FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "tensorflow": ("tensorflow", "tensorflow2.0", "tensorflow-lite", "tensorflow-datasets"),
+        "pytorch": ("pytorch", "torchvision", "pytorch-lightning"),
+        "theano": ("theano",),
+    }
+)
+
+POSTS_BY_YEAR: Mapping[int, float] = MappingProxyType(
+    dict(
+        zip(
+            range(FIRST_YEAR, LAST_YEAR + 1),
+            (0.06, 0.35, 0.7, 1.2, 1.65, 2.05, 2.15, 2.2, 2.2, 2.1, 1.9, 1.75, 1.85, 1.1),
+            strict=True,
+        )
+    )
+)
+"""How many questions a year of the whole site has, in millions, roughly."""
+
+_LIVES: Mapping[str, Mapping[int, float]] = MappingProxyType(
+    {
+        "tensorflow": {2015: 0.6, 2016: 8, 2017: 14, 2018: 16, 2019: 16, 2020: 15, 2021: 8},
+        "pytorch": {2017: 0.8, 2018: 2.2, 2019: 4, 2020: 5.5, 2021: 5},
+        "theano": {2012: 0.05, 2013: 0.1, 2014: 0.3, 2015: 0.7, 2016: 0.9, 2017: 0.4, 2018: 0.1, 2019: 0.03},
+    }
+)
+_BIRTHS: Mapping[str, np.datetime64] = MappingProxyType(
+    {
+        "tensorflow": np.datetime64("2015-11-09T12:00:00", "ms"),
+        "pytorch": np.datetime64("2017-01-18T12:00:00", "ms"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The counts of a printed study, each inside the one before it, which the dump must reproduce exactly."""
+
+    tagged: int
+    how_to: int
+    accepted: int
+    open: int
+    refined: int
+    yearly: Mapping[tuple[str, int], int]
+    families: Mapping[str, tuple[str, ...]]
+
+
+def minimum_posts(plan: Plan) -> int:
+    """The fewest posts that can hold the plan: its questions and one answer for each planted acceptance."""
+    return plan.tagged + plan.accepted
+
+
+def check_plan(plan: Plan, posts: int) -> None:
+    """Refuse a plan that no dump of this size can fulfil, before anything is written."""
+    steps = (plan.tagged, plan.how_to, plan.accepted, plan.open, plan.refined, 0)
+    if any(inner > outer for outer, inner in pairwise(steps)):
+        raise InputError(f"a plan narrows from step to step, but {steps[:-1]} does not: order its counts")
+    if sum(plan.yearly.values()) != plan.refined or any(count < 0 for count in plan.yearly.values()):
+        raise InputError(
+            f"the yearly counts of the plan sum to {sum(plan.yearly.values())}, "
+            f"but {plan.refined} posts are refined: make them equal"
+        )
+    known = ", ".join(plan.families)
+    for framework, year in plan.yearly:
+        if framework not in plan.families:
+            raise InputError(f"the plan counts posts of {framework}, but has families only for {known}: add it")
+        if not FIRST_YEAR <= year <= LAST_YEAR:
+            raise InputError(f"the plan counts posts of {year}: use years from {FIRST_YEAR} to {LAST_YEAR}")
+    check_families(plan.families)
+    if posts < minimum_posts(plan):
+        raise InputError(f"the plan needs at least {minimum_posts(plan)} posts, but {posts} were asked for")
+
+
+def check_families(families: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse families whose tags cannot tell the frameworks apart."""
+    if not families:
+        raise InputError("the plan names no framework: give at least one with its tags")
+    for framework, tags in own_tags(families).items():
+        if not tags:
+            raise InputError(f"every tag of {framework} belongs to an earlier framework: add one of its own")
+
+
+def own_tags(families: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The tags of each framework that no earlier one claims: those that make a post its own."""
+    claimed: list[str] = []
+    own = {}
+    for framework, tags in families.items():
+        own[framework] = tuple(tag for tag in tags if tag not in claimed)
+        claimed.extend(tags)
+    return own
+
+
+def life_of(framework: str) -> Mapping[int, float]:
+    """How many questions a framework gets in each year, relative to the other frameworks."""
+    return _LIVES.get(framework, dict.fromkeys(range(2015, LAST_YEAR + 1), 1.0))
+
+
+def span_of(year: int, framework: str | None = None) -> tuple[int, int]:
+    """The milliseconds between which a question of that year is asked, once its framework was born."""
+    first = max(moment(np.datetime64(f"{year}-01-01", "ms")), moment(BEGIN))
+    last = min(moment(np.datetime64(f"{year + 1}-01-01", "ms")), moment(LAST_QUESTION))
+    birth = moment(_BIRTHS.get(framework or "", BEGIN))
+    return (birth if first < birth < last else first), last
+
+
+def moment(when: np.datetime64) -> int:
+    """Milliseconds since 1970, in which all arrays of times count."""
+    return int(when.astype("datetime64[ms]").astype(np.int64))

@@ -1,0 +1,94 @@
+"""What is written in posts: pools of titles and bodies, and words of their own for planted questions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quaestor.synth.phrases import TOPICS
+from quaestor.synth.questions import Numbers, Questions
+from quaestor.synth.tagging import Tagging, write_tags
+from quaestor.synth.texts import Bodies, make_bodies
+from quaestor.synth.titles import HowTo, TitlePool, make_titles, write_how_to
+
+_PICKS = 1 << 40
+
+
+@dataclass(frozen=True)
+class PostTexts:
+    """Everything that is written in posts, prepared; keyed by the number of the framework, -1 for none."""
+
+    questions: Questions
+    frameworks: tuple[str, ...]
+    bodies: Mapping[int, Bodies]
+    titles: Mapping[int, TitlePool]
+    tags: tuple[bytes, ...]
+    seed: int
+
+    def asking(self, numbers: Numbers, rng: np.random.Generator) -> tuple[list[bytes], list[bytes], list[bytes]]:
+        """Titles, openings and bodies of questions."""
+        picks = rng.integers(0, _PICKS, (4, len(numbers))).tolist()
+        framework = self.questions.framework[numbers].tolist()
+        how_to = self.questions.how_to[numbers].tolist()
+        titles, openings, bodies = [], [], []
+        for number, subject, asks_how, one, two, three, four in zip(
+            numbers.tolist(), framework, how_to, *picks, strict=True
+        ):
+            texts = self.bodies[subject]
+            bodies.append(texts.asking[one % len(texts.asking)])
+            if asks_how and subject >= 0:
+                words = self._how_to(number)
+                titles.append(words.title)
+                openings.append(words.opening)
+                continue
+            pool = self.titles[subject]
+            beginnings = pool.how_to if asks_how else pool.other
+            ends = pool.how_to_ends if asks_how else pool.other_ends
+            titles.append(beginnings[two % len(beginnings)] + ends[three % len(ends)])
+            openings.append(texts.asking_openings[four % len(texts.asking_openings)])
+        return titles, openings, bodies
+
+    def answering(self, parents: npt.NDArray[np.int32], rng: np.random.Generator) -> tuple[list[bytes], list[bytes]]:
+        """Openings and bodies of answers; a reply to a tagged how-to takes up its words."""
+        picks = rng.integers(0, _PICKS, (2, len(parents))).tolist()
+        framework = self.questions.framework[parents].tolist()
+        how_to = self.questions.how_to[parents].tolist()
+        openings, bodies = [], []
+        for parent, subject, asks_how, one, two in zip(parents.tolist(), framework, how_to, *picks, strict=True):
+            texts = self.bodies[subject]
+            bodies.append(texts.answering[one % len(texts.answering)])
+            if asks_how and subject >= 0:
+                openings.append(self._how_to(parent).reply)
+            else:
+                openings.append(texts.answering_openings[two % len(texts.answering_openings)])
+        return openings, bodies
+
+    def _how_to(self, number: int) -> HowTo:
+        return write_how_to(
+            framework=self.frameworks[int(self.questions.framework[number])],
+            topic=TOPICS[int(self.questions.topic[number])],
+            phrase=int(self.questions.phrase[number]),
+            key=self.seed * 1_000_003 + number,
+        )
+
+
+def make_texts(
+    questions: Questions, frameworks: tuple[str, ...], tagging: Tagging, *, syntax: str, posts: int, seed: int
+) -> PostTexts:
+    """Pools in proportion to the dump: small ones are made fast, large ones do not repeat themselves soon."""
+    chance = random.Random(seed)
+    amount = max(40, min(6_000, posts // 20))
+    subjects: dict[int, str | None] = {-1: None, **dict(enumerate(frameworks))}
+    sizes = {number: amount if number < 0 else max(30, amount // 4) for number in subjects}
+    return PostTexts(
+        questions=questions,
+        frameworks=frameworks,
+        bodies={number: make_bodies(name, sizes[number], chance) for number, name in subjects.items()},
+        titles={number: make_titles(name, 2 * sizes[number], chance) for number, name in subjects.items()},
+        tags=tuple(write_tags(tags, syntax) for tags in tagging.combinations),
+        seed=seed,
+    )

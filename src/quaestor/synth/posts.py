@@ -1,0 +1,169 @@
+"""The rows of Posts.xml, made a block at a time from columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quaestor.synth.layout import BLOCK, Layout, ids_at
+from quaestor.synth.plan import END
+from quaestor.synth.post_texts import PostTexts
+from quaestor.synth.questions import Flags, Numbers, Times
+from quaestor.synth.rows import TableRows, later, licences, optional, optional_times, write_times
+from quaestor.synth.tagging import Tagging
+
+_QUESTION = (
+    b'  <row Id="%d" PostTypeId="1"%b CreationDate="%b" Score="%d" ViewCount="%d" Body="%b%b"%b%b'
+    b' LastActivityDate="%b" Title="%b" Tags="%b" AnswerCount="%d" CommentCount="%d"%b%b'
+    b' ContentLicense="%b" />\n'
+)
+_ANSWER = (
+    b'  <row Id="%d" PostTypeId="2" ParentId="%d" CreationDate="%b" Score="%d" Body="%b%b"%b%b'
+    b' LastActivityDate="%b" CommentCount="%d" ContentLicense="%b" />\n'
+)
+_WIKI = (
+    b'  <row Id="%d" PostTypeId="%d" CreationDate="%b" Score="0" Body="%b"%b%b'
+    b' LastActivityDate="%b" CommentCount="%d" ContentLicense="%b" />\n'
+)
+_YEAR = 365.25 * 24 * 3_600_000
+Ranks = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PostWriter:
+    """Writes the posts of a layout with the prepared texts; the same seed gives the same bytes."""
+
+    layout: Layout
+    tagging: Tagging
+    texts: PostTexts
+    seed: int
+
+    def table(self) -> TableRows:
+        """Posts.xml, block by block."""
+        return TableRows("Posts", self.layout.posts, self._blocks())
+
+    def _blocks(self) -> Iterator[list[bytes]]:
+        rng = np.random.default_rng([self.seed, 1])
+        questions, answers = len(self.layout.questions), len(self.layout.parent)
+        for start in range(0, self.layout.posts, BLOCK):
+            numbers = self.layout.order[start : start + BLOCK].astype(np.int64)
+            kinds = np.searchsorted([questions, questions + answers], numbers, side="right")
+            rows = [b""] * len(numbers)
+            for kind, write in enumerate((self._questions, self._answers, self._wikis)):
+                places = np.flatnonzero(kinds == kind)
+                if not len(places):
+                    continue
+                for place, row in zip(places.tolist(), write(numbers[places], places + start, rng), strict=True):
+                    rows[place] = row
+            yield rows
+
+    def _questions(self, numbers: Numbers, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
+        layout, total = self.layout, len(numbers)
+        created = layout.created[numbers]
+        scores = _scores(total, rng)
+        accepted = layout.accepted[numbers]
+        answer = layout.ids_of(np.where(accepted, layout.first_answer[numbers] + len(layout.questions), 0))
+        edited, edits, changed = self._edits(created, ranks, 0.45, rng)
+        titles, openings, bodies = self.texts.asking(numbers, rng)
+        columns = (
+            ids_at(ranks).tolist(),
+            optional("AcceptedAnswerId", answer.tolist(), accepted.tolist()),
+            write_times(created),
+            scores.tolist(),
+            _views(scores, created, rng).tolist(),
+            openings,
+            bodies,
+            self._owners(ranks, rng),
+            edits,
+            write_times(np.maximum(layout.last_activity[numbers], np.where(edited, changed, 0))),
+            titles,
+            [self.texts.tags[combination] for combination in self.tagging.chosen[numbers].tolist()],
+            layout.answers[numbers].tolist(),
+            layout.comments[ranks].tolist(),
+            optional("FavoriteCount", np.maximum(scores // 3, 0).tolist(), (rng.random(total) < 0.3).tolist()),
+            optional_times("ClosedDate", later(created, 20, rng), layout.questions.closed[numbers]),
+            licences(created),
+        )
+        return [_QUESTION % row for row in zip(*columns, strict=True)]
+
+    def _answers(self, numbers: Numbers, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
+        layout = self.layout
+        parents = layout.parent[numbers - len(layout.questions)]
+        created = layout.created[numbers]
+        edited, edits, changed = self._edits(created, ranks, 0.3, rng)
+        openings, bodies = self.texts.answering(parents, rng)
+        columns = (
+            ids_at(ranks).tolist(),
+            layout.ids_of(parents).tolist(),
+            write_times(created),
+            _scores(len(numbers), rng).tolist(),
+            openings,
+            bodies,
+            self._owners(ranks, rng),
+            edits,
+            write_times(np.where(edited, changed, created)),
+            layout.comments[ranks].tolist(),
+            licences(created),
+        )
+        return [_ANSWER % row for row in zip(*columns, strict=True)]
+
+    def _wikis(self, numbers: Numbers, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
+        layout = self.layout
+        created = layout.created[numbers]
+        pair = (numbers - len(layout.questions) - len(layout.parent)).tolist()
+        bodies = self.texts.bodies[-1].answering
+        edited, edits, changed = self._edits(created, ranks, 0.9, rng)
+        columns = (
+            ids_at(ranks).tolist(),
+            [4 + number % 2 for number in pair],
+            write_times(created),
+            [bodies[pick] for pick in rng.integers(0, len(bodies), len(numbers)).tolist()],
+            self._owners(ranks, rng),
+            edits,
+            write_times(np.where(edited, changed, created)),
+            layout.comments[ranks].tolist(),
+            licences(created),
+        )
+        return [_WIKI % row for row in zip(*columns, strict=True)]
+
+    def _owners(self, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
+        """Users who had joined by then; a few have left, and only a name stays."""
+        users = owners_at(ranks, self.layout, rng).tolist()
+        gone = (rng.random(len(users)) < 0.02).tolist()
+        return [
+            b' OwnerDisplayName="user%d"' % user if left else b' OwnerUserId="%d"' % user
+            for user, left in zip(users, gone, strict=True)
+        ]
+
+    def _edits(
+        self, created: Times, ranks: Ranks, share: float, rng: np.random.Generator
+    ) -> tuple[Flags, list[bytes], Times]:
+        """Who was edited, the attributes that say so, and when."""
+        edited = rng.random(len(created)) < share
+        changed = later(created, 5, rng)
+        editors = optional("LastEditorUserId", owners_at(ranks, self.layout, rng).tolist(), edited.tolist())
+        dates = optional_times("LastEditDate", changed, edited)
+        return edited, [editor + date for editor, date in zip(editors, dates, strict=True)], changed
+
+
+def owners_at(ranks: npt.NDArray[Any], layout: Layout, rng: np.random.Generator) -> Numbers:
+    """A user for each post: the earlier one joined, the more one wrote, and nobody writes before joining."""
+    joined = ranks / layout.posts * layout.users
+    return (joined * rng.random(len(ranks)) ** 2).astype(np.int64) + 1
+
+
+def _scores(total: int, rng: np.random.Generator) -> Numbers:
+    """Mostly 0 to 2, some negative, few very high."""
+    liked = np.minimum(np.floor(rng.pareto(1.15, total) * 1.3), 25_000).astype(np.int64)
+    return liked - rng.poisson(0.2, total)
+
+
+def _views(scores: Numbers, created: Times, rng: np.random.Generator) -> Numbers:
+    """More for what is liked and for what is old."""
+    age = (END.astype(np.int64) - created) / _YEAR
+    logarithm = 5.4 + 0.55 * np.log1p(np.maximum(scores, 0)) + 0.45 * np.log(age + 0.3)
+    return np.exp(logarithm + rng.normal(0.0, 0.9, len(scores))).astype(np.int64) + 3

@@ -1,0 +1,109 @@
+"""A synthetic Stack Exchange dump of any size, in the shape of the official ones, with planted counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from quaestor.base.errors import InputError
+from quaestor.synth.layout import families_of, make_layout
+from quaestor.synth.plan import DEFAULT_FAMILIES, Plan, check_plan, minimum_posts
+from quaestor.synth.post_texts import make_texts
+from quaestor.synth.posts import PostWriter
+from quaestor.synth.rows import Progress, write_rows
+from quaestor.synth.tables import MAKERS, Dump
+from quaestor.synth.tagging import check_syntax, choose_tags
+from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, Step, Truth, find_truth, write_truth
+
+__all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "Plan", "Step", "Truth", "minimum_posts", "write_dump"]
+
+ALL_TABLES = ("posts", *MAKERS)
+"""Every table of a dump; posts are always written."""
+
+_MOST_POSTS = 2_000_000_000
+_STEMS = ("Posts", "Comments", "Users", "Votes", "PostHistory", "PostLinks", "Badges", "Tags")
+_FILES = frozenset([*(f"{stem}.xml" for stem in _STEMS), TRUTH_FILE, ITEMS_FILE])
+
+
+def _say_nothing(table: str, done: int, total: int) -> None:
+    """Progress for callers that show none."""
+
+
+def write_dump(
+    folder: Path, *, posts: int, seed: int, tag_syntax: str = "new", plan: Plan | None = None,
+    tables: tuple[str, ...] = ALL_TABLES, progress: Progress = _say_nothing,
+) -> Truth:  # fmt: skip
+    """Write a dump that is whole or not there; the same arguments give the same bytes."""
+    _check(posts, seed, tag_syntax, plan, tables)
+    _check_folder(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()
+    aside = folder.with_name(f".{folder.name}.{os.getpid()}")
+    aside.mkdir()
+    try:
+        truth = _write(
+            aside, posts=posts, seed=seed, tag_syntax=tag_syntax, plan=plan, tables=tables, progress=progress
+        )
+        if folder.exists():
+            shutil.rmtree(folder)
+        aside.rename(folder)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return truth
+
+
+def _write(
+    folder: Path, *, posts: int, seed: int, tag_syntax: str, plan: Plan | None, tables: tuple[str, ...],
+    progress: Progress,
+) -> Truth:  # fmt: skip
+    families = families_of(plan)
+    frameworks = tuple(families)
+    rng = np.random.default_rng([seed, 0])
+    layout = make_layout(posts, plan, rng)
+    combinations = max(100, min(10_000, posts // 10))
+    tagging = choose_tags(layout.questions, families, combinations, random.Random(seed), rng)
+    texts = make_texts(layout.questions, frameworks, tagging, syntax=tag_syntax, posts=posts, seed=seed)
+    dump = Dump(layout, tagging, seed)
+    written = [PostWriter(layout, tagging, texts, seed).table()]
+    written += [make(dump) for name, make in MAKERS.items() if name in tables]
+    rows = {table.name: write_rows(folder, table, seed, progress) for table in written}
+    truth = find_truth(layout, frameworks, rows, seed, tag_syntax)
+    write_truth(folder, truth, layout, frameworks)
+    return truth
+
+
+def _check(posts: int, seed: int, tag_syntax: str, plan: Plan | None, tables: tuple[str, ...]) -> None:
+    if not 1 <= posts <= _MOST_POSTS:
+        raise InputError(f"a dump cannot have {posts} posts: ask for 1 to {_MOST_POSTS}")
+    if seed < 0:
+        raise InputError(f"a seed cannot be {seed}: use a whole number from 0")
+    check_syntax(tag_syntax)
+    unknown = [name for name in tables if name not in ALL_TABLES]
+    if unknown:
+        raise InputError(f"there is no table {unknown[0]!r} in a dump: choose among {', '.join(ALL_TABLES)}")
+    if plan:
+        check_plan(plan, posts)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse to replace anything but an earlier synthetic dump, or to remove what others put beside one."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder that does not exist yet")
+    inside = [entry.name for entry in folder.iterdir()]
+    if inside and (not _is_synthetic(folder / TRUTH_FILE) or not _FILES.issuperset(inside)):
+        raise InputError(f"{folder} holds what is not a synthetic dump: name another folder or empty it")
+
+
+def _is_synthetic(path: Path) -> bool:
+    try:
+        truth = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(truth, dict) and truth.get("synthetic") is True

@@ -1,0 +1,121 @@
+"""Pools of bodies, ready to stand in an attribute, so that a row is assembled by a join alone."""
+
+from __future__ import annotations
+
+import html
+import math
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from quaestor.synth.prose import ANSWERING, ASKING, ITEMS
+from quaestor.synth.snippets import GENERAL_CODE, learning_code
+from quaestor.synth.words import GENERAL_WORDS, LEARNING_WORDS
+
+LONGEST_BODY = 29_000
+"""Stack Overflow takes bodies of 30,000 characters at most; openings are added to these."""
+
+WITH_CODE = 0.6
+Words = Mapping[str, tuple[str, ...]]
+_SLOT = re.compile(r"\{(\w+)\}")
+_CODE_SLOT = re.compile(r"\$([abnAB])")
+
+
+def escape(text: str) -> bytes:
+    """Text as it stands inside an attribute of a dump."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return escaped.replace("\n", "&#xA;").encode()
+
+
+def fill(pattern: str, words: Words, chance: random.Random) -> str:
+    """The pattern with each slot replaced by one of its words."""
+    return _SLOT.sub(lambda slot: chance.choice(words[slot[1]]), pattern)
+
+
+def sentence(pattern: str, words: Words, chance: random.Random) -> str:
+    """A filled pattern that begins with a capital."""
+    text = fill(pattern, words, chance)
+    return text[0].upper() + text[1:]
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """The bodies of one subject, of questions and of answers, and paragraphs that can stand before any."""
+
+    asking: tuple[bytes, ...]
+    answering: tuple[bytes, ...]
+    asking_openings: tuple[bytes, ...]
+    answering_openings: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class _Fragments:
+    """Escaped pieces that bodies of one subject and tone are joined from; code is grouped by language."""
+
+    paragraphs: tuple[bytes, ...]
+    lists: tuple[bytes, ...]
+    codes: tuple[tuple[bytes, ...], ...]
+
+
+def make_bodies(framework: str | None, amount: int, chance: random.Random) -> Bodies:
+    """A pool of bodies about one framework, or about programming in general."""
+    words = GENERAL_WORDS if framework is None else LEARNING_WORDS
+    codes = [(snippet,) for snippet in GENERAL_CODE] if framework is None else [learning_code(framework)]
+    asking = _make_fragments(ASKING, words, codes, amount, chance)
+    answering = _make_fragments(ANSWERING, words, codes, amount, chance)
+    return Bodies(
+        asking=tuple(_body(asking, 6.55, chance) for _ in range(amount)),
+        answering=tuple(_body(answering, 6.25, chance) for _ in range(amount)),
+        asking_openings=asking.paragraphs,
+        answering_openings=answering.paragraphs,
+    )
+
+
+def _make_fragments(
+    patterns: tuple[str, ...],
+    words: Words,
+    codes: Sequence[tuple[str, ...]],
+    amount: int,
+    chance: random.Random,
+) -> _Fragments:
+    size = max(20, amount // 2)
+    sentences = [sentence(pattern, words, chance) for pattern in chance.choices(patterns, k=2 * size)]
+    return _Fragments(
+        paragraphs=tuple(_paragraph(chance.choices(sentences, k=chance.randint(1, 3))) for _ in range(size)),
+        lists=tuple(_list(chance.choices(ITEMS, k=3), words, chance) for _ in range(size // 4)),
+        codes=tuple(tuple(_code(group, chance) for _ in range(max(5, size // len(codes)))) for group in codes),
+    )
+
+
+def _paragraph(sentences: Iterable[str]) -> bytes:
+    return escape(f"<p>{' '.join(sentences)}</p>\n\n")
+
+
+def _code(snippets: Sequence[str], chance: random.Random) -> bytes:
+    names = dict(zip("ab", chance.sample(GENERAL_WORDS["name"] + LEARNING_WORDS["name"], 2), strict=True))
+    names |= {name.upper(): value.capitalize() for name, value in names.items()}
+    names["n"] = str(chance.choice((1, 2, 4, 8, 16, 32, 64, 100, 128, 256, 500)))
+    chosen = chance.sample(snippets, min(len(snippets), chance.choice((1, 1, 2))))
+    code = _CODE_SLOT.sub(lambda slot: names[slot[1]], "\n".join(chosen))
+    return escape(f"<pre><code>{html.escape(code, quote=False)}</code></pre>\n\n")
+
+
+def _list(patterns: Iterable[str], words: Words, chance: random.Random) -> bytes:
+    kind = chance.choice(("ul", "ol"))
+    items = "".join(f"<li>{fill(pattern, words, chance)}</li>\n" for pattern in patterns)
+    return escape(f"<{kind}>\n{items}</{kind}>\n\n")
+
+
+def _body(fragments: _Fragments, log_median: float, chance: random.Random) -> bytes:
+    """Paragraphs, code and lists up to a length drawn from a log-normal distribution."""
+    wanted = min(math.exp(chance.gauss(log_median, 0.95)), LONGEST_BODY - 2_000)
+    with_code = chance.random() < WITH_CODE
+    second = chance.choice(fragments.codes) if with_code else fragments.paragraphs
+    kinds = (fragments.paragraphs, second, fragments.lists if chance.random() < 0.15 else second)
+    parts = [chance.choice(second)] if with_code else []
+    size = sum(map(len, parts))
+    while size < wanted - 100:
+        parts.append(chance.choice(kinds[len(parts) % len(kinds)]))
+        size += len(parts[-1])
+    return b"".join(parts)

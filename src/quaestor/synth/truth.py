@@ -1,0 +1,155 @@
+"""What a synthetic dump is known to hold, kept beside it so that every later count can be checked."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quaestor.synth.layout import Layout
+from quaestor.synth.phrases import TOPICS, all_phrases
+from quaestor.synth.questions import Flags, Numbers
+
+TRUTH_FILE, ITEMS_FILE = "truth.json", "truth-items.csv"
+_ITEM_COLUMNS = (
+    "id",
+    "framework",
+    "year",
+    "how_to",
+    "accepted",
+    "closed",
+    "topic",
+    "phase",
+    "verb",
+    "object",
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the funnel: questions that enter it and questions that come out."""
+
+    step: str
+    entering: int
+    leaving: int
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The counts of a dump as it was written, the same as in truth.json."""
+
+    seed: int
+    posts: int
+    questions: int
+    answers: int
+    accepted: int
+    closed: int
+    tag_syntax: str
+    rows: Mapping[str, int]
+    funnel: tuple[Step, ...]
+    refined: int
+    yearly: Mapping[str, Mapping[int, int]]
+    synthetic: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, in the order in which truth.json shows them."""
+        return {
+            "synthetic": self.synthetic,
+            "seed": self.seed,
+            "posts": self.posts,
+            "questions": self.questions,
+            "answers": self.answers,
+            "accepted": self.accepted,
+            "closed": self.closed,
+            "tag_syntax": self.tag_syntax,
+            "rows": dict(self.rows),
+            "funnel": [{"step": step.step, "in": step.entering, "out": step.leaving} for step in self.funnel],
+            "refined": self.refined,
+            "yearly": {name: {str(year): n for year, n in years.items()} for name, years in self.yearly.items()},
+        }
+
+
+def find_truth(
+    layout: Layout, frameworks: tuple[str, ...], rows: Mapping[str, int], seed: int, tag_syntax: str
+) -> Truth:
+    """Count what the layout holds, step by step, rather than repeat what was asked for."""
+    questions = layout.questions
+    steps = {
+        "tagged": questions.framework >= 0,
+        "how-to": questions.how_to,
+        "accepted": layout.accepted,
+        "open": ~questions.closed,
+    }
+    inside = np.ones(len(questions), bool)
+    funnel = []
+    for name, passes in steps.items():
+        narrower = inside & passes
+        funnel.append(Step(name, int(inside.sum()), int(narrower.sum())))
+        inside = narrower
+    refined = inside & (questions.topic == 0)
+    return Truth(
+        seed=seed,
+        posts=layout.posts,
+        questions=len(questions),
+        answers=len(layout.parent),
+        accepted=int(layout.accepted.sum()),
+        closed=int(questions.closed.sum()),
+        tag_syntax=tag_syntax,
+        rows=rows,
+        funnel=tuple(funnel),
+        refined=int(refined.sum()),
+        yearly=_count_years(layout, frameworks, refined),
+    )
+
+
+def write_truth(folder: Path, truth: Truth, layout: Layout, frameworks: tuple[str, ...]) -> None:
+    """Put the counts, and the tagged how-to questions one by one, beside the dump."""
+    text = json.dumps(truth.as_json(), indent=2, ensure_ascii=False)
+    (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
+    with (folder / ITEMS_FILE).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_ITEM_COLUMNS)
+        writer.writerows(_items(layout, frameworks))
+
+
+def _items(layout: Layout, frameworks: tuple[str, ...]) -> list[tuple[object, ...]]:
+    questions = layout.questions
+    numbers = np.flatnonzero((questions.framework >= 0) & questions.how_to)
+    numbers = numbers[np.argsort(layout.rank[numbers])]
+    columns = (
+        layout.ids_of(numbers).tolist(),
+        [frameworks[number] for number in questions.framework[numbers].tolist()],
+        _years(layout, numbers).tolist(),
+        ["true"] * len(numbers),
+        ["true" if accepted else "false" for accepted in layout.accepted[numbers].tolist()],
+        ["true" if closed else "false" for closed in questions.closed[numbers].tolist()],
+        [TOPICS[topic] for topic in questions.topic[numbers].tolist()],
+        *zip(*(_place_of(phrase) for phrase in questions.phrase[numbers].tolist()), strict=True),
+    )
+    return list(zip(*columns, strict=True)) if len(numbers) else []
+
+
+def _place_of(phrase: int) -> tuple[str, str, str]:
+    if phrase < 0:
+        return "", "", ""
+    entry = all_phrases()[phrase]
+    return entry.phase, entry.verb, entry.object
+
+
+def _count_years(layout: Layout, frameworks: tuple[str, ...], chosen: Flags) -> dict[str, dict[int, int]]:
+    counts = {}
+    for number, name in enumerate(frameworks):
+        years = _years(layout, np.flatnonzero(chosen & (layout.questions.framework == number)))
+        found, amounts = np.unique(years, return_counts=True)
+        counts[name] = dict(zip(found.tolist(), amounts.tolist(), strict=True))
+    return counts
+
+
+def _years(layout: Layout, numbers: Numbers) -> Numbers:
+    asked = layout.questions.asked[numbers].astype("datetime64[ms]")
+    return asked.astype("datetime64[Y]").astype(np.int64) + 1970

@@ -1,0 +1,1 @@
+"""The desk and the public pages, over `study`; pages add no logic."""

@@ -1,0 +1,69 @@
+"""The application: routes, templates, and the headers every answer carries."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.templating import Jinja2Templates
+
+from quaestor import __version__
+from quaestor.base.errors import QuaestorError
+from quaestor.web.evidence import clean
+from quaestor.web.headers import SafeHeaders
+from quaestor.web.pages import FunnelPages
+
+_HERE = Path(str(resources.files("quaestor.web")))
+LOCAL_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+"""A page of this desk answers under these names only, so that no foreign name can be pointed at it."""
+
+
+def templates() -> Jinja2Templates:
+    environment = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["clean"] = clean
+    environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
+    environment.globals["version"] = __version__
+    return Jinja2Templates(env=environment)
+
+
+def make_app(study: Path) -> Starlette:
+    """The desk of one study."""
+    renderer = templates()
+    pages = FunnelPages(study, renderer)
+
+    async def failed(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 409
+        words = str(error) if isinstance(error, QuaestorError) else "There is no such page."
+        context = {"status": status, "words": words}
+        return renderer.TemplateResponse(request, "error.html", context, status_code=status)
+
+    return Starlette(
+        routes=[
+            Route("/", pages.funnel, name="funnel"),
+            Route("/funnel.svg", pages.drawing, name="drawing"),
+            Route("/steps/{step:int}/{side}", pages.items, name="items"),
+            Route("/health", _health),
+            Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
+        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS), Middleware(SafeHeaders)],
+        exception_handlers={HTTPException: failed, QuaestorError: failed},
+    )
+
+
+async def _health(request: Request) -> Response:
+    return HTMLResponse("ok")
