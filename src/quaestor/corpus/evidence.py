@@ -26,6 +26,9 @@ from quaestor.corpus.records import Manifest, TableEntry, TableFile
 from quaestor.sources.records import InputFile, Reject, TableCounts
 
 MANIFEST = "manifest.json"
+LEFT_OUT = "left_out"
+"""A table a source may add: a few of the rows it left out by choice."""
+
 _ASIDE = ".aside"
 _GROUP_BYTES = 48 << 20
 _DICTIONARY_BELOW = 24
@@ -117,7 +120,7 @@ class Aside:
     def _show(self) -> None:
         """Put finished evidence in place; may be repeated from any point where it was interrupted."""
         (self.folder / MANIFEST).unlink(missing_ok=True)
-        names = json.loads((self.root / MANIFEST).read_text())["tables"]
+        names = [*json.loads((self.root / MANIFEST).read_text())["tables"], LEFT_OUT]
         for path in self.folder.iterdir():
             if path.is_dir() and path.name not in names and path.name != _ASIDE and _is_ours(path):
                 shutil.rmtree(path)

@@ -9,7 +9,7 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
 from quaestor.corpus.engine import read_table
-from quaestor.corpus.evidence import read_manifest
+from quaestor.corpus.evidence import LEFT_OUT, read_manifest
 
 _QUESTION, _ANSWER = 1, 2
 
@@ -23,6 +23,12 @@ def read_questions(connection: Backend, evidence: Path) -> ir.Table:
         return read_table(connection, evidence, "items")
     posts = read_table(connection, evidence, "posts")
     return posts.filter(posts.post_type_id == _QUESTION)
+
+
+def read_left_out(connection: Backend, evidence: Path) -> ir.Table | None:
+    """A few of the questions that a selection by tag left out, where it is one."""
+    files = sorted((evidence / LEFT_OUT).glob("*.parquet"))
+    return connection.read_parquet([str(path) for path in files]) if files else None
 
 
 def item_id(questions: ir.Table, site: str) -> ir.StringValue:

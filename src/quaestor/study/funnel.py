@@ -22,7 +22,7 @@ from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.funnel import FELL_AT, Funnel, counts_of, describe, shuffled
 from quaestor.corpus.items import with_identity
-from quaestor.corpus.questions import item_id, read_answers, read_questions
+from quaestor.corpus.questions import item_id, read_answers, read_left_out, read_questions
 from quaestor.corpus.records import Example, FunnelResult, Manifest, StepResult
 from quaestor.corpus.settings import StepSettings
 from quaestor.publish.funnel import draw_funnel, save_funnel
@@ -46,6 +46,18 @@ class _Open:
     @property
     def seed(self) -> int:
         return self.study.settings.study.seed
+
+    @property
+    def left_out(self) -> int:
+        """Questions that the ingest left out by tag, where the first step asks for those very tags."""
+        if "posts" not in self.manifest.tables or not self.steps or not self.manifest.settings.get("tags"):
+            return 0
+        families = self.study.settings.families
+        asked = {tag.lower() for name in self.steps[0].tags for tag in families.get(name, (name,))}
+        if asked != set(self.manifest.settings["tags"]):
+            return 0
+        notable = self.manifest.tables["posts"].notable
+        return int(notable.get("questions_read", 0)) - notable["questions"]
 
 
 @contextmanager
@@ -105,23 +117,18 @@ def _number(questions: ir.Table) -> ir.IntegerValue:
 
 def _steps(opened: _Open, fell: ir.Table, site: str) -> tuple[StepResult, ...]:
     counted = fell.group_by(FELL_AT).agg(items=fell.count()).to_pyarrow().to_pylist()
-    counts = counts_of({row[FELL_AT]: row["items"] for row in counted}, len(opened.steps))
+    found = {row[FELL_AT]: row["items"] for row in counted}
+    found[0] = found.get(0, 0) + opened.left_out
+    counts = counts_of(found, len(opened.steps))
     order = (shuffled(fell.id, opened.seed), fell.id)
     size = opened.study.settings.funnel.examples
     results = []
     for number, (step, (entered, kept)) in enumerate(zip(opened.steps, counts, strict=True)):
         passed = fell.filter(fell.fell_at > number).order_by(order).limit(size)
-        dropped = fell.filter(fell.fell_at == number).order_by(order).limit(size)
-        results.append(
-            StepResult(
-                step.step,
-                entered,
-                kept,
-                describe(step),
-                _examples(opened, passed),
-                _examples(opened, dropped),
-            )
-        )
+        dropped = _examples(opened, fell.filter(fell.fell_at == number).order_by(order).limit(size))
+        if number == 0 and opened.left_out:
+            dropped = (*dropped, *_left_out_examples(opened, site, size))[:size]
+        results.append(StepResult(step.step, entered, kept, describe(step), _examples(opened, passed), dropped))
     return tuple(results)
 
 
@@ -134,6 +141,15 @@ def _examples(opened: _Open, chosen: ir.Table) -> tuple[Example, ...]:
     rows = opened.questions.filter(number.isin([key["id"] for key in keys])).select(*shown, _key=number)
     found = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()}
     return tuple(_example(key["item"], found[key["id"]]) for key in keys)
+
+
+def _left_out_examples(opened: _Open, site: str, size: int) -> tuple[Example, ...]:
+    left = read_left_out(opened.connection, opened.study.evidence_of(opened.study.funnel_source()))
+    if left is None:
+        return ()
+    rows = left.order_by((shuffled(left.id, opened.seed), left.id)).limit(size)
+    rows = rows.mutate(item=item_id(rows, site)).select("item", *_SHOWN)
+    return tuple(_example(row["item"], row) for row in rows.to_pyarrow().to_pylist())
 
 
 def _example(item: str, row: dict[str, Any]) -> Example:

@@ -18,11 +18,16 @@ from quaestor.sources.stackexchange.columns import parse_piece
 from quaestor.sources.stackexchange.lanes import Outcome
 from quaestor.sources.stackexchange.pieces import Piece, Range, load
 from quaestor.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, Table
-from quaestor.sources.stackexchange.selection import Ids, is_member, scan_keyed, scan_posts, tag_pattern
+from quaestor.sources.stackexchange.selection import Ids, PostScan, is_member, scan_keyed, scan_posts, tag_pattern
 
 Part = Range | Piece
 _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
 _ENOUGH = 4 << 20
+_PRIME = 2_147_483_647
+_LEFT_OUT = 50
+
+LEFT_OUT = "left_out"
+"""The table of the few questions kept to show what a selection left out."""
 
 
 @dataclass
@@ -149,8 +154,11 @@ class KeepTagged:
 
     def start(self, lane: int) -> _KeepTagged:
         rows = self.sink.open(POSTS.name, f"q{lane:02}", POSTS.schema)
-        writer = Writer(POSTS, rows, remember=True)
-        return _KeepTagged(writer, tag_pattern(self.tags), spool_path(self.spool, lane) if self.spool else None)
+        left = self.sink.open(LEFT_OUT, f"{lane:02}", POSTS.schema)
+        spool = spool_path(self.spool, lane) if self.spool else None
+        return _KeepTagged(
+            Writer(POSTS, rows, remember=True), LeftOut(Writer(POSTS, left)), tag_pattern(self.tags), spool
+        )
 
 
 def spool_path(folder: Path, lane: int) -> Path:
@@ -158,8 +166,32 @@ def spool_path(folder: Path, lane: int) -> Path:
 
 
 @dataclass
+class LeftOut:
+    """A few of the questions that were not wanted, drawn by their ids, to show what a selection leaves out."""
+
+    writer: Writer
+    drawn: list[tuple[int, int, bytes]] = field(default_factory=list)
+
+    def look(self, piece: Piece, scan: PostScan, shift: int) -> None:
+        keys = (scan.left_ids * 48_271 % _PRIME) * 69_621 % _PRIME
+        limit = self.drawn[-1][0] if len(self.drawn) >= _LEFT_OUT else _PRIME
+        chosen = np.flatnonzero(keys < limit)
+        chosen = chosen[np.argsort(keys[chosen])[:_LEFT_OUT]]
+        rows = zip(
+            keys[chosen].tolist(), scan.left_starts[chosen].tolist(), scan.left_ends[chosen].tolist(), strict=True
+        )
+        new = [(key, start + shift, piece.data[start:end]) for key, start, end in rows]
+        self.drawn = sorted(self.drawn + new)[:_LEFT_OUT]
+
+    def finish(self) -> None:
+        self.writer.add_rows([(start, raw) for _, start, raw in self.drawn])
+        self.writer.finish()
+
+
+@dataclass
 class _KeepTagged:
     writer: Writer
+    left: LeftOut
     pattern: re.Pattern[bytes]
     spool: Path | None
 
@@ -169,7 +201,8 @@ class _KeepTagged:
         shift = piece.offset - piece.begin
         chosen = sorted(scan.questions + scan.broken)
         self.writer.add_rows([(start + shift, piece.data[start:end]) for start, end in chosen])
-        self.writer.read(scan.rows)
+        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.asked})
+        self.left.look(piece, scan, shift)
         for reject in piece.rejects:
             self.writer.reject(reject)
         if self.spool and len(scan.parents):
@@ -182,6 +215,7 @@ class _KeepTagged:
         return part.size
 
     def finish(self) -> Outcome:
+        self.left.finish()
         return self.writer.finish()
 
 

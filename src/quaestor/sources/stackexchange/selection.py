@@ -44,6 +44,10 @@ class PostScan:
     answer_starts: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
     answer_ends: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
     broken: list[tuple[int, int]] = field(default_factory=list)
+    left_ids: Ids = field(default_factory=lambda: np.zeros(0, np.int64))
+    left_starts: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
+    left_ends: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
+    asked: int = 0
     rows: int = 0
 
 
@@ -61,9 +65,12 @@ def scan_posts(piece: Piece, wanted: re.Pattern[bytes]) -> PostScan:
     scan.parents = header.parent[answers]
     scan.answer_starts, scan.answer_ends = rows.starts[far][answers], rows.ends[far][answers]
     asked = usual & (header.kind == QUESTION)
-    tagged = _tagged(piece.data, rows.starts[far][asked], rows.ends[far][asked], wanted)
-    scan.ids = header.id[asked][tagged].tolist()
-    scan.questions = _pairs(rows.starts[far][asked][tagged], rows.ends[far][asked][tagged])
+    ids, starts, ends = header.id[asked], rows.starts[far][asked], rows.ends[far][asked]
+    tagged = _tagged(piece.data, starts, ends, wanted)
+    scan.asked = len(ids)
+    scan.ids = ids[tagged].tolist()
+    scan.questions = _pairs(starts[tagged], ends[tagged])
+    scan.left_ids, scan.left_starts, scan.left_ends = ids[~tagged], starts[~tagged], ends[~tagged]
     for start, end in _pairs(rows.starts[~plain], rows.ends[~plain]):
         _scan_carefully(scan, piece.data[start:end], start, end, wanted)
     return scan
@@ -178,9 +185,11 @@ def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: re
         scan.parents = np.append(scan.parents, parent)
         scan.answer_starts = np.append(scan.answer_starts, start)
         scan.answer_ends = np.append(scan.answer_ends, end)
-    elif kind == QUESTION and wanted.search(_as_written(split_tags(row.get("Tags", "")))):
-        scan.questions.append((start, end))
-        scan.ids.append(number)
+    elif kind == QUESTION:
+        scan.asked += 1
+        if wanted.search(_as_written(split_tags(row.get("Tags", "")))):
+            scan.questions.append((start, end))
+            scan.ids.append(number)
 
 
 def _as_written(tags: list[str]) -> bytes:
