@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from datetime import date, datetime
@@ -66,8 +67,14 @@ def some(value: Any, test: Callable[[Any], bool]) -> bool:
 
 CASES: list[tuple[Row, Callable[[Row], bool]]] = [
     ({"tags": ["python"]}, lambda r: "python" in (r["tags"] or [])),
-    ({"tags": ["tf", "torch"]}, lambda r: any(t.startswith("tensorflow") or t.endswith("pytorch") for t in r["tags"] or [])),
-    ({"tags": ["c++", ".net", "theano*"]}, lambda r: any(t in ("c++", ".net") or t.startswith("theano") for t in r["tags"] or [])),
+    (
+        {"tags": ["tf", "torch"]},
+        lambda r: any(t.startswith("tensorflow") or t.endswith("pytorch") for t in r["tags"] or []),
+    ),
+    (
+        {"tags": ["c++", ".net", "theano*"]},
+        lambda r: any(t in ("c++", ".net") or t.startswith("theano") for t in r["tags"] or []),
+    ),
     ({"without_tags": ["tf"], "tags": ["keras", "c++"]}, lambda r: r["id"] == 3),
     ({"kind": "how-to"}, lambda r: some(r["title"], lambda t: "how to" in t.lower())),
     ({"not_kind": "how-to"}, lambda r: not some(r["title"], lambda t: "how to" in t.lower())),
@@ -84,13 +91,19 @@ CASES: list[tuple[Row, Callable[[Row], bool]]] = [
     ({"views_at_least": 8, "views_at_most": 100}, lambda r: some(r["view_count"], lambda v: 8 <= v <= 100)),
     ({"title_at_least": 10}, lambda r: some(r["title"], lambda t: len(t) >= 10)),
     ({"body_at_least": 6}, lambda r: some(r["body"], lambda b: len(b) >= 6)),
-    ({"where": "score > 2 and not title.contains('how')"}, lambda r: some(r["score"], lambda s: s > 2) and "how" not in r["title"]),
-    ({"where": "'keras' in tags or view_count * 2 >= 10000"}, lambda r: "keras" in (r["tags"] or []) or some(r["view_count"], lambda v: v >= 5000)),
+    (
+        {"where": "score > 2 and not title.contains('how')"},
+        lambda r: some(r["score"], lambda s: s > 2) and "how" not in r["title"],
+    ),
+    (
+        {"where": "'keras' in tags or view_count * 2 >= 10000"},
+        lambda r: "keras" in (r["tags"] or []) or some(r["view_count"], lambda v: v >= 5000),
+    ),
     ({"where": "1 <= score <= 3"}, lambda r: some(r["score"], lambda s: 1 <= s <= 3)),
     ({"where": "creation_date.year() == 2015"}, lambda r: some(r["creation_date"], lambda c: c.year == 2015)),
     ({"where": "id.isin([2, 4]) or title.lower().re_search('^how')"}, lambda r: r["id"] in (1, 2, 4)),
     ({"round": "refinement"}, lambda r: r["id"] in (1, 5)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("step", "expected"), CASES, ids=[str(case[0]) for case in CASES])
@@ -115,7 +128,7 @@ def test_an_item_falls_at_the_first_step_it_fails() -> None:
 def test_counts_form_a_chain_and_lose_nothing(fell: dict[int, int], steps: int) -> None:
     counts = counts_of(fell, steps)
     assert len(counts) == steps
-    for (_, out), (into, _) in zip(counts, counts[1:], strict=False):
+    for (_, out), (into, _) in itertools.pairwise(counts):
         assert out == into
     if counts:
         assert counts[0][0] == sum(fell.values())
@@ -129,7 +142,9 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "score >", "nope > 1", "title > 3 > 'a'", "x" * 5_000, "(" * 300 + ")" * 300])
+@pytest.mark.parametrize(
+    "text", [*HOSTILE, "score >", "nope > 1", "title > 3 > 'a'", "x" * 5_000, "(" * 300 + ")" * 300]
+)
 def test_a_condition_can_do_nothing_but_compare_columns(text: str) -> None:
     table = ibis.table(SCHEMA, name="questions")
     with pytest.raises(SettingsError, match="condition") as refused:
@@ -168,7 +183,8 @@ def test_a_step_is_described_in_the_words_of_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "precision", "recall"), [("question_kinds_heldout.csv", 0.80, 0.85), ("question_kinds_development.csv", 0.95, 0.95)]
+    ("file", "precision", "recall"),
+    [("question_kinds_heldout.csv", 0.80, 0.85), ("question_kinds_development.csv", 0.95, 0.95)],
 )
 def test_how_to_questions_are_found_as_well_as_the_docs_say(file: str, precision: float, recall: float) -> None:
     from quaestor.study.kinds import measure_kinds

@@ -108,16 +108,26 @@ def single_member(
     coder: bytes = b"\x01\x00",
     digest: int | None = None,
     name: str = "Posts.xml",
-    members: int = 1,
     blocks: int = 1,
+    sizes: tuple[int, ...] = (),
+    offset: int = 0,
+    substreams: bytes = b"",
+    files: bytes | None = None,
 ) -> bytes:
-    """An archive of one member and one coder, where each number may be a lie."""
+    """An archive of one member and one coder, where each part may be a lie."""
     digests = b"" if digest is None else b"\x0a\x01" + struct.pack("<I", digest)
-    pack_info = b"\x06\x00\x01\x09" + number(len(packed)) + b"\x00"
-    unpack_info = b"\x07\x0b" + number(blocks) + b"\x00\x01" + coder + b"\x0c" + number(size) + digests + b"\x00"
-    names = b"\x00" + name.encode("utf-16-le") + b"\x00\x00"
-    files = b"\x05" + number(members) + b"\x11" + number(len(names)) + names + b"\x00"
-    return with_start(packed, b"\x01\x04" + pack_info + unpack_info + b"\x00" + files + b"\x00")
+    pack_info = b"\x06" + number(offset) + b"\x01\x09" + number(len(packed)) + b"\x00"
+    folders = b"\x0b" + number(blocks) + b"\x00" + b"\x01" + coder
+    unpack_info = b"\x07" + folders + b"\x0c" + b"".join(map(number, sizes or (size,))) + digests + b"\x00"
+    streams = b"\x04" + pack_info + unpack_info + substreams + b"\x00"
+    return with_start(packed, b"\x01" + streams + (named(name) if files is None else files) + b"\x00")
+
+
+def named(*names: str, count: int | None = None, marks: bytes = b"") -> bytes:
+    """The part of a header that lists the members."""
+    text = b"\x00" + "".join(f"{name}\0" for name in names).encode("utf-16-le")
+    listed = b"\x11" + number(len(text)) + text
+    return b"\x05" + number(len(names) if count is None else count) + marks + listed + b"\x00"
 
 
 def written(path: Path, data: bytes) -> Path:
@@ -172,6 +182,24 @@ class TestContents:
             "site/Posts.xml": b"<posts/>",
             "site/empty.xml": b"",
         }
+
+    def test_only_what_is_marked_as_an_empty_file_and_not_as_deleted_is_a_member(self, tmp_path: Path) -> None:
+        # Four of five have no stream: a folder, an empty file, a deleted file and a deleted folder.
+        marks = b"\x0e\x01\xb8" + b"\x0f\x01\x60" + b"\x10\x01\x30" + b"\x19\x02\x00\x00" + b"\x7f\x01x"
+        files = named("folder", "full", "empty", "deleted", "deleted folder", marks=marks)
+        archive = SevenZip(written(tmp_path / "marks.7z", single_member(b"abc", 3, files=files)))
+        assert unpack(archive) == {"full": b"abc", "empty": b""}
+
+    def test_members_of_a_block_with_its_own_checksum_keep_theirs(self, tmp_path: Path) -> None:
+        checksums = struct.pack("<II", zlib.crc32(b"ab"), zlib.crc32(b"c"))
+        lists = b"\x08\x0d\x02\x09\x02\x0a\x01" + checksums + b"\x00"
+        data = single_member(b"abc", 3, digest=zlib.crc32(b"abc"), substreams=lists, files=named("a", "b"))
+        assert unpack(SevenZip(written(tmp_path / "two.7z", data))) == {"a": b"ab", "b": b"c"}
+
+    def test_half_a_surrogate_in_a_name_becomes_a_name_that_can_be_written(self, tmp_path: Path) -> None:
+        names = b"\x05\x01\x11\x07\x00" + b"\x00\xd8" + b"a\x00" + b"\x00\x00" + b"\x00"
+        (member,) = SevenZip(written(tmp_path / "half.7z", single_member(b"abc", 3, files=names))).members
+        assert member.name.encode().decode() == member.name == "\ufffda"
 
     def test_an_archive_of_nothing_has_no_members(self, tmp_path: Path) -> None:
         path = pack(tmp_path / "nothing.7z", {})
@@ -341,7 +369,11 @@ class TestRefusals:
             assert len(SevenZip(path).members) == 1
 
     def test_more_members_or_blocks_than_allowed(self, tmp_path: Path) -> None:
-        lies: list[dict[str, Any]] = [{"members": 100_001}, {"members": 2**64 - 1}, {"blocks": 2**60}]
+        lies: list[dict[str, Any]] = [
+            {"files": named("a", count=100_001)},
+            {"files": named("a", count=2**64 - 1)},
+            {"blocks": 2**60},
+        ]
         for lie in lies:
             path = written(tmp_path / "many.7z", single_member(b"abc", 3, **lie))
             with pytest.raises(InputError, match=r"broken 7z header \(it claims .*, more than 100,000\)"):
@@ -367,14 +399,54 @@ class TestRefusals:
             SevenZip(path)
         assert time.monotonic() - begun < 1
 
-    def test_coders_that_feed_each_other_in_a_ring_are_refused(self, tmp_path: Path, no_programs: None) -> None:
-        # Three coders; the first is final, the other two are fed by each other.
-        coders = b"\x03" + b"\x01\x00" * 3 + b"\x01\x02" + b"\x02\x01"
+    @pytest.mark.usefixtures("no_programs")
+    def test_lzma_with_more_state_than_the_standard_library_holds(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "lc8.7z", single_member(b"abc", 3, coder=b"\x23\x03\x01\x01\x05\x08\0\0\1\0"))
+        with pytest.raises(InputError, match="packed with LZMA in unusual settings"):
+            SevenZip(path)
+
+    @pytest.mark.usefixtures("no_programs")
+    @pytest.mark.parametrize(
+        ("joints", "told"),
+        [
+            (b"\x01\x02\x02\x01", "do not form a chain"),
+            (b"\x00\x01\x01\x01", "joined wrongly"),
+            (b"\x01\x00\x01\x02", "joined wrongly"),
+            (b"\x01\x00\x03\x02", "it claims 3 inputs"),
+        ],
+        ids=["a ring beside the last", "one output twice", "one input twice", "an input that is not there"],
+    )
+    def test_coders_that_are_joined_in_other_ways_than_a_chain(self, joints: bytes, told: str, tmp_path: Path) -> None:
+        coders = b"\x03" + b"\x01\x00" * 3 + joints
         streams = b"\x06\x00\x01\x09\x03\x00\x07\x0b\x01\x00" + coders + b"\x0c\x03\x03\x03\x00\x00"
-        names = b"\x00a\x00\x00\x00"
-        header = b"\x01\x04" + streams + b"\x05\x01\x11" + number(len(names)) + names + b"\x00\x00"
-        with pytest.raises(InputError, match="do not form a chain"):
-            SevenZip(written(tmp_path / "ring.7z", with_start(b"abc", header)))
+        header = b"\x01\x04" + streams + named("a") + b"\x00"
+        with pytest.raises(InputError, match=told):
+            SevenZip(written(tmp_path / "joints.7z", with_start(b"abc", header)))
+
+    @pytest.mark.parametrize(
+        ("lie", "told"),
+        [
+            ({"offset": 1_000}, "cut short"),
+            ({"offset": 2**64 - 1}, "cut short"),
+            (
+                {"blocks": 2, "coder": b"\x01\x00\x01\x01\x00", "sizes": (3, 3)},
+                "a block has no packed stream",
+            ),
+            ({"substreams": b"\x08\x0d\x02\x09\x04\x00"}, "larger than their block"),
+            ({"substreams": b"\x08\x0d\x02\x00"}, "the sizes of the members are missing"),
+            ({"files": named("a", "b")}, "as many members as it holds"),
+            ({"files": named("a", "b", count=1)}, "as many members as it holds"),
+            ({"files": named("a", count=2)}, "as many members as it holds"),
+            ({"files": b"\x05\x01\x11\x04\x00a\x00\x00\x00"}, "as many members as it holds"),
+            ({"files": b"\x05\x01\x00"}, "the names are missing"),
+            ({"files": b"\x05\x01\x11\x01\x01\x00"}, "outside of the header"),
+            ({"files": b"\x77"}, "its part 0x77 is unknown"),
+        ],
+        ids=str,
+    )
+    def test_a_header_that_contradicts_itself(self, lie: dict[str, Any], told: str, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=told):
+            SevenZip(written(tmp_path / "lie.7z", single_member(b"abc", 3, **lie)))
 
 
 class TestDamage:

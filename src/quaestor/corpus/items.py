@@ -22,6 +22,14 @@ def content_hash(values: Iterable[object]) -> str:
     return digest.hexdigest()
 
 
+_ADDED = ("content_hash", "source", "inputs_sha256")
+
+
+def identity_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns of items before their identity is added, and after."""
+    return pa.schema([*schema, *(pa.field(name, pa.string()) for name in _ADDED)])
+
+
 def with_identity(batches: Iterable[pa.RecordBatch], source: str, inputs: str) -> Iterator[pa.RecordBatch]:
     """Batches of items with their content hash and provenance added."""
     for batch in batches:
@@ -29,8 +37,5 @@ def with_identity(batches: Iterable[pa.RecordBatch], source: str, inputs: str) -
         hashes = (
             [content_hash(row) for row in zip(*parts, strict=True)] if parts else [content_hash(())] * batch.num_rows
         )
-        columns = {name: batch.column(name) for name in batch.schema.names}
-        columns["content_hash"] = pa.array(hashes, pa.string())
-        columns["source"] = pa.array([source] * batch.num_rows, pa.string())
-        columns["inputs_sha256"] = pa.array([inputs] * batch.num_rows, pa.string())
-        yield pa.RecordBatch.from_pydict(columns)
+        added = [pa.array(values, pa.string()) for values in (hashes, [source] * len(hashes), [inputs] * len(hashes))]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *added], schema=identity_schema(batch.schema))

@@ -292,11 +292,12 @@ def _parse_folder(fields: Fields) -> _Folder:
 
 
 def _chain(fed_by: dict[int, int], final: int) -> tuple[int, ...]:
-    """The order that undoes one-in one-out coders, found backwards from the last; nothing for a loop."""
+    """The order that undoes one-in one-out coders, found from the last; nothing if some stand apart."""
     order = [final]
-    while order[-1] in fed_by and len(order) <= len(fed_by):
+    # No output feeds twice and the last feeds none, so that this walk meets no coder again.
+    while order[-1] in fed_by:
         order.append(fed_by[order[-1]])
-    return tuple(reversed(order)) if len(order) == len(fed_by) + 1 == len(set(order)) else ()
+    return tuple(reversed(order)) if len(order) == len(fed_by) + 1 else ()
 
 
 def _parse_substreams(fields: Fields, blocks: tuple[Block, ...]) -> list[_Stream]:
@@ -369,11 +370,8 @@ def _parse_files(fields: Fields, streams: list[_Stream]) -> tuple[Entry, ...]:
 
 def _parse_names(part: Fields, count: int) -> list[str]:
     part.inline()
-    data = part.rest()
-    if len(data) % 2:
-        raise part.broken("the names are cut")
     # Half a surrogate pair is a legal file name on Windows; nothing downstream could print or store it.
-    names = data.decode("utf-16-le", errors="replace").split("\0", count)
+    names = part.rest().decode("utf-16-le", errors="replace").split("\0", count)
     if len(names) != count + 1 or names[-1]:
         raise part.broken("it does not name as many members as it holds")
     return names[:-1]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import ibis.expr.types as ir
-import pyarrow as pa
 import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
@@ -21,7 +20,7 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.funnel import FELL_AT, Funnel, counts_of, describe, shuffled
-from quaestor.corpus.items import with_identity
+from quaestor.corpus.items import identity_schema, with_identity
 from quaestor.corpus.questions import item_id, read_answers, read_left_out, read_questions
 from quaestor.corpus.records import Example, FunnelResult, Manifest, StepResult
 from quaestor.corpus.settings import StepSettings
@@ -182,25 +181,18 @@ def _write_candidates(opened: _Open, fell: ir.Table) -> None:
     rows = opened.questions.mutate(item=item_id(opened.questions, opened.manifest.site), _key=_number(opened.questions))
     rows = rows.semi_join(kept, rows._key == kept.id)
     columns = [name for name in opened.questions.columns if name not in ("item", "other_attributes", "other")]
-    reader = rows.select("item", *columns).order_by("item").to_pyarrow_batches(chunk_size=10_000)
+    folder = opened.study.funnel_folder
+    plain, aside, target = (folder / name for name in (".plain.parquet", f".{CANDIDATES}", CANDIDATES))
+    rows.select("item", *columns).order_by("item").to_parquet(str(plain))
     inputs = ",".join(one.sha256 for one in opened.manifest.inputs)
-    target = opened.study.funnel_folder / CANDIDATES
-    aside = target.with_name(f".{target.name}")
-    writer: pq.ParquetWriter | None = None
-    for batch in with_identity(_plain(reader), opened.study.funnel_source(), inputs):
-        writer = writer or pq.ParquetWriter(aside, batch.schema, compression="zstd")
-        writer.write_batch(batch)
-    if writer is None:
-        empty = pa.table({"item": pa.array([], pa.string()), "content_hash": pa.array([], pa.string())})
-        pq.write_table(empty, aside)
-    else:
-        writer.close()
+    with pq.ParquetFile(plain) as file:
+        schema = identity_schema(file.schema_arrow)
+        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+            for batch in with_identity(file.iter_batches(10_000), opened.study.funnel_source(), inputs):
+                writer.write_batch(batch)
+    plain.unlink()
     fsync(aside)
     aside.replace(target)
-
-
-def _plain(batches: Any) -> Iterator[pa.RecordBatch]:
-    yield from batches
 
 
 def draw(study: Study, result: FunnelResult) -> Path:

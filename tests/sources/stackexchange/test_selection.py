@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.sources.stackexchange.pieces import Piece
-from quaestor.sources.stackexchange.selection import scan_keyed, scan_posts, tag_pattern
+from quaestor.sources.stackexchange.selection import scan_keyed, scan_posts, wanted_tags
 
 TAG = st.sampled_from(
     ["tensorflow", "tensorflow2.0", "tensorflow-lite", "keras", "c#", "c++", "node.js", "python", "gpytorch"]
@@ -49,7 +49,7 @@ def test_a_scan_finds_the_wanted_questions_and_every_answer(
     rows: list[tuple[str, dict[str, object]]], wanted: list[str]
 ) -> None:
     text = ("<posts>\n  " + "\n  ".join(row for row, _ in rows) + "\n</posts>").encode()
-    scan = scan_posts(Piece.of(0, text), tag_pattern(tuple(wanted)))
+    scan = scan_posts(Piece.of(0, text), wanted_tags(tuple(wanted)))
     expected = [
         truth["id"]
         for _, truth in rows
@@ -68,7 +68,7 @@ def test_a_scan_finds_the_wanted_questions_and_every_answer(
 def test_rows_out_of_shape_are_set_aside_to_be_refused(row: str) -> None:
     scan = scan_posts(
         Piece.of(0, f'{row}\n<row Id="2" PostTypeId="1" Tags="|tensorflow|" />'.encode()),
-        tag_pattern(("tensorflow",)),
+        wanted_tags(("tensorflow",)),
     )
     assert scan.ids == [2]
     assert scan.broken == [(0, len(row) + 1)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +17,15 @@ from quaestor.sources.stackexchange.columns import parse_piece
 from quaestor.sources.stackexchange.lanes import Outcome
 from quaestor.sources.stackexchange.pieces import Piece, Range, load
 from quaestor.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, Table
-from quaestor.sources.stackexchange.selection import Ids, PostScan, is_member, scan_keyed, scan_posts, tag_pattern
+from quaestor.sources.stackexchange.selection import (
+    Ids,
+    PostScan,
+    Wanted,
+    is_member,
+    scan_keyed,
+    scan_posts,
+    wanted_tags,
+)
 
 Part = Range | Piece
 _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
@@ -157,7 +164,7 @@ class KeepTagged:
         left = self.sink.open(LEFT_OUT, f"{lane:02}", POSTS.schema)
         spool = spool_path(self.spool, lane) if self.spool else None
         return _KeepTagged(
-            Writer(POSTS, rows, remember=True), LeftOut(Writer(POSTS, left)), tag_pattern(self.tags), spool
+            Writer(POSTS, rows, remember=True), LeftOut(Writer(POSTS, left)), wanted_tags(self.tags), spool
         )
 
 
@@ -192,12 +199,12 @@ class LeftOut:
 class _KeepTagged:
     writer: Writer
     left: LeftOut
-    pattern: re.Pattern[bytes]
+    wanted: Wanted
     spool: Path | None
 
     def take(self, part: Part) -> int:
         piece = load(part)
-        scan = scan_posts(piece, self.pattern)
+        scan = scan_posts(piece, self.wanted)
         shift = piece.offset - piece.begin
         chosen = sorted(scan.questions + scan.broken)
         self.writer.add_rows([(start + shift, piece.data[start:end]) for start, end in chosen])

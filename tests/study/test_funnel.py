@@ -1,0 +1,218 @@
+"""The funnel over a study: what was planted is found, and every number has its items."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from quaestor.base.errors import SettingsError, StateError
+from quaestor.corpus.items import content_hash
+from quaestor.study.demo import run_demo
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import fell_file, last_result, link_of, run_funnel
+from quaestor.study.items import items_of_step, way_of
+from quaestor.study.samples import describe_sample, draw_sample, write_sample
+from quaestor.study.sources import ingest_source
+from quaestor.study.status import study_status
+from quaestor.study.templates import new_study
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The demo: the printed funnel, planted in a synthetic dump and found again."""
+    folder = tmp_path_factory.mktemp("demo") / "study"
+    outcome = run_demo(folder, 3, lambda words: None, lambda what, done, total: None)
+    assert outcome.agrees
+    return open_study(folder)
+
+
+def test_the_printed_funnel_is_found_exactly(demo: Study) -> None:
+    found = last_result(demo)
+    assert found is not None
+    result, holds = found
+    assert holds
+    assert [step.kept for step in result.steps] == [90_697, 14_203, 4_327, 3_842]
+    truth = json.loads((demo.root / "dump" / "truth.json").read_text())
+    assert [{"in": step.entered, "out": step.kept} for step in result.steps] == [
+        {"in": one["in"], "out": one["out"]} for one in truth["funnel"]
+    ]
+    assert result.pending == ("refined by two raters",)
+
+
+def test_the_yearly_counts_of_the_refined_posts_are_the_printed_ones(demo: Study) -> None:
+    import csv
+
+    with (demo.root / "dump" / "truth-items.csv").open() as file:
+        planted = {int(row["id"]): row for row in csv.DictReader(file)}
+    candidates = pq.read_table(demo.funnel_folder / "candidates.parquet").to_pylist()
+    refined = [row for row in candidates if planted[row["id"]]["topic"] == "implementation"]
+    assert len(refined) == 2_401
+    with (demo.root / "printed" / "table01-posts-by-year.csv").open() as file:
+        for printed in csv.DictReader(file):
+            if printed["year"] == "total":
+                continue
+            for framework in ("tensorflow", "pytorch", "theano"):
+                others = [name for name in ("tensorflow", "pytorch", "theano") if name != framework][:1]
+                found = [
+                    row
+                    for row in refined
+                    if str(row["creation_date"].year) == printed["year"] and _framework(row["tags"]) == framework
+                ]
+                assert len(found) == int(printed[framework]), (printed["year"], framework, others)
+
+
+def _framework(tags: list[str]) -> str:
+    return next(name for name in ("tensorflow", "pytorch", "theano") if any(name in tag for tag in tags))
+
+
+def test_every_question_in_evidence_has_the_step_at_which_it_fell_out(demo: Study) -> None:
+    table = pq.read_table(fell_file(demo))
+    counts = {row["values"]: row["counts"] for row in table.column("fell_at").value_counts().to_pylist()}
+    assert counts == {1: 90_697 - 14_203, 2: 14_203 - 4_327, 3: 4_327 - 3_842, 4: 3_842}
+
+
+def test_candidates_have_stable_ids_a_hash_of_their_content_and_provenance(demo: Study) -> None:
+    table = pq.read_table(demo.funnel_folder / "candidates.parquet")
+    row = table.slice(5, 1).to_pylist()[0]
+    assert row["item"] == f"stackoverflow/question/{row['id']}"
+    assert row["content_hash"] == content_hash([row["title"], row["body"], row["tags"]])
+    assert row["source"] == "stackoverflow"
+    assert all(len(one) == 64 for one in row["inputs_sha256"].split(","))
+    assert table.num_rows == 3_842
+
+
+def test_the_examples_of_a_step_really_were_kept_and_dropped(demo: Study) -> None:
+    found = last_result(demo)
+    assert found is not None
+    for number, step in enumerate(found[0].steps):
+        assert len(step.kept_examples) == len(step.dropped_examples) == 5
+        for example in step.kept_examples:
+            assert number < len(way_of(demo, example.item)["passed"])
+        for example in step.dropped_examples:
+            if number == 0:
+                assert not any(name in tag for tag in example.tags for name in ("tensorflow", "pytorch", "theano"))
+            else:
+                assert way_of(demo, example.item)["fell_at"] == step.step
+
+
+def test_running_again_gives_the_same_and_another_seed_other_examples(demo: Study, tmp_path: Path) -> None:
+    before = (demo.funnel_folder / "funnel.json").read_bytes()
+    run_funnel(demo)
+    assert (demo.funnel_folder / "funnel.json").read_bytes() == before
+
+
+def test_a_number_opens_its_items(demo: Study) -> None:
+    rows = items_of_step(demo, "not closed", dropped=True, limit=1_000)
+    assert len(rows) == 485
+    assert {row.fell_at for row in rows} == {"not closed"}
+    again = items_of_step(demo, "not closed", dropped=True, limit=100, offset=100)
+    assert [row.item for row in again] == [row.item for row in rows[100:200]]
+    with pytest.raises(StateError, match="has no step 'not clsed', allowed: not closed"):
+        items_of_step(demo, "not clsed", dropped=False, limit=1)
+    with pytest.raises(StateError, match="there is no item"):
+        way_of(demo, "stackoverflow/question/999999999")
+
+
+def test_a_sample_is_drawn_by_seed_and_says_how_large_it_must_be(demo: Study, tmp_path: Path) -> None:
+    pilot = draw_sample(demo, "pilot")
+    assert pilot.size == 100
+    assert draw_sample(demo, "pilot") == pilot
+    other = draw_sample(demo, None, describe_sample(seed=99))
+    assert other.needed == other.size == 350
+    by_year = draw_sample(demo, None, describe_sample(by="year", size=200))
+    candidates = {row["item"]: row for row in pq.read_table(demo.funnel_folder / "candidates.parquet").to_pylist()}
+    assert by_year.size == 200
+    for year, items in by_year.strata.items():
+        assert {str(candidates[item]["creation_date"].year) for item in items} <= {year}
+        whole = sum(str(row["creation_date"].year) == year for row in candidates.values())
+        assert abs(len(items) - 200 * whole / len(candidates)) < 1
+    assert set(draw_sample(demo, None, describe_sample(by="family", size=50)).strata) == {
+        "tensorflow",
+        "pytorch",
+        "theano",
+    }
+    write_sample(pilot, tmp_path / "pilot.csv")
+    assert len((tmp_path / "pilot.csv").read_text().splitlines()) == 101
+
+
+def test_status_tells_the_way_so_far_and_what_is_next(demo: Study, tmp_path: Path) -> None:
+    status = study_status(demo)
+    assert [stage.state for stage in status.stages] == ["done", "done"]
+    assert "synthetic" in status.stages[0].detail
+    fresh = open_study(new_study(tmp_path / "fresh", "dl-implementation-issues"))
+    assert "put the input of stackoverflow at" in study_status(fresh).next
+    blank = open_study(new_study(tmp_path / "blank", "blank"))
+    assert "add a source" in study_status(blank).next
+
+
+def test_a_changed_study_file_makes_the_funnel_stale(demo: Study, tmp_path: Path) -> None:
+    text = demo.file.read_text()
+    try:
+        demo.file.write_text(text.replace("closed = false", "closed = true"))
+        changed = open_study(demo.root)
+        assert study_status(changed).stages[1].state == "stale"
+        assert study_status(changed).next == "quaestor funnel"
+    finally:
+        demo.file.write_text(text)
+
+
+def test_what_is_not_there_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
+    study = open_study(new_study(tmp_path / "new", "dl-implementation-issues"))
+    with pytest.raises(StateError, match="has no evidence yet: run `quaestor ingest stackoverflow` first"):
+        run_funnel(study)
+    with pytest.raises(StateError, match="the funnel has not run yet"):
+        fell_file(study)
+    with pytest.raises(SettingsError, match=r"sources\.stackoverflow\.path is 'dump', but .* does not exist"):
+        ingest_source(study, "stackoverflow")
+    with pytest.raises(SettingsError, match="there is no source 'stackoverflw', allowed: stackoverflow"):
+        ingest_source(study, "stackoverflw")
+
+
+def test_a_table_source_goes_through_the_funnel_too(tmp_path: Path) -> None:
+    folder = new_study(tmp_path / "mine", "blank")
+    (folder / "posts.csv").write_text(
+        "id,title,tags,score\n1,How to sort,python;list,3\n2,Why,python,9\n"
+        "3,How to read,java,x\n4,How to sum,python,1\n"
+    )
+    (folder / "study.toml").write_text(
+        """
+[study]
+name = "mine"
+[sources.sheet]
+kind = "table"
+path = "posts.csv"
+item = "forum/question/{id}"
+columns.id = { type = "whole" }
+columns.title = {}
+columns.tags = { type = "list", separator = ";" }
+columns.score = { type = "whole" }
+[[funnel.steps]]
+step = "python"
+tags = ["python"]
+[[funnel.steps]]
+step = "how-to"
+kind = "how-to"
+[[funnel.steps]]
+step = "liked"
+where = "score >= 3"
+"""
+    )
+    study = open_study(folder)
+    report = ingest_source(study, "sheet")
+    assert report.as_json()["tables"] == {"items": {"rows": 3, "rejected": 1}}
+    assert ingest_source(study, "sheet").unchanged
+    result = run_funnel(study)
+    assert [(step.entered, step.kept) for step in result.steps] == [(3, 3), (3, 2), (2, 1)]
+    assert way_of(study, "forum/question/2")["fell_at"] == "how-to"
+    candidates = pq.read_table(study.funnel_folder / "candidates.parquet").to_pylist()
+    assert [row["item"] for row in candidates] == ["forum/question/1"]
+
+
+def test_links_lead_to_the_site() -> None:
+    assert link_of("stackoverflow/question/5") == "https://stackoverflow.com/q/5"
+    assert link_of("coffee/question/5") == "https://coffee.stackexchange.com/q/5"
+    assert link_of("ru.stackoverflow/question/5") == "https://ru.stackoverflow.com/q/5"
+    assert link_of("forum/thread/5") == ""

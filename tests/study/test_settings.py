@@ -1,0 +1,120 @@
+"""Every mistake in a study file is one sentence with file, key, what was found and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import SettingsError, StateError
+from quaestor.study.folder import open_study
+from quaestor.study.settings import read_settings
+from quaestor.study.templates import new_study, template_names
+
+GOOD = """
+[study]
+name = "x"
+[sources.so]
+kind = "stackexchange"
+path = "dump"
+tags = ["a"]
+[sources.sheet]
+kind = "table"
+path = "posts.csv"
+item = "x/{id}"
+columns.id = { type = "whole" }
+[funnel]
+source = "so"
+[[funnel.steps]]
+step = "one"
+kind = "how-to"
+[samples.pilot]
+after = "one"
+size = 10
+"""
+
+
+def refusal(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError) as refused:
+        read_settings(path)
+    message = str(refused.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message
+
+
+def test_a_good_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(GOOD)
+    settings = read_settings(tmp_path / "study.toml")
+    assert list(settings.sources) == ["so", "sheet"]
+    assert settings.funnel.steps[0].kind == "how-to"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('name = "x"', 'nam = "x"', "study.name is missing"),
+        ('kind = "how-to"', 'kin = "how-to"', "funnel.steps[0].kin is not a known key, allowed here: kind"),
+        ('kind = "how-to"', 'kind = "howto"', "funnel.steps[0].kind is 'howto', allowed: how-to"),
+        ('kind = "how-to"', "kind = 5", "funnel.steps[0].kind is 5, a text in quotes is allowed"),
+        ('kind = "how-to"', 'closed = "maybe"', "funnel.steps[0].closed is 'maybe', true or false is allowed"),
+        ('kind = "how-to"', "", "the step 'one' has no condition"),
+        ('kind = "how-to"', 'round = "r"\nclosed = true', "decided by a round"),
+        (
+            'kind = "stackexchange"',
+            'kind = "stackechange"',
+            "sources.so.kind is 'stackechange', allowed: stackexchange",
+        ),
+        ('kind = "stackexchange"', "", "sources.so.kind is missing"),
+        ('tags = ["a"]', "tags = 5", "sources.so.tags is 5, a list in square brackets is allowed"),
+        ('tags = ["a"]', 'tag = ["a"]', "sources.so.tag is not a known key, allowed here: tags"),
+        ('source = "so"', 'source = "sso"', "funnel.source is 'sso', allowed: so"),
+        ('after = "one"', 'after = "on"', "samples.pilot.after is 'on', allowed: one"),
+        ("size = 10", "size = 0", "samples.pilot.size is 0"),
+        ('type = "whole"', 'type = "hole"', "sources.sheet.columns.id.type is 'hole', allowed: whole"),
+        ("[funnel]", "[funel]\n[funnel]", "funel is not a known key, allowed here: funnel"),
+        ("[study]", "[study", "is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert expected in refusal(tmp_path, GOOD.replace(old, new))
+
+
+def test_two_steps_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    assert "two steps are called 'one'" in refusal(tmp_path, GOOD + '[[funnel.steps]]\nstep = "one"\nclosed = true\n')
+
+
+def test_a_pattern_that_is_no_pattern_is_refused(tmp_path: Path) -> None:
+    assert "is not a regular expression" in refusal(tmp_path, GOOD + "[kinds.odd]\ntitle = ['(']\n")
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="is not UTF-8"):
+        read_settings(tmp_path / "study.toml")
+
+
+def test_a_study_is_found_from_anywhere_inside_it(tmp_path: Path) -> None:
+    new_study(tmp_path / "mine", "blank")
+    (tmp_path / "mine" / "a" / "b").mkdir(parents=True)
+    assert open_study(tmp_path / "mine" / "a" / "b").root == (tmp_path / "mine").resolve()
+    with pytest.raises(StateError, match=r"there is no study\.toml"):
+        open_study(tmp_path)
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_every_bundled_study_can_be_begun_and_read(tmp_path: Path, name: str) -> None:
+    assert open_study(new_study(tmp_path / "new", name)).settings.study.name
+
+
+def test_a_new_study_never_touches_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(Exception, match="already there and not empty"):
+        new_study(tmp_path / "mine", "blank")
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
+    with pytest.raises(Exception, match="no bundled study 'blnk', allowed: blank"):
+        new_study(tmp_path / "other", "blnk")
+    assert not (tmp_path / "other").exists()
