@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from quaestor.base.errors import StateError
-
-_WINDOW = 16 << 20
 
 
 def fsync(path: Path) -> None:
@@ -35,18 +31,6 @@ def write_whole(path: Path, content: bytes) -> None:
         fsync(path.parent)
     finally:
         aside.unlink(missing_ok=True)
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, as `sha256sum` prints it."""
-    digest = hashlib.sha256()
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        for start in range(0, size, _WINDOW):
-            # Mapped in windows: no copy, and no more than a window of memory.
-            with mmap.mmap(file.fileno(), min(_WINDOW, size - start), access=mmap.ACCESS_READ, offset=start) as window:
-                digest.update(window)
-    return digest.hexdigest()
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quaestor.base.errors import InputError
+from quaestor.base.hashing import Hashing
 from quaestor.cli.output import (
     JsonOption,
     StudyOption,
@@ -84,10 +85,13 @@ def _ingest_dump(
     wanted = tuple(tag.strip() for tag in tags.split(",") if tag.strip()) if tags is not None else ()
     if tags is not None and not wanted:
         raise InputError("--tags is empty: name tags, as in --tags 'pandas,tensorflow*', or leave it out")
+    # The hash takes as long as the rest; it begins while the libraries are still loading.
+    hashing = Hashing()
+    hashing.begin([path] if path.is_file() else sorted(path.glob("*.xml")))
     from quaestor.study.ingest import ingest_stackexchange
 
     with progress_bar() as progress:
-        report = ingest_stackexchange(path, out, tags=wanted, site=site, progress=progress)
+        report = ingest_stackexchange(path, out, tags=wanted, site=site, progress=progress, hashing=hashing)
     if as_json:
         print_json(report.as_json())
     else:

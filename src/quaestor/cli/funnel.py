@@ -16,6 +16,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(funnel)
     app.command()(items)
     app.command()(sample)
+    app.command()(kinds)
 
 
 def funnel(
@@ -146,3 +147,46 @@ def sample(
             screen.print(f"{stratum}: {number(len(chosen))}")
     if out is not None:
         screen.print(f"Written to {out}", soft_wrap=True)
+
+
+def kinds(
+    labelled: Annotated[
+        Path | None, typer.Option(help="A CSV of title, body, kinds (separated by ;) to measure the kinds on.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the bundled question kinds, or measure how well they are found.
+
+    Example: quaestor kinds --labelled tests/corpus/question_kinds_heldout.csv
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    from quaestor.study.kinds import describe_kinds, measure_kinds
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("kind", no_wrap=True)
+    if labelled is None:
+        described = describe_kinds()
+        if json:
+            print_json(described)
+            return
+        table.add_column("what it asks")
+        for name, description in described.items():
+            table.add_row(name, escape(description))
+    else:
+        measured = measure_kinds(labelled)
+        if json:
+            print_json(
+                {
+                    name: {**asdict(one), "precision": one.precision, "recall": one.recall}
+                    for name, one in measured.items()
+                }
+            )
+            return
+        for heading in ("labelled", "found", "right", "precision", "recall"):
+            table.add_column(heading, justify="right")
+        for name, one in measured.items():
+            counts = (number(one.labelled), number(one.found), number(one.right))
+            table.add_row(name, *counts, f"{one.precision:.2f}", f"{one.recall:.2f}")
+    console().print(table)

@@ -31,8 +31,8 @@ LEFT_OUT = "left_out"
 
 _ASIDE = ".aside"
 _GROUP_BYTES = 48 << 20
-_DICTIONARY_BELOW = 24
-"""Columns whose values take fewer bytes than this on average are worth a dictionary."""
+_SHORT, _REPEATS = 24, 0.1
+"""Columns of few bytes a value, of which few are different, are worth a dictionary."""
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -189,19 +189,21 @@ class LaneWriter:
                 compression="zstd",
                 compression_level=1,
                 use_dictionary=_worth_a_dictionary(table),
+                write_statistics=[name for name, column in _flat(table) if not pa.types.is_string(column.type)],
                 store_schema=True,
             )
         self._file.write_table(table, row_group_size=table.num_rows)
 
 
 def _worth_a_dictionary(table: pa.Table) -> list[str] | bool:
-    """Long texts do not repeat, and trying a dictionary on them costs more than writing them."""
-    short = [
-        name
-        for name, column in zip(table.schema.names, table.columns, strict=True)
-        if not pa.types.is_nested(column.type) and column.nbytes < _DICTIONARY_BELOW * max(len(column), 1)
-    ]
-    return short or False
+    """Columns whose values repeat; trying a dictionary on ids and long texts costs more than writing them."""
+    short = [(name, column) for name, column in _flat(table) if column.nbytes < _SHORT * max(len(column), 1)]
+    return [name for name, column in short if len(column.unique()) < len(column) * _REPEATS] or False
+
+
+def _flat(table: pa.Table) -> list[tuple[str, pa.ChunkedArray]]:
+    columns = zip(table.schema.names, table.columns, strict=True)
+    return [(name, column) for name, column in columns if not pa.types.is_nested(column.type)]
 
 
 def _merge_rejects(folder: Path, target: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -14,7 +13,8 @@ from typing import Any
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError
-from quaestor.base.files import sha256_of, sole_user
+from quaestor.base.files import sole_user
+from quaestor.base.hashing import Hashing, sha256_of
 from quaestor.corpus.evidence import Aside, read_manifest, table_files
 from quaestor.corpus.records import Manifest, TableEntry
 from quaestor.sources.records import InputFile, Progress, TableCounts, no_progress
@@ -57,6 +57,7 @@ def ingest_stackexchange(
     progress: Progress = no_progress,
     clock: Clock = now,
     lanes: int | None = None,
+    hashing: Hashing | None = None,
 ) -> IngestReport:
     """A dump into the evidence folder `out`."""
     inputs = find_tables(path)
@@ -78,7 +79,7 @@ def ingest_stackexchange(
     work = Work("stackexchange", settings, sorted({one.path for one in inputs}), tables, resumable=not chosen)
     work.notes = _notes(path)
     work.text_sizes = {one.table.name: one.size for one in inputs}
-    return run(work, out, clock)
+    return run(work, out, clock, hashing)
 
 
 @dataclass
@@ -100,8 +101,9 @@ class Work:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def run(work: Work, out: Path, clock: Clock) -> IngestReport:
+def run(work: Work, out: Path, clock: Clock, hashing: Hashing | None = None) -> IngestReport:
     """Do the work, unless it is already done; an interrupted run of the same work is taken up."""
+    hashing = hashing or Hashing()
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: name a folder for the evidence")
     out.mkdir(parents=True, exist_ok=True)
@@ -112,7 +114,7 @@ def run(work: Work, out: Path, clock: Clock) -> IngestReport:
         aside = Aside(out)
         finished = aside.begin(work.fingerprint())
         started = time.perf_counter()
-        hashes = _Hashes(work.files)
+        hashing.begin(work.files)
         entries = {name: _entry(counts) for name, counts in finished.items() if work.resumable}
         sizes = dict(work.text_sizes)
         for name, counts, size in work.tables(aside, finished if work.resumable else {}):
@@ -123,7 +125,7 @@ def run(work: Work, out: Path, clock: Clock) -> IngestReport:
             kind=work.kind,
             site=work.settings["site"],
             settings=work.settings,
-            inputs=hashes.result(),
+            inputs=tuple(_remembered(path, hashing) for path in work.files),
             tables={name: entries[name] for name in work.text_sizes if name in entries},
             tool=f"quaestor {__version__}",
             made=clock().isoformat(),
@@ -159,23 +161,9 @@ def _same(present: Manifest, work: Work, out: Path) -> bool:
     return True
 
 
-class _Hashes:
-    """The hashes of the inputs, computed beside the reading."""
-
-    def __init__(self, files: list[Path]) -> None:
-        self._files = files
-        self._found: list[InputFile] = []
-        self._thread = threading.Thread(target=self._compute, daemon=True)
-        self._thread.start()
-
-    def _compute(self) -> None:
-        for path in self._files:
-            status = path.stat()
-            self._found.append(InputFile(path.name, status.st_size, status.st_mtime_ns, sha256_of(path)))
-
-    def result(self) -> tuple[InputFile, ...]:
-        self._thread.join()
-        return tuple(self._found)
+def _remembered(path: Path, hashing: Hashing) -> InputFile:
+    status = path.stat()
+    return InputFile(path.name, status.st_size, status.st_mtime_ns, hashing.of(path))
 
 
 def _notes(path: Path) -> tuple[str, ...]:

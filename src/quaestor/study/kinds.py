@@ -49,3 +49,8 @@ def measure_kinds(path: Path) -> dict[str, KindMeasure]:
         )
         for name in kinds
     }
+
+
+def describe_kinds() -> dict[str, str]:
+    """Each bundled kind and what it asks."""
+    return {name: kind.description for name, kind in bundled_kinds().items()}

@@ -81,12 +81,13 @@ def _regular(buffer: Bytes, marks: Marks, entities: frames.Entities, starts: Pos
     regular: Flags = (count % 2 == 0) & (count > 0)
 
     # White space between rows is no harm; a control character before a quote or an entity is.
-    control = marks.byte < 32
-    following = np.append(marks.byte[1:], np.uint8(frames.LESS))
-    inside = control & ((following == frames.QUOTE) | (following == frames.AMPERSAND))
-    spoiled = inside | (control & ~frames.is_space(marks.byte))
-    spoiled[marks.ampersands] = ~entities.known
-    frame = marks.frame[spoiled]
+    control = np.flatnonzero(marks.byte < 32)
+    following = np.append(marks.byte, np.uint8(frames.LESS))[control + 1]
+    inside = (following == frames.QUOTE) | (following == frames.AMPERSAND)
+    spoiled = [marks.frame[control[inside | ~frames.is_space(marks.byte[control])]]]
+    if not entities.known.all():
+        spoiled.append(marks.frame[marks.ampersands][~entities.known])
+    frame = np.concatenate(spoiled)
     regular[frame[frame >= 0]] = False
 
     last_quote = np.zeros(len(starts), dtype=np.int64)
@@ -96,25 +97,29 @@ def _regular(buffer: Bytes, marks: Marks, entities: frames.Entities, starts: Pos
 
 def _fields(buffer: Bytes, length: int, marks: Marks, entities: frames.Entities, regular: Flags) -> Fields:
     """The attributes of the regular frames, cut out of the piece after its entities are resolved."""
-    ampersands = marks.ampersands
-    shrink = np.zeros(len(marks.at), dtype=np.int64)
-    shrink[ampersands] = entities.extra
-    moved = marks.at - (np.cumsum(shrink) - shrink)
-    cuts = marks.at[ampersands][entities.known]
-    buffer[cuts] = entities.becomes[entities.known]
-    text = frames.without(buffer, length, cuts, entities.extra[entities.known])
+    amp = np.flatnonzero(marks.ampersands)
+    extra, becomes, cuts = entities.extra, entities.becomes, marks.at[amp]
+    shrink = np.zeros(len(marks.at), dtype=np.int32)
+    shrink[amp] = extra
+    moved = marks.at - (np.cumsum(shrink, dtype=np.int32) - shrink)
+    if not entities.known.all():
+        extra, becomes, cuts = extra[entities.known], becomes[entities.known], cuts[entities.known]
+    buffer[cuts] = becomes
+    text = frames.without(buffer, length, cuts, extra)
 
-    belongs = np.zeros(len(marks.at), dtype=bool)
-    within = marks.frame >= 0
-    belongs[within] = regular[marks.frame[within]]
-    quotes = np.flatnonzero(belongs & marks.quotes)
-    number = np.cumsum(regular) - 1
+    quotes = np.flatnonzero(marks.quotes & (marks.frame >= 0))
+    starts = np.flatnonzero(marks.less)
+    frame = marks.frame[quotes[0::2]] if regular.all() else marks.frame[quotes]
+    if not regular.all():
+        quotes = quotes[regular[frame]]
+        frame = (np.cumsum(regular) - 1)[marks.frame[quotes[0::2]]]
+        starts = starts[regular]
     return Fields(
         text=text,
         opening=moved[quotes[0::2]],
         closing=moved[quotes[1::2]],
-        row=number[marks.frame[quotes[0::2]]],
-        row_start=moved[belongs & marks.less],
+        row=frame.astype(np.int64),
+        row_start=moved[starts],
     )
 
 

@@ -60,6 +60,9 @@ def build_batch(fields: Fields, table: Table) -> tuple[pa.RecordBatch, Flags]:
     limits = np.searchsorted(which[by_attribute], np.arange(len(names) + 1))
     for number, (_, kind) in enumerate(table.attributes):
         chosen = by_attribute[limits[number] : limits[number + 1]]
+        if not len(chosen):
+            columns.append(pa.nulls(total, kind))
+            continue
         rows = fields.row[chosen]
         late[rows[1:][np.diff(rows) == 0]] = True
         place = np.full(total, -1, dtype=np.int64)

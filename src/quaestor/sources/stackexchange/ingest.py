@@ -19,6 +19,9 @@ from quaestor.sources.stackexchange.jobs import (
 from quaestor.sources.stackexchange.lanes import Outcome
 from quaestor.sources.stackexchange.schema import POSTS, TAG_LIST
 
+_SCANNED = 8 << 20
+"""Pieces that are only looked through may be larger than pieces that are parsed."""
+
 # By which attribute, and which ids, a row of each other table belongs to the selected posts.
 _BELONGS = {
     "comments": ("PostId", "posts"),
@@ -60,7 +63,7 @@ def ingest_tagged(
 
 def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, number: int) -> Outcome:
     spool = sink.scratch if one.is_plain else None
-    questions = lanes.run(KeepTagged(sink, tags, spool), one.parts(), number, progress, one.name, one.size)
+    questions = lanes.run(KeepTagged(sink, tags, spool), one.parts(_SCANNED), number, progress, one.name, one.size)
     what = f"{one.name}, answers"
     if spool:
         notes = [Spool(spool_path(spool, lane), one.path) for lane in range(number)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
-from quaestor.sources.stackexchange.pieces import Piece, Range, from_stream, ranges
+from quaestor.sources.stackexchange.pieces import PIECE, Piece, Range, from_stream, ranges
 from quaestor.sources.stackexchange.schema import BY_STEM, TABLES, Table
 
 _SNIFF = 64 << 10
@@ -44,11 +44,11 @@ class TableInput:
             return self.member.size
         return self.path.stat().st_size if self.is_plain else 0
 
-    def parts(self) -> Iterator[Range | Piece]:
+    def parts(self, piece: int = PIECE) -> Iterator[Range | Piece]:
         """The text, as ranges of a file or pieces of a stream."""
         if self.is_plain:
-            return ranges(str(self.path), self.size)
-        return from_stream(self._chunks(), self.path.stat().st_size)
+            return ranges(str(self.path), self.size, piece)
+        return from_stream(self._chunks(), self.path.stat().st_size, piece)
 
     def _chunks(self) -> Iterator[bytes]:
         if self.member:

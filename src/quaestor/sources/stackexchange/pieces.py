@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from quaestor.base.errors import InputError
+from quaestor.base.hashing import map_file
 from quaestor.sources.records import Reject
 from quaestor.sources.stackexchange.columns import element_end, make_reject
 
@@ -83,7 +84,7 @@ def load(part: Range | Piece) -> Piece:
             length = min(part.start + reach, size) - base
             if length <= part.start - base:
                 return Piece.of(part.start, b"")
-            mapped = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ, offset=base)
+            mapped = map_file(file.fileno(), length, base)
             piece = _frames_of(part, mapped, base, at_end=base + length == size)
             if piece:
                 return piece

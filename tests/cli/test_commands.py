@@ -1,0 +1,163 @@
+"""The command line as a person or a script meets it: words, JSON, exit codes, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
+
+
+def quaestor(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    return subprocess.run(
+        [QUAESTOR, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def refusal(*arguments: str | Path, cwd: Path | None = None) -> str:
+    done = quaestor(*arguments, cwd=cwd)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_dump_is_read_without_a_study(coffee: Path, tmp_path: Path) -> None:
+    done = quaestor("ingest", "stackexchange", coffee, "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert report["tables"] == {"posts": {"rows": 592, "rejected": 0}}
+    assert (report["questions"], report["accepted"], report["closed"]) == (225, 105, 14)
+    assert {"answers", "bytes", "seconds"} <= set(report)
+    again = quaestor("ingest", "stackexchange", coffee, "--out", tmp_path / "out")
+    assert again.returncode == 0
+    assert "Nothing to do" in again.stdout
+
+
+def test_the_whole_way_from_a_synthetic_dump_to_the_funnel(tmp_path: Path) -> None:
+    assert quaestor("new", "mine", "--template", "blank", cwd=tmp_path).returncode == 0
+    study = tmp_path / "mine"
+    made = quaestor(
+        "synth", "stackexchange", study / "dump", "--posts", "3000", "--seed", "5", "--tag-syntax", "old", "--json"
+    )
+    truth = json.loads(made.stdout)
+    with (study / "study.toml").open("a") as file:
+        file.write(
+            '[sources.so]\nkind = "stackexchange"\npath = "dump"\nsite = "stackoverflow"\n'
+            "[kinds.how-to]\ntitle = ['how to']\n"
+            '[[funnel.steps]]\nstep = "tagged"\ntags = ["*tensorflow*", "*pytorch*", "*theano*"]\n'
+            '[[funnel.steps]]\nstep = "how-to"\nkind = "how-to"\n'
+            '[[funnel.steps]]\nstep = "accepted"\naccepted_answer = true\n'
+            '[[funnel.steps]]\nstep = "open"\nclosed = false\n'
+        )
+    inside = study / "dump"
+    ingested = json.loads(quaestor("ingest", "--json", cwd=inside).stdout)["so"]
+    assert [ingested[key] for key in ("questions", "answers", "accepted", "closed")] == [
+        truth[key] for key in ("questions", "answers", "accepted", "closed")
+    ]
+    funnel = json.loads(quaestor("funnel", "--json", cwd=inside).stdout)
+    assert funnel == truth["funnel"]
+    assert (study / "published" / "funnel.svg").read_text().startswith("<svg")
+    shown = quaestor("funnel", "--examples", "--study", study)
+    assert "how-to, dropped:" in shown.stdout
+    listed = json.loads(quaestor("items", "--step", "tagged", "--limit", "3", "--json", "--study", study).stdout)
+    assert len(listed) == 3
+    way = json.loads(quaestor("items", listed[0]["item"], "--json", "--study", study).stdout)
+    assert way["passed"][0] == "tagged"
+    drawn = json.loads(quaestor("sample", "--size", "2", "--after", "tagged", "--json", "--study", study).stdout)
+    assert drawn["size"] == 2
+    status = json.loads(quaestor("status", "--json", "--study", study).stdout)
+    assert [stage["state"] for stage in status["stages"]] == ["done", "done"]
+    assert "✓" in quaestor("status", cwd=inside).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["ingest", "stackexchange", "nowhere", "--out", "out"], "nowhere does not exist"),
+        (["ingest", "stackexchange", "."], "where shall the evidence go?"),
+        (["ingest", "mailbox", ".", "--out", "out"], "not as 'mailbox'"),
+        (["ingest", "stackexchange", ".", "--out", "out", "--tags", " , "], "--tags is empty"),
+        (["ingest", "--out", "out"], "go with a PATH"),
+        (["ingest"], "there is no study.toml"),
+        (["funnel"], "there is no study.toml"),
+        (["status", "--study", "nowhere"], "does not exist"),
+        (["new", "x", "--template", "dl-implementation-issue"], "allowed: dl-implementation-issues"),
+        (["synth", "stackexchange", "x", "--posts", "10", "--like", "dl-implementation-issues"], "95"),
+        (["synth", "stackexchange", "x", "--tag-syntax", "odd"], "allowed: old or new"),
+        (["synth", "stackexchange", "x", "--like", "blank"], "does not say what to plant"),
+        (["kinds", "--labelled", "nowhere.csv"], "nowhere.csv"),
+        (["nonsense"], "No such command"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], expected: str) -> None:
+    assert expected in refusal(*arguments, cwd=tmp_path)
+
+
+def test_wishes_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    quaestor("new", "mine", cwd=tmp_path)
+    for arguments, expected in (
+        (["items"], "name an item or a step"),
+        (["sample", "--by", "colour"], "--by is 'colour'"),
+        (["sample", "--confidence", "3"], "--confidence is 3.0"),
+        (["sample", "pilot"], "there is no sample 'pilot'"),
+        (["ingest"], "has no source yet"),
+        (["ingest", "so"], "there is no source 'so'"),
+    ):
+        assert expected in refusal(*arguments, cwd=tmp_path / "mine")
+
+
+def test_the_doctor_says_what_is_there_and_what_is_not(tmp_path: Path) -> None:
+    done = quaestor("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    checks = {check["name"]: check for check in json.loads(done.stdout)}
+    assert checks["Python"]["found"]
+    assert checks["duckdb"]["found"]
+    assert all(check["found"] or check["remedy"] for check in checks.values())
+    assert "GB free" in quaestor("doctor", cwd=tmp_path).stdout
+
+
+def test_an_interrupt_ends_with_a_word_and_leaves_nothing_half_done(tmp_path: Path) -> None:
+    quaestor("synth", "stackexchange", tmp_path / "dump", "--posts", "120000", "--only-posts")
+    command = [QUAESTOR, "ingest", "stackexchange", str(tmp_path / "dump"), "--out", str(tmp_path / "out")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "out" / ".aside" / "posts").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, words = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Nothing half-written is visible" in words
+    assert "Traceback" not in words
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    assert quaestor("ingest", "stackexchange", tmp_path / "dump", "--out", tmp_path / "out").returncode == 0
+
+
+def test_output_cut_short_by_its_reader_is_no_failure() -> None:
+    done = subprocess.run(f"{QUAESTOR} kinds | head -1", shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_the_kinds_are_listed_and_measured() -> None:
+    described = json.loads(quaestor("kinds", "--json").stdout)
+    assert len(described) == 10
+    heldout = Path(__file__).parents[1] / "corpus" / "question_kinds_heldout.csv"
+    measured = json.loads(quaestor("kinds", "--labelled", heldout, "--json").stdout)
+    assert measured["error"]["precision"] > 0.9
+
+
+def test_help_is_there_for_every_command() -> None:
+    overview = quaestor("--help").stdout
+    for name in ("new", "status", "doctor", "ingest", "funnel", "items", "sample", "kinds", "synth", "serve", "demo"):
+        assert name in overview
+        assert quaestor(name, "--help").returncode == 0
+    assert quaestor("--version").stdout.startswith("quaestor ")
