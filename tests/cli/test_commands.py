@@ -135,7 +135,7 @@ def test_an_interrupt_ends_with_a_word_and_leaves_nothing_half_done(tmp_path: Pa
         process.send_signal(signal.SIGINT)
         _, words = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "Nothing half-written is visible" in words
+    assert "nothing half-written is visible" in words
     assert "Traceback" not in words
     assert not (tmp_path / "out" / "manifest.json").exists()
     assert quaestor("ingest", "stackexchange", tmp_path / "dump", "--out", tmp_path / "out").returncode == 0

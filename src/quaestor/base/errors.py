@@ -21,3 +21,9 @@ class StateError(QuaestorError):
 
 class MissingPart(QuaestorError):
     """This machine lacks a program or a package that the call needs."""
+
+
+class Interrupted(QuaestorError):
+    """A person stopped the work."""
+
+    exit_code = 130

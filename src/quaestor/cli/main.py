@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from quaestor import __version__
-from quaestor.base.errors import QuaestorError
+from quaestor.base.errors import Interrupted, QuaestorError
 from quaestor.cli import demo, evidence, funnel, study, synth, web
 from quaestor.cli.output import errors
 
@@ -43,18 +44,20 @@ def main(
 
 def run() -> None:
     """What the console script calls."""
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
     except QuaestorError as error:
         errors().print("[red]quaestor:[/red]", escape(str(error)), soft_wrap=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        errors().print("\nInterrupted. Nothing half-written is visible; run the command again to go on.")
-        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise Interrupted("interrupted; nothing half-written is visible, run the command again to go on")
 
 
 if __name__ == "__main__":

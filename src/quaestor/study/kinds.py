@@ -32,8 +32,11 @@ class KindMeasure:
 
 def measure_kinds(path: Path) -> dict[str, KindMeasure]:
     """Precision and recall of each bundled kind on a CSV of title, body, kinds (separated by `;`)."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
     if not rows or not {"title", "body", "kinds"} <= set(rows[0]):
         raise InputError(f"{path} must have the columns title, body and kinds, and at least one row")
     labels = [set(row["kinds"].split(";")) for row in rows]

@@ -22,7 +22,7 @@ LAST_QUESTION = END - np.timedelta64(6, "h")
 DEFAULT_FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "tensorflow": ("tensorflow", "tensorflow2.0", "tensorflow-lite", "tensorflow-datasets"),
-        "pytorch": ("pytorch", "torchvision", "pytorch-lightning"),
+        "pytorch": ("pytorch", "pytorch-lightning", "pytorch-dataloader"),
         "theano": ("theano",),
     }
 )

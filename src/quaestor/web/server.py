@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, Interrupted
 from quaestor.web.app import make_app
 
 _HOST = "127.0.0.1"
@@ -27,4 +28,5 @@ def serve_study(folder: Path, port: int, ready: Callable[[str], None]) -> None:
         ) from None
     ready(f"http://{_HOST}:{listener.getsockname()[1]}/")
     config = uvicorn.Config(make_app(folder), log_level="warning", server_header=False, access_log=False)
-    uvicorn.Server(config).run(sockets=[listener])
+    with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
+        uvicorn.Server(config).run(sockets=[listener])

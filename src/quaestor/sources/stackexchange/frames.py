@@ -98,11 +98,10 @@ def closes_well(buffer: Bytes, last_quote: Positions, end: Positions) -> Flags:
     return flags
 
 
-# The entities that dumps are full of and the byte each stands for. Any other reference is rare, and
-# sends its row the careful way.
-_ENTITIES = (
-    (b"&lt;", ord("<")), (b"&gt;", ord(">")), (b"&#xA;", 10), (b"&quot;", QUOTE), (b"&amp;", AMPERSAND),
-    (b"&#xD;", 13), (b"&#x9;", 9), (b"&apos;", ord("'")),
+# Besides `&lt;` and `&gt;`, the entities that dumps are full of, and the byte each stands for. Any other
+# reference is rare, and sends its row the careful way.
+_LONGER_ENTITIES = (
+    (b"&#xA;", 10), (b"&quot;", QUOTE), (b"&amp;", AMPERSAND), (b"&#xD;", 13), (b"&#x9;", 9), (b"&apos;", ord("'")),
 )  # fmt: skip
 
 
@@ -118,17 +117,18 @@ class Entities:
 def read_entities(buffer: Bytes, at: Positions) -> Entities:
     """Recognise the common entities at the given positions: by their first four bytes, then by the rest."""
     start = np.ndarray((len(buffer) - 3,), dtype="<u4", buffer=buffer, strides=(1,))[at]
-    extra = np.zeros(len(at), dtype=np.uint8)
-    becomes = np.zeros(len(at), dtype=np.uint8)
-    for text, byte in _ENTITIES:
-        hit = start == np.uint32(int.from_bytes(text[:4], "little"))
-        if len(text) > 4:
-            chosen = np.flatnonzero(hit)
-            for place in range(4, len(text)):
-                hit[chosen] &= buffer[at[chosen] + place] == text[place]
-        # Sums of products of single bytes: a table would be shorter, and takes three times as long.
-        extra += hit.view(np.uint8) * np.uint8(len(text) - 1)
-        becomes += hit.view(np.uint8) * np.uint8(byte)
+    # Sums of products of single bytes: a table would be shorter, and takes three times as long.
+    less, greater = (start == np.uint32(int.from_bytes(text, "little")) for text in (b"&lt;", b"&gt;"))
+    becomes = less.view(np.uint8) * np.uint8(LESS) + greater.view(np.uint8) * np.uint8(ord(">"))
+    extra = (less | greater).view(np.uint8) * np.uint8(3)
+    others = np.flatnonzero(becomes == 0)
+    start, at = start[others], at[others]
+    for text, byte in _LONGER_ENTITIES:
+        hits = np.flatnonzero(start == np.uint32(int.from_bytes(text[:4], "little")))
+        for place in range(4, len(text)):
+            hits = hits[buffer[at[hits] + place] == text[place]]
+        becomes[others[hits]] = byte
+        extra[others[hits]] = len(text) - 1
     return Entities(extra.astype(np.int32), becomes, becomes != 0)
 
 

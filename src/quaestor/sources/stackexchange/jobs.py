@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -58,10 +59,10 @@ class Writer:
             self.reject(replace(reject, offset=reject.offset + offset))
         return int(parsed.batch.num_rows) + len(parsed.rejects)
 
-    def add_rows(self, rows: list[tuple[int, bytes]]) -> None:
-        """Rows taken from here and there, each with its offset; they are parsed when there are enough."""
-        self._waiting.extend(rows)
-        self._waiting_bytes += sum(len(raw) for _, raw in rows)
+    def add_row(self, offset: int, raw: bytes) -> None:
+        """A row taken from somewhere in the table; rows are parsed together when there are enough."""
+        self._waiting.append((offset, raw))
+        self._waiting_bytes += len(raw)
         if self._waiting_bytes > _ENOUGH:
             self._write_waiting()
 
@@ -191,7 +192,8 @@ class LeftOut:
         self.drawn = sorted(self.drawn + new)[:_LEFT_OUT]
 
     def finish(self) -> None:
-        self.writer.add_rows([(start, raw) for _, start, raw in self.drawn])
+        for _, start, raw in self.drawn:
+            self.writer.add_row(start, raw)
         self.writer.finish()
 
 
@@ -206,8 +208,8 @@ class _KeepTagged:
         piece = load(part)
         scan = scan_posts(piece, self.wanted)
         shift = piece.offset - piece.begin
-        chosen = sorted(scan.questions + scan.broken)
-        self.writer.add_rows([(start + shift, piece.data[start:end]) for start, end in chosen])
+        for start, end in sorted(scan.questions + scan.broken):
+            self.writer.add_row(start + shift, piece.data[start:end])
         self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.asked})
         self.left.look(piece, scan, shift)
         for reject in piece.rejects:
@@ -254,12 +256,11 @@ class _KeepSpooledAnswers:
     def take(self, part: Spool) -> int:
         if not part.notes.exists():
             return 0
-        with part.notes.open("rb") as notes, part.text.open("rb") as text:
+        with part.notes.open("rb") as notes, part.text.open("rb", buffering=0) as text:
             while len(block := np.fromfile(notes, dtype=_SPOOL, count=1 << 18)):
                 wanted = block[is_member(block["parent"], self.questions)]
                 for _, start, size in wanted.tolist():
-                    text.seek(start)
-                    self.writer.add_rows([(start, text.read(size))])
+                    self.writer.add_row(start, os.pread(text.fileno(), size, start))
         return 0
 
     def finish(self) -> Outcome:
@@ -290,7 +291,8 @@ class _KeepKeyed:
         piece = load(part)
         chosen, rows = scan_keyed(piece, self.attribute, self.ids)
         shift = piece.offset - piece.begin
-        self.writer.add_rows([(start + shift, piece.data[start:end]) for start, end in chosen])
+        for start, end in chosen:
+            self.writer.add_row(start + shift, piece.data[start:end])
         self.writer.read(rows)
         for reject in piece.rejects:
             self.writer.reject(reject)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import multiprocessing
 import os
 import signal
@@ -161,6 +162,7 @@ def _work(job: Job[Any], lane: int, pipe: Connection, done: Any, inherited: list
     for other in inherited:
         other.close()
     _keep_memory()
+    gc.disable()  # nothing here forms cycles, and looking for them takes time
     try:
         worker = job.start(lane)
         while (part := pipe.recv()) is not None:
