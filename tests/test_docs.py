@@ -1,0 +1,61 @@
+"""The reference is complete: every key, command and option stands in it, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from typer.main import get_command
+
+from quaestor.cli.main import app
+from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, StepSettings
+from quaestor.sources.stackexchange.settings import StackExchangeSettings
+from quaestor.sources.tables import ColumnSettings, TableSettings
+from quaestor.study.settings import AboutStudy, StudySettings
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        StudySettings, AboutStudy, StackExchangeSettings, TableSettings, ColumnSettings, KindSettings,
+        FunnelSettings, StepSettings, SampleSettings,
+    ],
+)  # fmt: skip
+def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> None:
+    page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
+    for name, field in model.model_fields.items():
+        assert re.search(rf"[`.\[]{field.alias or name}[`.\]]", page), field.alias or name
+
+
+def test_every_command_and_option_is_explained() -> None:
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+
+    def walk(command: object, name: str) -> None:
+        for part, inner in getattr(command, "commands", {}).items():
+            walk(inner, f"{name} {part}")
+        if not hasattr(command, "commands"):
+            section = page.split(f"## `{name}`\n")[1].split("\n## ")[0]
+            for parameter in command.params:  # type: ignore[attr-defined]
+                for option in parameter.opts:
+                    if option.startswith("--") and option != "--help":
+                        assert f"{option}" in section, (name, option)
+
+    walk(get_command(app), "quaestor")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_docs_exist(page: Path) -> None:
+    known = set(get_command(app).commands) | {"COMMAND"}  # type: ignore[attr-defined]
+    for name in re.findall(r"^quaestor ([a-zA-Z]+)", page.read_text(), flags=re.MULTILINE):
+        assert name in known
