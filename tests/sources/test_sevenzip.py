@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.sources import sevenzip
 from quaestor.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
-from quaestor.sources.sevenzip_header import HEADER_LIMIT
+from quaestor.sources.sevenzip import archive as sevenzip
+from quaestor.sources.sevenzip.header import HEADER_LIMIT
 
 METHODS: dict[str, list[dict[str, int]] | None] = {
     "the default of py7zr": None,

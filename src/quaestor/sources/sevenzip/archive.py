@@ -4,49 +4,35 @@ The standard library decodes what dumps are packed with. Where the program 7zz i
 blocks in its own process, so that unpacking and reading go on at the same time; rare methods need a program.
 """
 
-import bz2
 import lzma
 import os
-import shutil
 import struct
-import subprocess
-import tempfile
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from quaestor.base.errors import InputError
-from quaestor.sources.sevenzip_header import (
+from quaestor.sources.sevenzip.decode import PIECE, START_SIZE, decoded, obstacle_to
+from quaestor.sources.sevenzip.header import (
     AES,
-    BCJ_X86,
-    BZIP2,
-    COPY,
-    DEFLATE,
-    DELTA,
     ENCODED_HEADER,
     HEADER_LIMIT,
-    LZMA,
-    LZMA2,
-    NAMES_OF_METHODS,
     Block,
-    Coder,
     Entry,
     Layout,
     Member,
     parse_encoded_header,
     parse_header,
 )
+from quaestor.sources.sevenzip.program import command_for, find_program, from_program, is_fast
 
-__all__ = ["Member", "SevenZip", "looks_like_sevenzip"]
+__all__ = ["PIECE", "START_SIZE", "Member", "SevenZip", "looks_like_sevenzip"]
 
 MAGIC = b"7z\xbc\xaf\x27\x1c"
-START_SIZE = 32
-PIECE = 1024 * 1024
-PACKED_PIECE = 256 * 1024
 DICTIONARY_LIMIT = 512 * 1024 * 1024
 # Below this, starting a program costs more than it saves.
 PROGRAM_THRESHOLD = 4 * 1024 * 1024
@@ -54,40 +40,6 @@ PROGRAM_THRESHOLD = 4 * 1024 * 1024
 ARGUMENT_LIMIT = 64 * 1024
 
 DECODING_ERRORS = (lzma.LZMAError, zlib.error, OSError, EOFError, ValueError, MemoryError)
-
-
-class _Decompressor(Protocol):
-    """What the decompressors of `lzma` and `bz2` share."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
-class _Inflater:
-    """Gives zlib's raw inflate the shape of the other decompressors."""
-
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inflate.unconsumed_tail
-
-    @property
-    def eof(self) -> bool:
-        return self._inflate.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inflate.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
 
 
 class SevenZip:
@@ -115,7 +67,7 @@ class SevenZip:
         for entry in chosen:
             if entry.member.size:
                 by_block.setdefault(entry.block, []).append(entry)
-        program = _find_program() if programs else None
+        program = find_program() if programs else None
         source: _Source | None = None
         current = None
         try:
@@ -134,15 +86,15 @@ class SevenZip:
 
     def _open(self, block: Block, entries: list[Entry], program: str | None) -> "_Source":
         """Chooses how a block is decoded: by a program where one is needed or faster, or in this process."""
-        obstacle = _obstacle(block)
+        obstacle = obstacle_to(block)
         if obstacle and not program:
             raise _unreadable(self.path, obstacle)
         size = sum(entry.member.size for entry in entries)
-        if program and (obstacle or (_is_fast(program, block) and size >= PROGRAM_THRESHOLD)):
+        if program and (obstacle or (is_fast(program, block) and size >= PROGRAM_THRESHOLD)):
             names = [entry.member.name for entry in entries]
             if self._can_be_asked_for(names):
                 starts = [0, *accumulate(entry.member.size for entry in entries)][:-1]
-                pieces = _from_program(_command(program, self.path, block, names))
+                pieces = from_program(command_for(program, self.path, block, names))
                 return _Source(self.path, pieces, dict(zip(entries, starts, strict=True)), size)
             if obstacle:
                 raise InputError(
@@ -150,7 +102,7 @@ class SevenZip:
                     "be asked for; pack it again with LZMA2."
                 )
         starts_in_block = {entry: entry.start for entry in entries}
-        return _Source(self.path, _decoded(self.path, block), starts_in_block, block.size)
+        return _Source(self.path, decoded(self.path, block), starts_in_block, block.size)
 
     def _can_be_asked_for(self, names: list[str]) -> bool:
         """Programs find members by name; a name must mean one member, to every program and system."""
@@ -270,10 +222,10 @@ def _unpack_header(path: Path, block: Block, length: int) -> bytes:
     if START_SIZE + block.offset + block.packed_size > length:
         raise _truncated(path)
     _refuse_unreadable(path, (block,))
-    if obstacle := _obstacle(block):
+    if obstacle := obstacle_to(block):
         raise _unreadable(path, f"{obstacle} in its header")
     try:
-        header = b"".join(_decoded(path, block))
+        header = b"".join(decoded(path, block))
     except DECODING_ERRORS as error:
         raise InputError(f"{path} has a damaged 7z header ({error}); get the archive again.") from error
     if len(header) != block.size or (block.digest is not None and zlib.crc32(header) != block.digest):
@@ -302,172 +254,6 @@ def _refuse_unreadable(path: Path, blocks: tuple[Block, ...]) -> None:
                 f"{path} needs a dictionary of {coder.window:,} bytes of memory, over {DICTIONARY_LIMIT:,}; "
                 "pack it again with a smaller one."
             )
-    obstacle = next(filter(None, map(_obstacle, blocks)), None)
-    if obstacle and not _find_program():
+    obstacle = next(filter(None, map(obstacle_to, blocks)), None)
+    if obstacle and not find_program():
         raise _unreadable(path, obstacle)
-
-
-def _obstacle(block: Block) -> str | None:
-    """What keeps the standard library from decoding a block, if anything does."""
-    for coder in block.coders:
-        method, settings = coder.method, coder.settings
-        if method == LZMA:
-            # The standard library's decoder holds less state than the format allows.
-            if len(settings) != 5 or settings[0] >= 225 or settings[0] % 9 + settings[0] // 9 % 5 > 4:
-                return "LZMA in unusual settings"
-        elif method in (LZMA2, DELTA):
-            if len(settings) != 1:
-                return "LZMA2 or Delta in unusual settings"
-        elif method not in (COPY, DEFLATE, BZIP2, *BCJ_X86):
-            return NAMES_OF_METHODS.get(method, f"the method {method.hex()}")
-    return None if block.is_chain else "coders that do not form a chain"
-
-
-def _decoded(path: Path, block: Block) -> Generator[bytes, None, None]:
-    """Undoes the coders of a block one after the other, each held to the size it declares."""
-    with path.open("rb") as file:
-        pieces = _packed(file, START_SIZE + block.offset, block.packed_size)
-        for coder in block.coders:
-            pieces = _held_to_size(_undone(coder, pieces), coder)
-        yield from pieces
-
-
-def _packed(file: BinaryIO, offset: int, size: int) -> Iterator[bytes]:
-    file.seek(offset)
-    while size and (piece := file.read(min(size, PACKED_PIECE))):
-        size -= len(piece)
-        yield piece
-
-
-def _held_to_size(pieces: Iterator[bytes], coder: Coder) -> Iterator[bytes]:
-    left = coder.size
-    for piece in pieces:
-        if piece[:left]:
-            yield piece[:left]
-        # LZMA may carry no mark of its end: past the declared size it gives noise, not proof of a lie.
-        if len(piece) > left and coder.method != LZMA:
-            raise ValueError("more data follows than the header declares")
-        left -= min(left, len(piece))
-        if not left and coder.method == LZMA:
-            return
-
-
-def _undone(coder: Coder, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    method, settings = coder.method, coder.settings
-    if method == COPY:
-        return pieces
-    if method == DEFLATE:
-        return _decompressed(_Inflater, pieces)
-    if method == BZIP2:
-        return _decompressed(bz2.BZ2Decompressor, pieces, is_many=True)
-    if method in BCJ_X86:
-        return _raw(_as_lzma2(pieces), {"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "dict_size": PIECE})
-    if method == DELTA:
-        delta = {"id": lzma.FILTER_DELTA, "dist": settings[0] + 1}
-        return _raw(_as_lzma2(pieces), delta, {"id": lzma.FILTER_LZMA2, "dict_size": PIECE})
-    # No match reaches further back than the block is long, so a small block needs no large window.
-    window = max(4096, min(coder.window, coder.size))
-    if method == LZMA2:
-        return _raw(pieces, {"id": lzma.FILTER_LZMA2, "dict_size": window})
-    literal, rest = settings[0] % 9, settings[0] // 9
-    bits = {"lc": literal, "lp": rest % 5, "pb": rest // 5}
-    return _raw(pieces, {"id": lzma.FILTER_LZMA1, "dict_size": window, **bits})
-
-
-def _raw(pieces: Iterator[bytes], *filters: dict[str, int]) -> Iterator[bytes]:
-    return _decompressed(lambda: lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters), pieces)
-
-
-def _as_lzma2(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Wraps bytes as unpacked LZMA2 chunks.
-
-    The standard library undoes a filter only in front of LZMA; behind LZMA1, which has no end mark, it would
-    hold back the last bytes for ever. Wrapped like this a filter works behind every method and ends cleanly.
-    """
-    control = b"\x01"
-    for piece in pieces:
-        chunks = []
-        for start in range(0, len(piece), 0x10000):
-            chunk = piece[start : start + 0x10000]
-            chunks += [control, (len(chunk) - 1).to_bytes(2, "big"), chunk]
-            control = b"\x02"
-        yield b"".join(chunks)
-    yield b"\x00"
-
-
-def _decompressed(
-    begin: Callable[[], _Decompressor], pieces: Iterator[bytes], *, is_many: bool = False
-) -> Iterator[bytes]:
-    """Decodes piece by piece; no call gives more than one piece, however well the data was packed."""
-    decompressor = begin()
-    data = b""
-    while True:
-        if not data and decompressor.needs_input:
-            data = next(pieces, b"")
-        # Having taken all input, a decompressor may still hold output: only silence is the end.
-        is_drained = not data and decompressor.needs_input
-        output = decompressor.decompress(data, PIECE)
-        data = b""
-        if output:
-            yield output
-        elif is_drained:
-            return
-        if decompressor.eof:
-            data = decompressor.unused_data or next(pieces, b"")
-            if not is_many or not data:
-                return
-            decompressor = begin()
-
-
-def _find_program() -> str | None:
-    return next(filter(None, map(shutil.which, ("7zz", "7z", "7za", "bsdtar"))), None)
-
-
-def _is_bsdtar(program: str) -> bool:
-    return Path(program).stem == "bsdtar"
-
-
-def _is_fast(program: str, block: Block) -> bool:
-    """7zz decodes beside the reading process, measured at 1.5 to 2 times the speed; bsdtar gains nothing."""
-    return not _is_bsdtar(program) and any(coder.method != COPY for coder in block.coders)
-
-
-def _command(program: str, archive: Path, block: Block, names: list[str]) -> list[str]:
-    """The call that writes exactly these members, one after the other, to its output."""
-    path = str(archive.absolute())
-    if _is_bsdtar(program):
-        return [program, "-xOf", path, "--", *map(_without_wildcards, names)]
-    # Threads cost little memory with BZip2, but with LZMA2 each may hold hundreds of megabytes.
-    threads = "-mmt=8" if any(coder.method == BZIP2 for coder in block.coders) else "-mmt=1"
-    return [program, "x", "-so", "-t7z", "-bd", "-y", "-spd", "-ssc", threads, "--", path, *names]
-
-
-def _without_wildcards(name: str) -> str:
-    return "".join("\\" + letter if letter in "*?[]" else letter for letter in name)
-
-
-def _from_program(command: list[str]) -> Generator[bytes, None, None]:
-    """Yields what a program writes; it is stopped when the reader stops, and its failure is raised."""
-    # In a bare locale bsdtar finds no name beyond ASCII.
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    with (
-        # A file takes any number of complaints, where a pipe that nobody reads would stop the program.
-        tempfile.TemporaryFile() as complaints,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            env=environment,
-        ) as process,
-    ):
-        try:
-            while process.stdout and (piece := process.stdout.read(PIECE)):
-                yield piece
-            if process.wait():
-                complaints.seek(max(complaints.seek(0, os.SEEK_END) - 4096, 0))
-                lines = complaints.read().decode(errors="replace").split("\n")
-                said = next((line.strip() for line in reversed(lines) if line.strip()), "nothing")
-                raise ChildProcessError(f"{Path(command[0]).name} ended with {process.returncode}: {said}")
-        finally:
-            process.kill()
