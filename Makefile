@@ -2,6 +2,7 @@
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
 #   make check    ruff, mypy, import-linter
+#   make docs     the reference of the command line, from the commands
 #   make bench    side by side with peers, ratios in one run
 
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -12,7 +13,7 @@ DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 
-.PHONY: demo test check format bench clean help
+.PHONY: demo test check format docs bench clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -44,6 +45,9 @@ check: $(VENV)/ready-dev
 format: $(VENV)/ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/ready-dev
+	$(BIN)/python docs/make_reference.py
 
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -67,7 +67,13 @@ def test_the_whole_way_from_a_synthetic_dump_to_the_funnel(tmp_path: Path) -> No
     assert funnel == truth["funnel"]
     assert (study / "published" / "funnel.svg").read_text().startswith("<svg")
     shown = quaestor("funnel", "--examples", "--study", study)
-    assert "how-to, dropped:" in shown.stdout
+    assert "\n  dropped\n" in shown.stdout
+    assert "synthetic evidence" in shown.stderr
+    assert "synthetic evidence" in (study / "published" / "funnel.svg").read_text()
+    told = quaestor("items", "--step", "tagged", "--limit", "2", "--study", study)
+    assert "shown; --limit N for more" in told.stderr
+    quaestor("items", "--step", "tagged", "--out", study / "tagged.csv", "--study", study)
+    assert len((study / "tagged.csv").read_text().splitlines()) == truth["funnel"][0]["out"] + 1
     listed = json.loads(quaestor("items", "--step", "tagged", "--limit", "3", "--json", "--study", study).stdout)
     assert len(listed) == 3
     way = json.loads(quaestor("items", listed[0]["item"], "--json", "--study", study).stdout)
@@ -96,6 +102,10 @@ def test_the_whole_way_from_a_synthetic_dump_to_the_funnel(tmp_path: Path) -> No
         (["synth", "stackexchange", "x", "--like", "blank"], "does not say what to plant"),
         (["kinds", "--labelled", "nowhere.csv"], "nowhere.csv"),
         (["nonsense"], "No such command"),
+        (["funel"], "Did you mean 'funnel'"),
+        (["new"], "Missing argument"),
+        (["ingest", "stackexchange", ".", "--out", "/proc/nowhere"], "holds no table"),
+        (["new", "/proc/nowhere/x"], "/proc/nowhere"),
     ],
 )  # fmt: skip
 def test_a_wrong_call_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], expected: str) -> None:

@@ -107,7 +107,12 @@ def test_running_again_gives_the_same_and_another_seed_other_examples(demo: Stud
 def test_a_number_opens_its_items(demo: Study) -> None:
     rows = items_of_step(demo, "not closed", dropped=True, limit=1_000)
     assert len(rows) == 485
-    assert {row.fell_at for row in rows} == {"not closed"}
+    assert {way_of(demo, row.item)["fell_at"] for row in rows[:3]} == {"not closed"}
+    left = items_of_step(demo, "tagged tensorflow, pytorch or theano", dropped=True, limit=1_000)
+    assert 5 <= len(left) <= 100
+    assert way_of(demo, left[0].item)["fell_at"] == "tagged tensorflow, pytorch or theano"
+    with pytest.raises(StateError, match="the round 'refinement' has to be decided first"):
+        items_of_step(demo, "refined by two raters", dropped=False, limit=1)
     again = items_of_step(demo, "not closed", dropped=True, limit=100, offset=100)
     assert [row.item for row in again] == [row.item for row in rows[100:200]]
     with pytest.raises(StateError, match="has no step 'not clsed', allowed: not closed"):
@@ -153,10 +158,51 @@ def test_a_changed_study_file_makes_the_funnel_stale(demo: Study, tmp_path: Path
     try:
         demo.file.write_text(text.replace("closed = false", "closed = true"))
         changed = open_study(demo.root)
+        with pytest.raises(StateError, match="changed since the funnel ran"):
+            items_of_step(changed, "not closed", dropped=True, limit=1)
         assert study_status(changed).stages[1].state == "stale"
         assert study_status(changed).next == "quaestor funnel"
     finally:
         demo.file.write_text(text)
+
+
+def test_changed_evidence_is_noticed_before_it_is_used(tmp_path: Path) -> None:
+    folder = new_study(tmp_path / "mine", "blank")
+    (folder / "Posts.xml").write_text('<posts>\n<row Id="1" PostTypeId="1" Title="a" Tags="|x|" />\n</posts>')
+    with (folder / "study.toml").open("a") as file:
+        file.write('[sources.so]\nkind = "stackexchange"\npath = "Posts.xml"\n')
+    study = open_study(folder)
+    ingest_source(study, "so")
+    assert study_status(study).stages[0].state == "done"
+    (folder / "Posts.xml").write_text('<posts>\n<row Id="2" PostTypeId="1" Title="abc" Tags="|x|" />\n</posts>')
+    assert study_status(study).stages[0].state == "stale"
+    assert study_status(study).next == "quaestor ingest so"
+    ingest_source(study, "so")
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + 'tags = ["x"]\n')
+    assert "study.toml changed since" in study_status(open_study(folder)).stages[0].detail
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        'where = "1/0 > score"',
+        'where = "5 in 5"',
+        "where = \"'a' * 999999999 == title\"",
+        "where = \"title.re_search('(')\"",
+        'where = "tags.contains(5)"',
+        "score_at_least = 99999999999999999999999",
+    ],
+)
+def test_a_step_that_cannot_be_run_is_one_sentence(tmp_path: Path, step: str) -> None:
+    folder = new_study(tmp_path / "mine", "blank")
+    (folder / "Posts.xml").write_text('<posts>\n<row Id="1" PostTypeId="1" Title="a" Tags="|x|" />\n</posts>')
+    text = (folder / "study.toml").read_text() + '[sources.so]\nkind = "stackexchange"\npath = "Posts.xml"\n'
+    (folder / "study.toml").write_text(text)
+    ingest_source(open_study(folder), "so")
+    (folder / "study.toml").write_text(f'{text}[[funnel.steps]]\nstep = "one"\n{step}\n')
+    with pytest.raises(SettingsError) as refused:
+        run_funnel(open_study(folder))
+    assert "\n" not in str(refused.value)
 
 
 def test_what_is_not_there_yet_is_said_in_one_sentence(tmp_path: Path) -> None:

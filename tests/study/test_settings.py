@@ -76,6 +76,10 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ('type = "whole"', 'type = "hole"', "sources.sheet.columns.id.type is 'hole', allowed: whole"),
         ("[funnel]", "[funel]\n[funnel]", "funel is not a known key, allowed here: funnel"),
         ("[study]", "[study", "is not valid TOML"),
+        ("[sources.so]", '[sources."../so"]', "sources.../so"),
+        ("[funnel]", "[families]\nempty = []\n[funnel]", "families.empty is []"),
+        ("[funnel]", "[kinds.look]\ntitle = ['(?=x)']\n[funnel]", "looks around or back"),
+        ("[funnel]", "[kinds.none]\nunless_title = ['x']\n[funnel]", "at least one pattern"),
     ],
 )
 def test_a_mistake_is_one_sentence(tmp_path: Path, old: str, new: str, expected: str) -> None:

@@ -96,6 +96,7 @@ def test_pages_need_nothing_inline_and_nothing_from_elsewhere(client: TestClient
 
 def test_a_number_opens_its_items_page_by_page(client: TestClient) -> None:
     first = client.get("/steps/1/dropped").text
+    assert first.count('class="post"') == 50
     assert "stackoverflow/question/2<" in first
     assert "1 to 50 of 65" in first
     assert "51 to 65 of 65" in client.get("/steps/1/dropped?page=2").text

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from quaestor.study.ingest import IngestReport
 
 
+_KEPT_ASIDE = {
+    "table": "Columns not mapped, kept in other",
+    "stackexchange": "Unknown attributes in {table}, kept in other_attributes",
+}
+
+
 def add_to(app: typer.Typer) -> None:
     app.command()(ingest)
 
@@ -99,12 +105,14 @@ def _ingest_dump(
 
 
 def _show(report: IngestReport) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     screen = console()
     manifest = report.manifest
     if report.unchanged:
-        screen.print(f"Nothing to do: {report.out} already holds this evidence, made {manifest.made}.")
+        made = manifest.made[:16].replace("T", " ")
+        screen.print(f"Nothing to do: {report.out} already holds this evidence, made {made} UTC.", soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("table")
@@ -121,14 +129,22 @@ def _show(report: IngestReport) -> None:
         screen.print(f"Taken over from an interrupted run: {', '.join(report.resumed)}.")
     for name, entry in manifest.tables.items():
         if entry.rejected:
-            where = report.out / "rejects" / f"{name}.jsonl"
-            screen.print(f"{number(entry.rejected)} rejected in {name}, with offset and reason in {where}")
+            told = f"{number(entry.rejected)} rejected in {name}, with offset and reason in {report.rejects(name)}"
+            screen.print(escape(f"{told}; the first: {report.first_reason(name)}"), soft_wrap=True)
         if entry.unknown:
             seen = ", ".join(f"{key} ({number(count)})" for key, count in entry.unknown.items())
-            screen.print(f"Unknown attributes in {name}, kept in other_attributes: {seen}")
+            what = (
+                "Columns not mapped, kept in other"
+                if manifest.kind == "table"
+                else f"Unknown attributes in {name}, kept in other_attributes"
+            )
+            screen.print(escape(f"{what}: {seen}"), soft_wrap=True)
     for note in manifest.notes:
-        screen.print(f"Note: {note}")
+        screen.print(escape(f"Note: {note}"), soft_wrap=True)
+    if not any(entry.rows for entry in manifest.tables.values()):
+        screen.print("[yellow]Nothing was kept.[/yellow] Look at the tags, the mapping and what was rejected.")
     rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
     screen.print(
-        f"{manifest.text_bytes / 1e6:,.1f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s) into {report.out}"
+        f"{manifest.text_bytes / 1e6:,.1f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s) into {report.out}",
+        soft_wrap=True,
     )

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from quaestor.base.errors import InputError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+
+if TYPE_CHECKING:
+    from quaestor.corpus.records import FunnelResult
+
+_BAR, _ROOM_FOR_BARS = 24, 90
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,36 +39,40 @@ def funnel(
     if json:
         print_json([{"step": step.step, "in": step.entered, "out": step.kept} for step in result.steps])
         return
+    _show(result, examples)
+    errors().print(f"Drawn in {drawn}", soft_wrap=True)
+
+
+def _show(result: FunnelResult, examples: bool) -> None:
     from rich.markup import escape
     from rich.table import Table
 
     screen = console()
     table = Table(box=None, pad_edge=False)
-    table.add_column("step")
+    table.add_column("step", overflow="fold")
     for heading in ("in", "out", "dropped", "kept"):
-        table.add_column(heading, justify="right")
-    table.add_column("")
+        table.add_column(heading, justify="right", no_wrap=True, overflow="fold", min_width=7)
+    wide = screen.width >= _ROOM_FOR_BARS
+    if wide:
+        table.add_column("", no_wrap=True)
     widest = max((step.entered for step in result.steps), default=1) or 1
     for step in result.steps:
         share = f"{step.kept / step.entered:.1%}" if step.entered else "–"
-        bar = "█" * max(round(24 * step.kept / widest), 1 if step.kept else 0)
-        table.add_row(
-            escape(step.step),
-            number(step.entered),
-            number(step.kept),
-            number(step.dropped),
-            share,
-            f"[red]{bar}[/red]",
-        )
+        bar = ["█" * max(round(_BAR * step.kept / widest), 1 if step.kept else 0)] if wide else []
+        table.add_row(escape(step.step), number(step.entered), number(step.kept), number(step.dropped), share, *bar)
     screen.print(table)
-    for name in result.pending:
-        screen.print(f"Then, decided by raters: {escape(name)}")
-    if examples:
-        for step in result.steps:
-            for side, chosen in (("kept", step.kept_examples), ("dropped", step.dropped_examples)):
-                for one in chosen:
-                    screen.print(f"{escape(step.step)}, {side}: {escape(one.title)}  [dim]{one.item}[/dim]")
-    screen.print(f"Drawn in {drawn}", soft_wrap=True)
+    if result.pending:
+        after = f"; after it: {', '.join(result.pending[1:])}" if result.pending[1:] else ""
+        words = f"Waits for the round {result.waits_for}: {result.pending[0]}{after}"
+        screen.print(escape(words), soft_wrap=True)
+    if result.note:
+        errors().print(f"Note: {escape(result.note)}", soft_wrap=True)
+    for step in result.steps if examples else ():
+        screen.print(f"\n[bold]{escape(step.step)}[/bold]", soft_wrap=True)
+        for side, chosen in (("kept", step.kept_examples), ("dropped", step.dropped_examples)):
+            screen.print(f"  {side}")
+            for one in chosen:
+                screen.print(f"    {escape(one.item)}  {escape(one.title)}", no_wrap=True, overflow="ellipsis")
 
 
 def items(
@@ -71,6 +80,7 @@ def items(
     step: Annotated[str | None, typer.Option(help="List the items that this step kept.")] = None,
     dropped: Annotated[bool, typer.Option("--dropped", help="… or dropped.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    out: Annotated[Path | None, typer.Option(help="Write all of them to this CSV file.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -84,7 +94,7 @@ def items(
     """
     from rich.markup import escape
 
-    from quaestor.study.items import items_of_step, way_of
+    from quaestor.study.items import items_of_step, step_result, way_of, write_items
 
     opened = chosen_study(study)
     screen = console()
@@ -94,18 +104,30 @@ def items(
             print_json(way)
             return
         for passed in way["passed"]:
-            screen.print(f"[green]passed[/green]  {escape(passed)}")
-        screen.print(f"[red]fell out[/red] {escape(way['fell_at'])}" if way["fell_at"] else "still in")
+            screen.print(f"[green]passed   [/green] {escape(passed)}", soft_wrap=True)
+        if way["fell_at"]:
+            screen.print(f"[red]fell out [/red] {escape(way['fell_at'])}", soft_wrap=True)
+        else:
+            screen.print(f"still in, waits for {escape(way['waits_for'])}" if way["waits_for"] else "still in")
         screen.print(f"from {escape(', '.join(way['inputs']))}  {escape(way['link'])}", soft_wrap=True)
         return
     if step is None:
         raise InputError('name an item or a step: quaestor items --step "not closed" [--dropped]')
-    rows = items_of_step(opened, step, dropped=dropped, limit=limit)
-    if json:
-        print_json([asdict(row) for row in rows])
-        return
-    for row in rows:
-        screen.print(f"{row.item}  {escape(row.title)}", soft_wrap=True)
+    _, result = step_result(opened, step)
+    rows = items_of_step(opened, step, dropped=dropped, limit=None if out else limit)
+    if out is not None:
+        write_items(rows, out)
+        errors().print(f"{number(len(rows))} items written to {out}", soft_wrap=True)
+    elif json:
+        print_json([{**asdict(row), "body": row.body[:200]} for row in rows])
+    else:
+        for row in rows:
+            screen.print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)
+    total = result.dropped if dropped else result.kept
+    if len(rows) < total:
+        missing = len(rows) < limit or out is not None
+        why = "the others were left out when the dump was read by tag" if missing else "--limit N for more"
+        errors().print(f"{number(len(rows))} of {number(total)} shown; {why}", soft_wrap=True)
 
 
 def sample(
@@ -137,16 +159,21 @@ def sample(
     if json:
         print_json({**asdict(drawn), "size": drawn.size})
         return
-    screen = console()
-    screen.print(
+    from rich.markup import escape
+
+    words = errors()
+    words.print(
         f"{number(drawn.size)} of {number(drawn.population)} items, seed {drawn.seed}; "
         f"±{drawn.margin:.0%} at {drawn.confidence:.0%} confidence asks for {number(drawn.needed)}"
     )
     for stratum, chosen in drawn.strata.items():
         if stratum != "all":
-            screen.print(f"{stratum}: {number(len(chosen))}")
+            words.print(f"{escape(stratum)}: {number(len(chosen))}")
     if out is not None:
-        screen.print(f"Written to {out}", soft_wrap=True)
+        words.print(f"Written to {out}", soft_wrap=True)
+    else:
+        for chosen in drawn.strata.values():
+            print("\n".join(chosen))
 
 
 def kinds(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -14,6 +15,9 @@ from quaestor import __version__
 from quaestor.base.errors import Interrupted, QuaestorError
 from quaestor.cli import demo, evidence, funnel, study, synth, web
 from quaestor.cli.output import errors
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""Of all that typer raises on a wrong call; it does not export the class itself."""
 
 app = typer.Typer(
     name="quaestor",
@@ -45,15 +49,39 @@ def main(
 def run() -> None:
     """What the console script calls."""
     signal.signal(signal.SIGINT, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character still gets the rest
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except UsageError as error:
+        _explain(error)
+        sys.exit(2)
     except QuaestorError as error:
         errors().print("[red]quaestor:[/red]", escape(str(error)), soft_wrap=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does; that is no failure of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            _give_up_output()
+        where = f"{error.filename}: " if error.filename else ""
+        errors().print("[red]quaestor:[/red]", escape(f"{where}{error.strerror or error}"), soft_wrap=True)
+        sys.exit(2)
+
+
+def _give_up_output() -> None:
+    """The reader of our output went away, as `head` does; that is no failure of ours."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
+
+
+def _explain(error: Exception) -> None:
+    """A wrong call in one sentence; a call without a command shows the help."""
+    words = getattr(error, "format_message", lambda: str(error))().strip()
+    if "\n" in words:
+        print(words, file=sys.stderr)
+    else:
+        hint = "see `quaestor --help`"
+        errors().print("[red]quaestor:[/red]", escape(f"{words.rstrip('.')}: {hint}"), soft_wrap=True)
 
 
 def _interrupt(number: int, frame: object) -> None:

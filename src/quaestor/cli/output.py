@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +35,9 @@ def errors() -> Console:
 def console() -> Console:
     from rich.console import Console
 
-    return Console(highlight=False, emoji=False)
+    # Where nobody looks at a screen, lines keep their length.
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
+    return Console(highlight=False, emoji=False, width=width)
 
 
 def print_json(value: Any) -> None:

@@ -13,6 +13,7 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 _MARKS = {
     "done": "[green]✓[/green]",
     "stale": "[yellow]![/yellow]",
+    "doubtful": "[yellow]![/yellow]",
     "waiting": "[yellow]·[/yellow]",
     "none": "[red]–[/red]",
 }

@@ -46,8 +46,8 @@ def read_condition(text: str, table: ir.Table) -> ir.BooleanValue:
         expression = _Reader(text, table).read(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise SettingsError(f"the condition {text!r} cannot be read: {error}") from None
-    except (TypeError, ibis.common.exceptions.IbisError) as error:
-        first_line = str(error).strip().splitlines()[0]
+    except (TypeError, ArithmeticError, AttributeError, ibis.common.exceptions.IbisError) as error:
+        first_line = str(error).strip().partition("\n")[0]
         raise SettingsError(f"the condition {text!r} does not fit the columns: {first_line}") from None
     if not isinstance(expression, ir.BooleanValue):
         raise SettingsError(f"the condition {text!r} is neither true nor false: compare something in it")
@@ -78,7 +78,7 @@ class _Reader:
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return -self.read(inner)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _BINARY:
-                return _BINARY[type(sign)](self.read(left), self.read(right))
+                return self._calculated(sign, self.read(left), self.read(right))
             case ast.Compare(left=left, ops=signs, comparators=others):
                 return self._compared(left, signs, others)
             case ast.Call(func=ast.Attribute(value=inner, attr=name), args=arguments, keywords=[]):
@@ -87,6 +87,11 @@ class _Reader:
             f"the condition {self._text!r} uses {ast.unparse(node)!r}, which is not understood: "
             f"use columns, numbers, texts, and, or, not, comparisons and {listed(_METHODS)}"
         )
+
+    def _calculated(self, sign: ast.operator, first: Any, second: Any) -> Any:
+        if not all(isinstance(part, ir.Value | int | float) for part in (first, second)):
+            raise ValueError("only numbers and columns can be calculated with")
+        return _BINARY[type(sign)](first, second)
 
     def _column(self, name: str) -> ir.Column:
         if name not in self._table.columns:

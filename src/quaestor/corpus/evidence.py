@@ -49,7 +49,15 @@ def read_manifest(folder: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is damaged ({error}): remove {folder} and ingest again") from None
+        raise InputError(
+            f"{path} is damaged or not of Quaestor ({error}): name another folder, or remove that file"
+        ) from None
+
+
+def is_whole(folder: Path, manifest: Manifest) -> bool:
+    """Whether every file that the manifest lists is there, at its size."""
+    listed = [(folder / name / file.name, file.bytes) for name, one in manifest.tables.items() for file in one.files]
+    return all(path.is_file() and path.stat().st_size == size for path, size in listed)
 
 
 def table_files(folder: Path, table: str) -> list[Path]:
@@ -78,12 +86,12 @@ class Aside:
     def scratch(self) -> Path:
         return self.root / "scratch"
 
-    def begin(self, fingerprint: str) -> dict[str, TableCounts]:
-        """Make room; keeps the tables that an interrupted run of the same thing had finished."""
+    def begin(self, fingerprint: str, *, resume: bool = True) -> dict[str, TableCounts]:
+        """Make room; where asked to, keeps the tables that an interrupted run of the same thing had finished."""
         if (self.root / MANIFEST).exists():
             self._show()
         marker = self.root / "fingerprint"
-        if not marker.exists() or marker.read_text() != fingerprint:
+        if not resume or not marker.exists() or marker.read_text() != fingerprint:
             shutil.rmtree(self.root, ignore_errors=True)
         finished = {path.stem: TableCounts(**json.loads(path.read_text())) for path in self.root.glob("*.done")}
         for path in self.root.iterdir() if self.root.exists() else ():
@@ -104,6 +112,12 @@ class Aside:
     def commit(self, manifest: Manifest) -> Manifest:
         """Make the evidence visible, in place of what was there."""
         tables = {name: replace(entry, files=tuple(self._files(name))) for name, entry in manifest.tables.items()}
+        for name, entry in tables.items():
+            written = sum(file.rows for file in entry.files)
+            if written != entry.rows:
+                raise StateError(
+                    f"{name} should have {entry.rows} rows and has {written}: remove {self.root} and try again"
+                )
         complete = replace(manifest, tables=tables)
         write_whole(self.root / MANIFEST, json.dumps(asdict(complete), indent=2).encode() + b"\n")
         self._show()
@@ -122,13 +136,15 @@ class Aside:
         (self.folder / MANIFEST).unlink(missing_ok=True)
         names = [*json.loads((self.root / MANIFEST).read_text())["tables"], LEFT_OUT]
         for path in self.folder.iterdir():
-            if path.is_dir() and path.name not in names and path.name != _ASIDE and _is_ours(path):
+            kept = {*names, _ASIDE, "rejects"}
+            if path.is_dir() and path.name not in kept and any(path.iterdir()) and _is_ours(path):
                 shutil.rmtree(path)
         rejects = self.folder / "rejects"
         rejects.mkdir(exist_ok=True)
         for name in names:
+            if (self.root / name).exists() or name == LEFT_OUT:
+                self._make_room(self.folder / name)
             if (self.root / name).exists():
-                shutil.rmtree(self.folder / name, ignore_errors=True)
                 os.replace(self.root / name, self.folder / name)
             (rejects / f"{name}.jsonl").unlink(missing_ok=True)
             if (self.root / f"{name}.jsonl").exists():
@@ -138,11 +154,16 @@ class Aside:
         fsync(self.folder)
         shutil.rmtree(self.root)
 
+    def _make_room(self, folder: Path) -> None:
+        if folder.exists():
+            if not _is_ours(folder):
+                raise StateError(f"{folder} holds files that are not evidence: move them, or name another folder")
+            shutil.rmtree(folder)
+
 
 def _is_ours(folder: Path) -> bool:
     """A table of older evidence, which may be replaced; a person's own folder is left alone."""
-    files = list(folder.iterdir())
-    return bool(files) and all(path.name.startswith("part-") and path.suffix == ".parquet" for path in files)
+    return all(path.name.startswith("part-") and path.suffix == ".parquet" for path in folder.iterdir())
 
 
 @dataclass

@@ -84,3 +84,5 @@ class FunnelResult:
     steps: tuple[StepResult, ...]
     pending: tuple[str, ...] = ()
     seed: int = 0
+    waits_for: str = ""
+    note: str = ""

@@ -15,8 +15,13 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Tag = Annotated[str, StringConstraints(pattern=r"^[^\s<>|]+$")]
+
+
+_NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=|\(\?>|[*+?}]\+")
 
 
 class KindSettings(Settings):
@@ -35,7 +40,15 @@ class KindSettings(Settings):
                 re.compile(pattern)
             except re.error as error:
                 raise ValueError(f"{pattern!r} is not a regular expression ({error})") from None
+            if _NOT_RE2.search(pattern):
+                raise ValueError(f"{pattern!r} looks around or back, which the engine's expressions cannot: reword it")
         return patterns
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Self:
+        if not (self.title or self.body):
+            raise ValueError("a kind needs at least one pattern in title or body")
+        return self
 
 
 class StepSettings(Settings):
@@ -51,10 +64,10 @@ class StepSettings(Settings):
     closed: bool | None = None
     created_from: date | None = None
     created_before: date | None = None
-    score_at_least: int | None = None
-    score_at_most: int | None = None
-    views_at_least: int | None = None
-    views_at_most: int | None = None
+    score_at_least: Whole | None = None
+    score_at_most: Whole | None = None
+    views_at_least: Whole | None = None
+    views_at_most: Whole | None = None
     title_at_least: Annotated[int, Field(ge=1)] | None = None
     body_at_least: Annotated[int, Field(ge=1)] | None = None
     where: str | None = None
@@ -94,4 +107,4 @@ class SampleSettings(Settings):
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.05
     by: Literal["year", "family"] | None = None
-    seed: int | None = None
+    seed: Seed | None = None

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ibis.expr.types as ir
 import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, sole_user, write_whole
 from quaestor.base.names import listed, nearest_first
 from quaestor.corpus.engine import engine
@@ -28,7 +29,7 @@ from quaestor.publish.funnel import draw_funnel, save_funnel
 from quaestor.study.folder import Study
 
 RESULT, FELL, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
-_SHOWN = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
+SHOWN = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def _opened(study: Study) -> Iterator[_Open]:
     if manifest is None:
         raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
     all_steps = study.settings.funnel.steps
+    if not all_steps:
+        raise StateError(f"{study.file} has no funnel yet: add [[funnel.steps]]")
     # A step decided by a round ends what can be computed until that round has been decided.
     ready = next((number for number, step in enumerate(all_steps) if step.round), len(all_steps))
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
@@ -86,10 +89,17 @@ def run_funnel(study: Study) -> FunnelResult:
             study.settings.all_kinds(),
         )
         site = opened.manifest.site
-        fell = _write_fell(opened, funnel, site)
+        try:
+            fell = _write_fell(opened, funnel, site)
+        except duckdb.Error as error:
+            problem = str(error).partition("\n")[0]
+            raise SettingsError(f"{study.file}: a step cannot be run as it stands: {problem}") from None
         steps = _steps(opened, fell, site)
         _write_candidates(opened, fell)
-        result = FunnelResult(study.funnel_source(), steps, tuple(step.step for step in opened.pending), opened.seed)
+        pending = tuple(step.step for step in opened.pending)
+        waits_for = opened.pending[0].round or "" if opened.pending else ""
+        note = "; ".join(opened.manifest.notes)
+        result = FunnelResult(study.funnel_source(), steps, pending, opened.seed, waits_for, note)
         document = {"fingerprint": fingerprint(study, opened.manifest), "result": asdict(result)}
         write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
         return result
@@ -100,7 +110,7 @@ def _write_fell(opened: _Open, funnel: Funnel, site: str) -> ir.Table:
     target = opened.study.funnel_folder / FELL
     table = opened.questions.select(
         item=item_id(opened.questions, site),
-        id=_number(opened.questions),
+        id=number_of(opened.questions),
         fell_at=funnel.fell_at(opened.steps).cast("int16"),
     )
     aside = target.with_name(f".{target.name}")
@@ -110,8 +120,9 @@ def _write_fell(opened: _Open, funnel: Funnel, site: str) -> ir.Table:
     return opened.connection.read_parquet(str(target))
 
 
-def _number(questions: ir.Table) -> ir.IntegerValue:
-    return questions.id if "id" in questions.columns else questions.row_number
+def number_of(questions: ir.Table) -> ir.IntegerValue:
+    """The number an item is known by within its source."""
+    return questions.row_number if "row_number" in questions.columns else questions.id
 
 
 def _steps(opened: _Open, fell: ir.Table, site: str) -> tuple[StepResult, ...]:
@@ -119,10 +130,11 @@ def _steps(opened: _Open, fell: ir.Table, site: str) -> tuple[StepResult, ...]:
     found = {row[FELL_AT]: row["items"] for row in counted}
     found[0] = found.get(0, 0) + opened.left_out
     counts = counts_of(found, len(opened.steps))
-    order = (shuffled(fell.id, opened.seed), fell.id)
     size = opened.study.settings.funnel.examples
     results = []
     for number, (step, (entered, kept)) in enumerate(zip(opened.steps, counts, strict=True)):
+        # A seed of its own for each step, so that what one drops is not what the last one showed.
+        order = (shuffled(fell.id, opened.seed + number), fell.id)
         passed = fell.filter(fell.fell_at > number).order_by(order).limit(size)
         dropped = _examples(opened, fell.filter(fell.fell_at == number).order_by(order).limit(size))
         if number == 0 and opened.left_out:
@@ -135,11 +147,11 @@ def _examples(opened: _Open, chosen: ir.Table) -> tuple[Example, ...]:
     keys = chosen.select("item", "id").to_pyarrow().to_pylist()
     if not keys:
         return ()
-    number = _number(opened.questions)
-    shown = [name for name in _SHOWN if name in opened.questions.columns]
+    number = number_of(opened.questions)
+    shown = [name for name in SHOWN if name in opened.questions.columns]
     rows = opened.questions.filter(number.isin([key["id"] for key in keys])).select(*shown, _key=number)
     found = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()}
-    return tuple(_example(key["item"], found[key["id"]]) for key in keys)
+    return tuple(example_of(key["item"], found[key["id"]]) for key in keys)
 
 
 def _left_out_examples(opened: _Open, site: str, size: int) -> tuple[Example, ...]:
@@ -147,15 +159,16 @@ def _left_out_examples(opened: _Open, site: str, size: int) -> tuple[Example, ..
     if left is None:
         return ()
     rows = left.order_by((shuffled(left.id, opened.seed), left.id)).limit(size)
-    rows = rows.mutate(item=item_id(rows, site)).select("item", *_SHOWN)
-    return tuple(_example(row["item"], row) for row in rows.to_pyarrow().to_pylist())
+    rows = rows.mutate(item=item_id(rows, site)).select("item", *SHOWN)
+    return tuple(example_of(row["item"], row) for row in rows.to_pyarrow().to_pylist())
 
 
-def _example(item: str, row: dict[str, Any]) -> Example:
+def example_of(item: str, row: dict[str, Any]) -> Example:
+    """A row of evidence as a page shows it."""
     created = row.get("creation_date")
     return Example(
         item=item,
-        title=str(row.get("title") or ""),
+        title=str(row.get("title") or item),
         tags=tuple(row.get("tags") or ()),
         created=created.date().isoformat() if created else "",
         score=row.get("score"),
@@ -178,7 +191,9 @@ def link_of(item: str) -> str:
 def _write_candidates(opened: _Open, fell: ir.Table) -> None:
     """The items that passed every step so far, with identity and provenance."""
     kept = fell.filter(fell.fell_at == len(opened.steps))
-    rows = opened.questions.mutate(item=item_id(opened.questions, opened.manifest.site), _key=_number(opened.questions))
+    rows = opened.questions.mutate(
+        item=item_id(opened.questions, opened.manifest.site), _key=number_of(opened.questions)
+    )
     rows = rows.semi_join(kept, rows._key == kept.id)
     columns = [name for name in opened.questions.columns if name not in ("item", "other_attributes", "other")]
     folder = opened.study.funnel_folder
@@ -217,14 +232,20 @@ def last_result(study: Study) -> tuple[FunnelResult, bool] | None:
     path = study.funnel_folder / RESULT
     if not path.exists():
         return None
-    document = json.loads(path.read_text("utf-8"))
+    try:
+        return _read_result(study, json.loads(path.read_text("utf-8")))
+    except (ValueError, KeyError, TypeError):
+        raise StateError(f"{path} is damaged: run `quaestor funnel` again") from None
+
+
+def _read_result(study: Study, document: dict[str, Any]) -> tuple[FunnelResult, bool]:
     raw = document["result"]
     steps = tuple(
         StepResult(**{**step, **{side: tuple(Example(**{**one, "tags": tuple(one["tags"])}) for one in step[side])
                                  for side in ("kept_examples", "dropped_examples")}})
         for step in raw["steps"]
     )  # fmt: skip
-    result = FunnelResult(raw["source"], steps, tuple(raw["pending"]), raw["seed"])
+    result = FunnelResult(**{**raw, "steps": steps, "pending": tuple(raw["pending"])})
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     return result, manifest is not None and document["fingerprint"] == fingerprint(study, manifest)
 
@@ -240,6 +261,9 @@ def step_number(study: Study, name: str) -> int:
 def fell_file(study: Study) -> Path:
     """Where it is noted at which step each item fell out."""
     path = study.funnel_folder / FELL
-    if not path.exists():
+    found = last_result(study)
+    if found is None or not path.exists():
         raise StateError("the funnel has not run yet: run `quaestor funnel` first")
+    if not found[1]:
+        raise StateError("evidence or study.toml changed since the funnel ran: run `quaestor funnel` again")
     return path

@@ -15,11 +15,13 @@ from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError
 from quaestor.base.files import sole_user
 from quaestor.base.hashing import Hashing, sha256_of
-from quaestor.corpus.evidence import Aside, read_manifest, table_files
+from quaestor.corpus.evidence import MANIFEST, Aside, is_whole, read_manifest
 from quaestor.corpus.records import Manifest, TableEntry
 from quaestor.sources.records import InputFile, Progress, TableCounts, no_progress
 from quaestor.sources.stackexchange.ingest import ingest_tagged, ingest_whole
 from quaestor.sources.stackexchange.inputs import find_tables, site_name
+
+_OURS = {MANIFEST, ".aside", ".lock"}
 
 TRUTH = "truth.json"
 """Stands beside a synthetic dump and says so."""
@@ -33,6 +35,15 @@ class IngestReport:
     out: Path
     unchanged: bool = False
     resumed: tuple[str, ...] = field(default=())
+
+    def rejects(self, table: str) -> Path:
+        """Where the rejects of a table are kept."""
+        return self.out / "rejects" / f"{table}.jsonl"
+
+    def first_reason(self, table: str) -> str:
+        """Why the first bad row of a table was refused."""
+        with self.rejects(table).open(encoding="utf-8") as file:
+            return str(json.loads(file.readline())["reason"])
 
     def as_json(self) -> dict[str, Any]:
         tables = self.manifest.tables
@@ -60,6 +71,18 @@ def ingest_stackexchange(
     hashing: Hashing | None = None,
 ) -> IngestReport:
     """A dump into the evidence folder `out`."""
+    return run(dump_work(path, tags=tags, site=site, progress=progress, lanes=lanes), out, clock, hashing)
+
+
+def dump_work(
+    path: Path,
+    *,
+    tags: tuple[str, ...] = (),
+    site: str | None = None,
+    progress: Progress = no_progress,
+    lanes: int | None = None,
+) -> Work:
+    """What is to be read of a dump, and how."""
     inputs = find_tables(path)
     if tags and all(one.table.name != "posts" for one in inputs):
         raise InputError(f"{path} has no Posts, so nothing can be chosen by tag: leave --tags out or add Posts.xml")
@@ -79,7 +102,7 @@ def ingest_stackexchange(
     work = Work("stackexchange", settings, sorted({one.path for one in inputs}), tables, resumable=not chosen)
     work.notes = _notes(path)
     work.text_sizes = {one.table.name: one.size for one in inputs}
-    return run(work, out, clock, hashing)
+    return work
 
 
 @dataclass
@@ -107,12 +130,14 @@ def run(work: Work, out: Path, clock: Clock, hashing: Hashing | None = None) -> 
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: name a folder for the evidence")
     out.mkdir(parents=True, exist_ok=True)
+    if not _OURS & {path.name for path in out.iterdir()} and any(out.iterdir()):
+        raise InputError(f"{out} holds other things than evidence: name an empty or a new folder")
     with sole_user(out, "an ingest"):
         present = read_manifest(out)
         if present and _same(present, work, out):
             return IngestReport(present, out, unchanged=True)
         aside = Aside(out)
-        finished = aside.begin(work.fingerprint())
+        finished = aside.begin(work.fingerprint(), resume=work.resumable)
         started = time.perf_counter()
         hashing.begin(work.files)
         entries = {name: _entry(counts) for name, counts in finished.items() if work.resumable}
@@ -140,18 +165,22 @@ def _entry(counts: TableCounts) -> TableEntry:
     return TableEntry(**asdict(counts))
 
 
+def declared_alike(present: Manifest, work: Work) -> bool:
+    """Whether the evidence was made with these settings from files of these names."""
+    names = [path.name for path in work.files]
+    return (present.kind, present.settings, [one.name for one in present.inputs]) == (work.kind, work.settings, names)
+
+
+def untouched(present: Manifest, work: Work) -> bool:
+    """Whether size and time of every input are those of the manifest; cheap, and enough for a look."""
+    stats = [(path.stat().st_size, path.stat().st_mtime_ns) for path in work.files]
+    return [(one.bytes, one.modified_ns) for one in present.inputs] == stats
+
+
 def _same(present: Manifest, work: Work, out: Path) -> bool:
-    """Whether the evidence was made from these very files, with these settings, by this version."""
-    if (present.kind, present.settings, present.tool) != (
-        work.kind,
-        work.settings,
-        f"quaestor {__version__}",
-    ):
+    """Whether the evidence was made from these very files, with these settings, by this version, and is whole."""
+    if not declared_alike(present, work) or present.tool != f"quaestor {__version__}" or not is_whole(out, present):
         return False
-    if [one.name for one in present.inputs] != [path.name for path in work.files]:
-        return False
-    for name in present.tables:
-        table_files(out, name)
     for known, path in zip(present.inputs, work.files, strict=True):
         status = path.stat()
         if known.bytes != status.st_size:
@@ -168,7 +197,10 @@ def _remembered(path: Path, hashing: Hashing) -> InputFile:
 
 def _notes(path: Path) -> tuple[str, ...]:
     truth = (path if path.is_dir() else path.parent) / TRUTH
-    if truth.exists():
-        seed = json.loads(truth.read_text("utf-8")).get("seed")
-        return (f"synthetic evidence, seed {seed}: not written by people",)
-    return ()
+    try:
+        told = json.loads(truth.read_text("utf-8"))
+    except (OSError, ValueError):
+        return ()
+    if not isinstance(told, dict) or told.get("synthetic") is not True:
+        return ()
+    return (f"synthetic evidence, seed {told.get('seed')}: not written by people",)

@@ -2,68 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
+import ibis.expr.types as ir
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
+from quaestor.base.files import write_whole
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
-from quaestor.corpus.questions import read_questions
+from quaestor.corpus.questions import item_id, read_left_out, read_questions
+from quaestor.corpus.records import Example, StepResult
 from quaestor.study.folder import Study
-from quaestor.study.funnel import fell_file, link_of, step_number
+from quaestor.study.funnel import SHOWN, example_of, fell_file, last_result, link_of, number_of, step_number
 
 
-@dataclass(frozen=True)
-class ItemRow:
-    """An item with what a list shows of it."""
-
-    item: str
-    title: str
-    fell_at: str | None
-    link: str
-
-
-def items_of_step(study: Study, step: str, *, dropped: bool, limit: int, offset: int = 0) -> list[ItemRow]:
-    """The items that a step kept, or dropped, in the order of their ids."""
+def step_result(study: Study, step: str) -> tuple[int, StepResult]:
+    """A step that has been run, by its name, with its number."""
     number = step_number(study, step)
+    fell_file(study)
+    found = last_result(study)
+    if found is None or number >= len(found[0].steps):
+        waits_for = found[0].waits_for if found else ""
+        raise StateError(f"the step {step!r} has no items yet: the round {waits_for!r} has to be decided first")
+    return number, found[0].steps[number]
+
+
+def items_of_step(study: Study, step: str, *, dropped: bool, limit: int | None, offset: int = 0) -> list[Example]:
+    """The items that a step kept, or dropped, in the order of their ids.
+
+    What a selection by tag left out is not in evidence; of that, the few kept as examples are given.
+    """
+    number, _ = step_result(study, step)
     with engine(study.funnel_folder) as connection:
         fell = connection.read_parquet(str(fell_file(study)))
         chosen = fell.filter(fell.fell_at == number if dropped else fell.fell_at > number)
         questions = read_questions(connection, study.evidence_of(study.funnel_source()))
-        key = "id" if "id" in questions.columns else "row_number"
-        titles = questions.select(_id=key, title="title")
-        rows = chosen.join(titles, chosen.id == titles._id).order_by("id").limit(limit, offset=offset)
-        found = rows.select("item", "title", "fell_at").to_pyarrow().to_pylist()
-    names = [one.step for one in study.settings.funnel.steps]
-    return [
-        ItemRow(row["item"], row["title"] or "", _step_name(names, row["fell_at"]), link_of(row["item"]))
-        for row in found
-    ]
+        shown = [name for name in SHOWN if name in questions.columns and name != "id"]
+        texts = questions.select(*shown, _key=number_of(questions))
+        rows = chosen.join(texts, chosen.id == texts._key).order_by("id").limit(limit, offset=offset)
+        found = rows.select("item", *shown).to_pyarrow().to_pylist()
+        if not found and dropped and number == 0 and offset == 0:
+            found = _left_out(study, connection)
+    return [example_of(row["item"], row) for row in found]
 
 
-def _step_name(names: list[str], number: int) -> str | None:
-    pending = number >= len(names)
-    return None if pending else names[number]
+def _left_out(study: Study, connection: Backend, identity: str | None = None) -> list[dict[str, Any]]:
+    evidence = study.evidence_of(study.funnel_source())
+    manifest = read_manifest(evidence)
+    left: ir.Table | None = read_left_out(connection, evidence)
+    if left is None or manifest is None:
+        return []
+    rows = left.mutate(item=item_id(left, manifest.site))
+    if identity is not None:
+        rows = rows.filter(rows.item == identity)
+    found: list[dict[str, Any]] = rows.order_by("id").select("item", *SHOWN).to_pyarrow().to_pylist()
+    return found
+
+
+def write_items(items: list[Example], path: Path) -> None:
+    """Items as CSV, to be looked through elsewhere."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["item", "title", "created", "tags", "score", "views", "link"])
+    for one in items:
+        writer.writerow([one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link])
+    write_whole(path, text.getvalue().encode("utf-8"))
 
 
 def way_of(study: Study, item: str) -> dict[str, Any]:
     """What happened to one item: the steps it passed, where it fell out, and where it came from."""
-    path: Path = fell_file(study)
-    table = pq.read_table(path, filters=[("item", "=", item)])
-    if not table.num_rows:
-        raise StateError(f"there is no item {item!r} in the funnel: ids look like stackoverflow/question/34454721")
-    number = int(pc.max(table.column("fell_at")).as_py())
     steps = study.settings.funnel.steps
+    table = pq.read_table(fell_file(study), filters=[("item", "=", item)])
     ready = next((place for place, step in enumerate(steps) if step.round), len(steps))
+    if table.num_rows:
+        number = int(pc.max(table.column("fell_at")).as_py())
+    else:
+        with engine(study.funnel_folder) as connection:
+            if not _left_out(study, connection, item):
+                raise StateError(
+                    f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721"
+                )
+        number = 0
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     return {
         "item": item,
         "passed": [step.step for step in steps[:number]],
         "fell_at": steps[number].step if number < ready else None,
+        "waits_for": steps[ready].step if number == ready < len(steps) else None,
         "link": link_of(item),
         "source": study.funnel_source(),
         "inputs": [one.name for one in manifest.inputs] if manifest else [],

@@ -6,13 +6,13 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed, nearest_first
 from quaestor.corpus.kinds import bundled_kinds
-from quaestor.corpus.settings import FunnelSettings, KindSettings, Name, SampleSettings, Settings, Tag
+from quaestor.corpus.settings import FunnelSettings, KindSettings, Name, SampleSettings, Seed, Settings, Tag
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import TableSettings
 
@@ -21,21 +21,25 @@ STUDY_FILE = "study.toml"
 SourceSettings = Annotated[StackExchangeSettings | TableSettings, Field(discriminator="kind")]
 
 
+# A source's name is a folder's name too.
+SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
+
+
 class AboutStudy(Settings):
     """What the study is called, and the seed of everything random in it."""
 
     name: Name
     title: str = ""
     description: str = ""
-    seed: int = 1
+    seed: Seed = 1
 
 
 class StudySettings(Settings):
     """A whole study file."""
 
     study: AboutStudy
-    sources: dict[Name, SourceSettings] = Field(default_factory=dict)
-    families: dict[Name, tuple[Tag, ...]] = Field(default_factory=dict)
+    sources: dict[SourceName, SourceSettings] = Field(default_factory=dict)
+    families: dict[Name, Annotated[tuple[Tag, ...], Field(min_length=1)]] = Field(default_factory=dict)
     kinds: dict[Name, KindSettings] = Field(default_factory=dict)
     funnel: FunnelSettings = FunnelSettings()
     samples: dict[Name, SampleSettings] = Field(default_factory=dict)

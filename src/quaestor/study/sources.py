@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quaestor.base.clock import Clock, now
-from quaestor.base.errors import SettingsError
+from quaestor.base.errors import QuaestorError, SettingsError
 from quaestor.corpus.evidence import Aside, read_manifest
 from quaestor.sources.records import Progress, TableCounts, no_progress
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import ingest_table
 from quaestor.study.folder import Study
-from quaestor.study.ingest import IngestReport, Work, ingest_stackexchange, run
+from quaestor.study.ingest import IngestReport, Work, declared_alike, dump_work, run, untouched
 
 
 def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, clock: Clock = now) -> IngestReport:
     """A source of a study into its evidence folder."""
+    return run(_work(study, name, progress), study.evidence_of(name), clock)
+
+
+def _work(study: Study, name: str, progress: Progress = no_progress) -> Work:
     settings = study.source(name)
     path = study.path_of(name)
     if not path.exists():
@@ -23,17 +27,30 @@ def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, 
             f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: "
             "put the input there or correct the path"
         )
-    out = study.evidence_of(name)
     if isinstance(settings, StackExchangeSettings):
         tags = tuple(tag for wanted in settings.tags for tag in study.settings.families.get(wanted, (wanted,)))
-        return ingest_stackexchange(path, out, tags=tags, site=settings.site, progress=progress, clock=clock)
+        return dump_work(path, tags=tags, site=settings.site, progress=progress)
 
     def tables(aside: Aside, finished: dict[str, TableCounts]) -> Iterator[tuple[str, TableCounts, int]]:
         yield "items", ingest_table(path, settings, aside, progress), path.stat().st_size
 
     work = Work("table", settings.model_dump(mode="json", by_alias=True) | {"site": name}, [path], tables)
     work.text_sizes = {"items": path.stat().st_size}
-    return run(work, out, clock)
+    return work
+
+
+def what_changed(study: Study, name: str) -> str:
+    """Why the evidence of a source is no longer what study.toml and the input say; empty where it is."""
+    manifest = read_manifest(study.evidence_of(name))
+    if manifest is None:
+        return ""
+    try:
+        work = _work(study, name)
+    except QuaestorError as error:
+        return str(error)
+    if not declared_alike(manifest, work):
+        return f"sources.{name} in {study.file} changed since it was ingested"
+    return "" if untouched(manifest, work) else f"the input of {name} changed since it was ingested"
 
 
 def notes_of(study: Study) -> list[str]:

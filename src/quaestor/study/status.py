@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from quaestor.corpus.evidence import read_manifest
 from quaestor.study.folder import Study
+from quaestor.study.sources import what_changed
+
+_MANY_REJECTED = 0.05
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,7 @@ class Stage:
     """One part of the study's way: its state in a word, and in a sentence."""
 
     name: str
-    state: str  # done, stale, waiting, none
+    state: str  # done, doubtful, stale, waiting, none
     detail: str
 
 
@@ -37,11 +40,15 @@ def study_status(study: Study) -> Status:
 def _source(study: Study, name: str) -> Stage:
     manifest = read_manifest(study.evidence_of(name))
     if manifest is not None:
+        changed = what_changed(study, name)
+        if changed:
+            return Stage(f"source {name}", "stale", changed)
         rows = sum(entry.rows for entry in manifest.tables.values())
         rejected = sum(entry.rejected for entry in manifest.tables.values())
         notes = f"; {'; '.join(manifest.notes)}" if manifest.notes else ""
-        detail = f"{rows:,} rows, {rejected:,} rejected, ingested {manifest.made}{notes}"
-        return Stage(f"source {name}", "done", detail)
+        made = manifest.made[:16].replace("T", " ")
+        detail = f"{rows:,} rows, {rejected:,} rejected, ingested {made} UTC{notes}"
+        return Stage(f"source {name}", "doubtful" if rejected > rows * _MANY_REJECTED else "done", detail)
     path = study.path_of(name)
     if path.exists():
         return Stage(f"source {name}", "waiting", f"{path} is there, not ingested yet")
@@ -59,9 +66,9 @@ def _funnel(study: Study) -> Stage:
         return Stage("funnel", "waiting", f"{len(steps)} steps, not run yet")
     result, holds = found
     counts = " → ".join(f"{step.kept:,}" for step in result.steps)
-    pending = f"; then decided by raters: {', '.join(result.pending)}" if result.pending else ""
+    pending = f"; waits for the round {result.waits_for}" if result.waits_for else ""
     if not holds:
-        return Stage("funnel", "stale", f"{counts}, but evidence or study.toml changed since")
+        return Stage("funnel", "stale", f"{counts} (evidence or study.toml changed since)".strip())
     return Stage("funnel", "done", f"{counts}{pending}")
 
 
@@ -72,7 +79,7 @@ def _next(study: Study, sources: list[Stage], funnel: Stage) -> str:
         name = stage.name.removeprefix("source ")
         if stage.state == "none":
             return f"put the input of {name} at {study.path_of(name)}, or correct sources.{name}.path in {study.file}"
-        if stage.state == "waiting":
+        if stage.state in ("waiting", "stale"):
             return f"quaestor ingest {name}"
     if funnel.state == "none":
         return f"add [[funnel.steps]] to {study.file}"

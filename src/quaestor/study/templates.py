@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -36,14 +37,23 @@ def template_folder(name: str) -> Path:
 def new_study(folder: Path, template: str) -> Path:
     """Make a study folder; what is already there is never touched."""
     source = template_folder(template)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a new folder")
+    if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is already there and not empty: name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as aside:
         made = Path(aside) / "study"
         shutil.copytree(source, made, ignore=shutil.ignore_patterns(*_TEMPLATE_ONLY))
         shutil.copyfile(bundled_studies() / _IGNORED, made / ".gitignore")
+        _name_it(made / "study.toml", folder.resolve().name)
         if folder.exists():
             folder.rmdir()
         os.replace(made, folder)
     return folder
+
+
+def _name_it(file: Path, name: str) -> None:
+    """A blank study is called after its folder."""
+    text = file.read_text("utf-8")
+    file.write_text(text.replace('name = "my-study"', f"name = {json.dumps(name, ensure_ascii=False)}"), "utf-8")

@@ -70,6 +70,7 @@ class FunnelPages:
             "pages": max(1, -(-total // _PAGE)),
             "total": total,
             "first": (page - 1) * _PAGE + 1,
+            "size": _PAGE,
             "synthetic": _synthetic(study),
         }
         return self._templates.TemplateResponse(request, "items.html", context)

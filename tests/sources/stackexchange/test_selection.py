@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.sources.stackexchange.pieces import Piece
+from quaestor.sources.stackexchange.schema import COMMENTS
 from quaestor.sources.stackexchange.selection import scan_keyed, scan_posts, wanted_tags
 
 TAG = st.sampled_from(
@@ -80,7 +81,7 @@ def test_rows_are_chosen_by_the_ids_they_belong_to() -> None:
       <row Id="10" PostId="11" Text="PostId=&quot;10&quot;" />
       <row Text="order" PostId='12' Id="3" />
     </comments>"""
-    chosen, rows = scan_keyed(Piece.of(0, text), "PostId", np.array([10, 12]))
-    assert rows == 3
-    assert [re.findall(rb'\bId="(\d+)"', text[start:end])[0] for start, end in chosen] == [b"1", b"3"]
-    assert scan_keyed(Piece.of(0, text), "PostId", np.array([], dtype=np.int64))[0] == []
+    scan = scan_keyed(Piece.of(0, text), COMMENTS, "PostId", np.array([10, 12]))
+    assert scan.rows == 3
+    assert [re.findall(rb'\bId="(\d+)"', text[start:end])[0] for start, end in scan.chosen] == [b"1", b"3"]
+    assert scan_keyed(Piece.of(0, text), COMMENTS, "PostId", np.array([], dtype=np.int64)).chosen == []

@@ -17,7 +17,6 @@ from quaestor.sources.stackexchange.rows import BadRow, parse_row
 from quaestor.sources.stackexchange.schema import Table
 
 _ELEMENT = re.compile(rb"""<row(?:[^"'>]|"[^"]*"|'[^']*')*>""")
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,8 @@ def parse_piece(data: bytes, table: Table) -> Parsed:
     buffer = frames.padded(data)
     marks = frames.find_marks(buffer, len(data))
     starts = marks.at[marks.less]
-    if (buffer[starts + 1] == ord("!")).any():
-        blanked = _COMMENT.sub(lambda comment: b" " * len(comment.group()), data)
-        if blanked != data:
-            return parse_piece(blanked, table)
+    if (buffer[starts + 1] == ord("!")).any() and (blanked := frames.without_comments(data)) != data:
+        return parse_piece(blanked, table)
     ends = np.append(starts[1:], len(data))
     is_row = frames.begins_with(buffer, starts, frames.ROW_START)
     entities = frames.read_entities(buffer, marks.at[marks.ampersands])
@@ -61,6 +58,17 @@ def _stray_beginning(data: bytes, starts: Positions) -> Iterator[Reject]:
     lead = data[: starts[0] if len(starts) else len(data)]
     if lead.removeprefix(b"\xef\xbb\xbf").strip():
         yield make_reject(0, "text outside any row", lead)
+
+
+def odd_markup(raw: bytes, table: Table) -> str | None:
+    """What is wrong with a frame that is not a row; None for what stands around rows in every dump."""
+    name, bracket, rest = raw.partition(b">")
+    if raw.startswith(b"<!"):
+        return "a declaration is not part of a dump and was not read"
+    expected = (f"<{table.root}".encode(), f"</{table.root}".encode(), b"</row")
+    if not bracket or not (name.startswith(b"<?") or name.rstrip() in expected):
+        return "markup that is not a row"
+    return "text outside any row" if rest.strip() else None
 
 
 def element_end(raw: bytes) -> int | None:
@@ -138,7 +146,7 @@ class _Careful:
         after_reject = -2
         for frame in np.flatnonzero(~regular).tolist():
             raw = self.data[self.starts[frame] : self.ends[frame]]
-            at, reason = self._row(frame, raw) if is_row[frame] else (0, self._markup(raw))
+            at, reason = self._row(frame, raw) if is_row[frame] else (0, odd_markup(raw, self.table))
             if reason is None:
                 continue
             # Markup inside a row that was not escaped belongs to that one bad row.
@@ -154,15 +162,6 @@ class _Careful:
         except BadRow as bad:
             return 0, str(bad)
         return (end, "text outside any row") if raw[end:].strip() else (0, None)
-
-    def _markup(self, raw: bytes) -> str | None:
-        name, bracket, rest = raw.partition(b">")
-        if raw.startswith(b"<!"):
-            return "a declaration is not part of a dump and was not read"
-        expected = (f"<{self.table.root}".encode(), f"</{self.table.root}".encode(), b"</row")
-        if not bracket or not (name.startswith(b"<?") or name.rstrip() in expected):
-            return "markup that is not a row"
-        return "text outside any row" if rest.strip() else None
 
 
 def _in_order(batch: pa.RecordBatch, fast: Positions, slow: dict[int, Row], table: Table) -> pa.RecordBatch:

@@ -7,6 +7,7 @@ sweep; everything after that works on the marks, about a twentieth of the bytes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,14 @@ class Marks:
     less: Flags
     quotes: Flags
     ampersands: Flags
+
+
+_COMMENT = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|(?<=>))\s*<!--.*?-->", re.DOTALL)
+
+
+def without_comments(data: bytes) -> bytes:
+    """The text with comments blanked; only between rows is it a comment, inside one it is a broken row."""
+    return _COMMENT.sub(lambda comment: b" " * len(comment.group()), data)
 
 
 def padded(data: bytes) -> Bytes:

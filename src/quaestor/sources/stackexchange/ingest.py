@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from quaestor.sources.records import Progress, Sink, TableCounts
 from quaestor.sources.stackexchange import lanes
 from quaestor.sources.stackexchange.inputs import TableInput
 from quaestor.sources.stackexchange.jobs import (
     KeepAll,
+    KeepAnswers,
     KeepKeyed,
     KeepSpooledAnswers,
     KeepTagged,
@@ -69,6 +69,5 @@ def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progres
         notes = [Spool(spool_path(spool, lane), one.path) for lane in range(number)]
         return questions + lanes.run(KeepSpooledAnswers(sink, questions.posts), notes, number, progress, what, 0)
     # A stream cannot be read in places, so it is read again, now that the questions are known.
-    keyed = KeepKeyed(POSTS, sink, "ParentId", questions.posts)
-    answers = lanes.run(keyed, one.parts(), number, progress, what, one.size)
-    return questions + replace(answers, counts=replace(answers.counts, read=0))
+    job = KeepAnswers(sink, tags, questions.posts)
+    return questions + lanes.run(job, one.parts(_SCANNED), number, progress, what, one.size)

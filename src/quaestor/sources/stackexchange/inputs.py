@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from collections.abc import Iterator
@@ -15,7 +14,8 @@ from quaestor.sources.stackexchange.pieces import PIECE, Piece, Range, from_stre
 from quaestor.sources.stackexchange.schema import BY_STEM, TABLES, Table
 
 _SNIFF = 64 << 10
-_READ = 1 << 20
+_READ, _PACKED = 1 << 20, 256 << 10
+_GZIP = 31  # the window bits that ask zlib for gzip
 _ROOT = re.compile(rb"<([A-Za-z_][\w.-]*)")
 _BY_LOWER_STEM = {stem.lower(): table for stem, table in BY_STEM.items()}
 _EXPECTED = "Posts.xml, Comments.xml and so on, plain, as .xml.gz or in a .7z archive"
@@ -31,7 +31,7 @@ class TableInput:
 
     @property
     def is_plain(self) -> bool:
-        return self.member is None and self.path.suffix != ".gz"
+        return self.member is None and self.path.suffix.lower() != ".gz"
 
     @property
     def name(self) -> str:
@@ -70,18 +70,33 @@ class TableInput:
 
 
 def _gunzip(path: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(path, "rb") as file:
-            while chunk := file.read(_READ):
-                yield chunk
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name} cannot be read further as gzip: {error}") from None
+    """The text of a gzip file, of one member or several; where it breaks, all that could be read came first."""
+    with path.open("rb") as file:
+        inflater = zlib.decompressobj(_GZIP)
+        data = file.read(_PACKED)
+        while data:
+            try:
+                text = inflater.decompress(data, _READ)
+            except zlib.error as error:
+                raise InputError(f"{path.name} cannot be read further as gzip: {error}") from None
+            if text:
+                yield text
+            data = inflater.unconsumed_tail
+            if inflater.eof:
+                data = inflater.unused_data or file.read(_PACKED)
+                inflater = zlib.decompressobj(_GZIP)
+            elif not data:
+                data = file.read(_PACKED)
+                if not data:
+                    raise InputError(f"{path.name} cannot be read further as gzip: it ends too early")
 
 
 def find_tables(path: Path) -> list[TableInput]:
     """Every table of the dump at `path`, in the order of the schema; refuses what is not a dump."""
     if not path.exists():
         raise InputError(f"{path} does not exist: give the folder, the .xml file or the .7z archive of a dump")
+    if not path.is_dir() and not path.is_file():
+        raise InputError(f"{path} is neither a file nor a folder: give the folder, the .xml file or the .7z of a dump")
     found = _in_folder(path) if path.is_dir() else _in_file(path)
     if not found:
         raise InputError(f"{path} holds no table of a Stack Exchange dump: expected {_EXPECTED}")
@@ -124,7 +139,7 @@ def _in_archive(path: Path) -> list[TableInput]:
 def _by_name(name: str) -> Table | None:
     """The table a file's name tells: `Posts.xml`, `posts.xml.gz`."""
     stem = re.sub(r"\.xml(\.gz)?$", "", name.lower())
-    return _BY_LOWER_STEM.get(stem) if stem != name.lower() else None
+    return _BY_LOWER_STEM.get(stem.rpartition("-")[2]) if stem != name.lower() else None
 
 
 def _by_root(one: TableInput) -> Table | None:
@@ -156,6 +171,12 @@ def _not_a_table(name: str, text: bytes, table: Table | None = None) -> str:
 def site_name(path: Path) -> str:
     """The site a path speaks of: `stackoverflow.com-Posts.7z` and `stackoverflow.com` → `stackoverflow`."""
     path = path.resolve()
+    if path.is_dir():
+        archives = {
+            site_name(one) for one in path.iterdir() if re.search(r"-\w+(\.7z|\.xml(\.gz)?)$", one.name, flags=re.I)
+        }
+        if len(archives) == 1:
+            return archives.pop()
     name = path.name if path.is_dir() else re.sub(r"(\.xml)?(\.gz|\.7z|\.xml)?$", "", path.name, flags=re.I)
     stem, _, table = name.rpartition("-")
     if table.lower() in _BY_LOWER_STEM and stem:

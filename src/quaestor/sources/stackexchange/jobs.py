@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import os
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -108,8 +109,7 @@ def _unknown(batch: pa.RecordBatch) -> dict[str, int]:
     other = batch.column(OTHER)
     if other.null_count == len(other):
         return {}
-    names = other.flatten().field(0)
-    return {entry["values"].as_py(): entry["counts"].as_py() for entry in names.value_counts()}
+    return dict(Counter(name for entries in other.to_pylist() for name, _ in entries or ()))
 
 
 def _notable(table: Table, batch: pa.RecordBatch) -> dict[str, int]:
@@ -124,6 +124,11 @@ def _notable(table: Table, batch: pa.RecordBatch) -> dict[str, int]:
         "accepted": int((asked & arrow.present(batch.column("accepted_answer_id"))).sum()),
         "closed": int((asked & arrow.present(batch.column("closed_date"))).sum()),
     }
+
+
+def _text(part: Part) -> dict[str, int]:
+    """How much text a stream held, which nobody knows before it is read."""
+    return {"text_bytes": part.size} if isinstance(part, Piece) else {}
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,7 @@ class _KeepAll:
     def take(self, part: Part) -> int:
         piece = load(part)
         self.writer.read(self.writer.write(piece.text(), piece.offset))
+        self.writer.counts += TableCounts(notable=_text(part))
         for reject in piece.rejects:
             self.writer.reject(reject)
         return part.size
@@ -205,12 +211,12 @@ class _KeepTagged:
     spool: Path | None
 
     def take(self, part: Part) -> int:
-        piece = load(part)
-        scan = scan_posts(piece, self.wanted)
+        scan = scan_posts(load(part), self.wanted)
+        piece = scan.piece
         shift = piece.offset - piece.begin
         for start, end in sorted(scan.questions + scan.broken):
             self.writer.add_row(start + shift, piece.data[start:end])
-        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.asked})
+        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.asked} | _text(part))
         self.left.look(piece, scan, shift)
         for reject in piece.rejects:
             self.writer.reject(reject)
@@ -268,6 +274,38 @@ class _KeepSpooledAnswers:
 
 
 @dataclass(frozen=True)
+class KeepAnswers:
+    """The answers to the chosen questions, from a stream that is read a second time."""
+
+    sink: Sink
+    tags: tuple[str, ...]
+    questions: Ids
+
+    def start(self, lane: int) -> _KeepAnswers:
+        rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
+        return _KeepAnswers(Writer(POSTS, rows, remember=True), wanted_tags(self.tags), self.questions)
+
+
+@dataclass
+class _KeepAnswers:
+    writer: Writer
+    wanted: Wanted
+    questions: Ids
+
+    def take(self, part: Part) -> int:
+        """What is broken was refused at the first reading."""
+        scan = scan_posts(load(part), self.wanted)
+        shift = scan.piece.offset - scan.piece.begin
+        chosen = is_member(scan.parents, self.questions)
+        for start, end in zip(scan.answer_starts[chosen].tolist(), scan.answer_ends[chosen].tolist(), strict=True):
+            self.writer.add_row(start + shift, scan.piece.data[start:end])
+        return part.size
+
+    def finish(self) -> Outcome:
+        return self.writer.finish()
+
+
+@dataclass(frozen=True)
 class KeepKeyed:
     """The rows of a table whose attribute is one of the given ids."""
 
@@ -278,7 +316,7 @@ class KeepKeyed:
 
     def start(self, lane: int) -> _KeepKeyed:
         rows = self.sink.open(self.table.name, f"r{lane:02}", self.table.schema)
-        return _KeepKeyed(Writer(self.table, rows, remember=self.table == POSTS), self.attribute, self.ids)
+        return _KeepKeyed(Writer(self.table, rows), self.attribute, self.ids)
 
 
 @dataclass
@@ -288,12 +326,12 @@ class _KeepKeyed:
     ids: Ids
 
     def take(self, part: Part) -> int:
-        piece = load(part)
-        chosen, rows = scan_keyed(piece, self.attribute, self.ids)
+        scan = scan_keyed(load(part), self.writer.table, self.attribute, self.ids)
+        piece = scan.piece
         shift = piece.offset - piece.begin
-        for start, end in chosen:
+        for start, end in scan.chosen:
             self.writer.add_row(start + shift, piece.data[start:end])
-        self.writer.read(rows)
+        self.writer.counts += TableCounts(read=scan.rows, notable=_text(part))
         for reject in piece.rejects:
             self.writer.reject(reject)
         return part.size

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from quaestor.sources.stackexchange import arrow, frames
+from quaestor.sources.stackexchange.columns import odd_markup
 from quaestor.sources.stackexchange.frames import Bytes, Flags, Positions
 from quaestor.sources.stackexchange.pieces import Data, Piece
 from quaestor.sources.stackexchange.rows import BadRow, read_attributes, split_tags
-from quaestor.sources.stackexchange.schema import ANSWER, QUESTION
+from quaestor.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, Table
 
 Ids = npt.NDArray[np.int64]
 
@@ -24,6 +25,7 @@ _TAGS = b' Tags="'
 _ROW = np.uint64(int.from_bytes(frames.ROW_START, "little"))
 _FOUR_BYTES, _TWO_BYTES = np.uint64(0xFFFF_FFFF), np.uint64(0xFFFF)
 _CLOSED = np.uint64(int.from_bytes(b"/>", "little"))
+_REFERENCE_IN_TAGS = re.compile(rb' Tags="[^"]*&#')
 _DIGITS = 18
 _TAIL = 256
 _MANY = 8
@@ -46,28 +48,31 @@ class PostScan:
     left_ends: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
     asked: int = 0
     rows: int = 0
+    piece: Piece = field(default_factory=lambda: Piece.of(0, b""))
 
 
 def scan_posts(piece: Piece, wanted: Wanted) -> PostScan:
     """Every row is looked at for its shape, type and tags (or parent); none is parsed."""
     rows = _Rows.of(piece)
-    scan = PostScan(rows=len(rows.starts))
-    near_end = rows.ends > len(piece.data) - frames.PADDING - _LOOK
-    far = np.flatnonzero(~near_end)
+    piece = rows.piece
+    scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), piece=piece)
+    far = np.flatnonzero(rows.ends <= len(piece.data) - frames.PADDING - _LOOK)
     header = _Header.read(rows.buffer, rows.starts[far])
-    plain = np.zeros(len(rows.starts), dtype=bool)
-    plain[far] = header.plain & _ends_well(rows.buffer, rows.ends[far])
-    usual = plain[far]
+    usual = header.plain & _ends_well(rows.buffer, rows.ends[far])
     answers = usual & (header.kind == ANSWER)
     scan.parents = header.parent[answers]
     scan.answer_starts, scan.answer_ends = rows.starts[far][answers], rows.ends[far][answers]
-    asked = usual & (header.kind == QUESTION)
+    asked = np.flatnonzero(usual & (header.kind == QUESTION))
     ids, starts, ends = header.id[asked], rows.starts[far][asked], rows.ends[far][asked]
-    tagged = _tagged(piece.data, starts, ends, wanted)
-    scan.asked = len(ids)
+    tagged, odd = _tagged(piece.data, starts, ends, wanted)
+    usual[asked[odd]] = False
+    left = ~tagged & ~odd
+    scan.asked = len(ids) - int(odd.sum())
     scan.ids = ids[tagged].tolist()
     scan.questions = _pairs(starts[tagged], ends[tagged])
-    scan.left_ids, scan.left_starts, scan.left_ends = ids[~tagged], starts[~tagged], ends[~tagged]
+    scan.left_ids, scan.left_starts, scan.left_ends = ids[left], starts[left], ends[left]
+    plain = np.zeros(len(rows.starts), dtype=bool)
+    plain[far] = usual
     for start, end in _pairs(rows.starts[~plain], rows.ends[~plain]):
         _scan_carefully(scan, piece.data[start:end], start, end, wanted)
     return scan
@@ -79,11 +84,13 @@ def _pairs(starts: Positions, ends: Positions) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A piece as an array, and where its rows begin and end in it."""
+    """A piece as an array, where its rows begin and end in it, and where the frames that are no rows do."""
 
+    piece: Piece
     buffer: Bytes
     starts: Positions
     ends: Positions
+    others: list[tuple[int, int]]
 
     @classmethod
     def of(cls, piece: Piece) -> _Rows:
@@ -94,7 +101,16 @@ class _Rows:
         whole = starts <= len(buffer) - 8
         is_row = np.zeros(len(starts), dtype=bool)
         is_row[whole] = (frames.eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
-        return cls(buffer, starts[is_row], ends[is_row])
+        others = _pairs(starts[~is_row], ends[~is_row])
+        if any(piece.data[start : start + 4] == b"<!--" for start, _ in others):
+            text = piece.text()
+            if (blanked := frames.without_comments(text)) != text:
+                return cls.of(replace(Piece.of(piece.offset, blanked), rejects=piece.rejects))
+        return cls(piece, buffer, starts[is_row], ends[is_row], others)
+
+    def stray(self, table: Table) -> list[tuple[int, int]]:
+        """Frames that have no place in a table."""
+        return [(start, end) for start, end in self.others if odd_markup(self.piece.data[start:end], table)]
 
 
 @dataclass(frozen=True)
@@ -182,15 +198,16 @@ def wanted_tags(names: tuple[str, ...]) -> Wanted:
     return Wanted(pattern, tuple(sorted(cores)))
 
 
-def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> Flags:
-    """Which questions carry a wanted tag.
+def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> tuple[Flags, Flags]:
+    """Which questions carry a wanted tag, and whose tags are written in an odd way and must be read with care.
 
     The Tags attribute stands near the end of a row, so the tails of all rows are put together and
-    searched at once; a row whose tail does not reach it is searched whole.
+    searched at once.
     """
     flags = np.zeros(len(starts), dtype=bool)
+    odd = np.zeros(len(starts), dtype=bool)
     if not len(starts):
-        return flags
+        return flags, odd
     edges = np.empty(2 * len(starts), dtype=np.int32)
     edges[0::2] = np.maximum(starts, ends - _TAIL)
     edges[1::2] = ends
@@ -199,11 +216,15 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> F
     limits = np.frombuffer(tails.buffers()[1], dtype=np.int32)
     text = tails.buffers()[2].to_pybytes()
     flags[list(wanted.rows_in(text, limits))] = True
-    if text.count(_TAGS) < len(starts):
-        for number, (start, end) in enumerate(_pairs(starts, ends)):
-            if text.find(_TAGS, limits[number], limits[number + 1]) < 0:
-                flags[number] = wanted.pattern.search(data, start, end) is not None
-    return flags
+    usual = text.count(_TAGS + b"|") + text.count(_TAGS + b"&lt;")
+    if usual < len(starts) or _REFERENCE_IN_TAGS.search(text):
+        for number in range(len(starts)):
+            tail = text[limits[number] : limits[number + 1]]
+            at = tail.find(_TAGS)
+            value = tail[at + len(_TAGS) :].partition(b'"')[0]
+            odd[number] = at < 0 or not value.startswith((b"|", b"&lt;")) or b"&#" in value
+        flags &= ~odd
+    return flags, odd
 
 
 def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: Wanted) -> None:
@@ -211,6 +232,8 @@ def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: Wa
         row = read_attributes(raw)
         number, kind = int(row["Id"]), int(row.get("PostTypeId", "0"))
         parent = int(row.get("ParentId") or "-1")
+        if max(abs(number), abs(parent)) >= 2**63:
+            raise BadRow("a number too large")
     except (BadRow, KeyError, ValueError):
         scan.broken.append((start, end))
         return
@@ -229,19 +252,43 @@ def _as_written(tags: list[str]) -> bytes:
     return f' Tags="|{"|".join(tags)}|'.encode()
 
 
-def scan_keyed(piece: Piece, attribute: str, ids: Ids) -> tuple[list[tuple[int, int]], int]:
-    """The rows whose attribute is one of the (sorted) ids, and how many rows there are."""
+def scan_keyed(piece: Piece, table: Table, attribute: str, ids: Ids) -> KeyedScan:
+    """The rows whose attribute is one of the (sorted) ids, and those that cannot be read."""
     rows = _Rows.of(piece)
-    keys: list[int] = []
-    places: list[int] = []
-    label = re.compile(rf'\s{attribute}\s*=\s*["\'](\d{{1,18}})["\']'.encode())
-    for match in label.finditer(piece.data, piece.begin, piece.end):
-        keys.append(int(match[1]))
-        places.append(match.start())
-    chosen = np.array(places, dtype=np.int64)[is_member(np.array(keys, dtype=np.int64), ids)]
-    row = np.unique(np.searchsorted(rows.starts, chosen, side="right") - 1)
-    row = row[row >= 0]
-    return _pairs(rows.starts[row], rows.ends[row]), len(rows.starts)
+    data = rows.piece.data
+    scan = KeyedScan(chosen=rows.stray(table), rows=len(rows.starts))
+    # Only quoted attributes stand before the one looked for, so no text inside a value is taken for it.
+    label = re.compile(rf'<row(?: [A-Za-z]+="[^"]*")*? {attribute}="(-?\d{{1,18}})"'.encode())
+    keys = np.zeros(len(rows.starts), dtype=np.int64)
+    plain = np.zeros(len(rows.starts), dtype=bool)
+    for number, (start, end) in enumerate(_pairs(rows.starts, rows.ends)):
+        match = label.match(data, start, end)
+        if match:
+            keys[number], plain[number] = int(match[1]), True
+        else:
+            keys[number], plain[number] = _key_of(data[start:end], attribute)
+    wanted = is_member(keys, ids) & plain | (~plain & (keys < 0))
+    scan.chosen = sorted(scan.chosen + _pairs(rows.starts[wanted], rows.ends[wanted]))
+    scan.piece = rows.piece
+    return scan
+
+
+@dataclass
+class KeyedScan:
+    """What one piece holds for a choice by ids."""
+
+    chosen: list[tuple[int, int]]
+    rows: int
+    piece: Piece = field(default_factory=lambda: Piece.of(0, b""))
+
+
+def _key_of(raw: bytes, attribute: str) -> tuple[int, bool]:
+    """The key of a row written in an unusual way and whether it has one; (-1, False) where it cannot be read."""
+    try:
+        text = read_attributes(raw).get(attribute, "")
+        return (int(text), True) if text and abs(int(text)) < 2**63 else (0, False)
+    except (BadRow, ValueError):
+        return -1, False
 
 
 def is_member(values: Ids, ids: Ids) -> Flags:
