@@ -11,9 +11,9 @@ from quaestor.cli.main import app
 
 HEAD = """# The command line
 
-`quaestor COMMAND --help` says the same. Results go to standard output, words for people to standard error. Exit 0: done;
-1: the answer is no; 2: the call or its input is wrong, in one sentence; 130: interrupted. Commands that read a study run
-from anywhere inside its folder, or with `--study DIR`.
+`quaestor COMMAND --help` says the same. Results go to standard output, words for people to standard error. Exit 0:
+done; 1: the answer is no; 2: the call or its input is wrong, in one sentence; 130: interrupted. Commands that read a
+study run from anywhere inside its folder, or with `--study DIR`.
 """
 
 

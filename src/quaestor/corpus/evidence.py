@@ -23,12 +23,9 @@ import pyarrow.parquet as pq
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, write_whole
 from quaestor.corpus.records import Manifest, TableEntry, TableFile
-from quaestor.sources.records import InputFile, Reject, TableCounts
+from quaestor.sources.records import LEFT_OUT, InputFile, Reject, TableCounts
 
 MANIFEST = "manifest.json"
-LEFT_OUT = "left_out"
-"""A table a source may add: a few of the rows it left out by choice."""
-
 _ASIDE = ".aside"
 _GROUP_BYTES = 48 << 20
 _SHORT, _REPEATS = 24, 0.1

@@ -9,7 +9,8 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
 from quaestor.corpus.engine import read_table
-from quaestor.corpus.evidence import LEFT_OUT, read_manifest
+from quaestor.corpus.evidence import read_manifest
+from quaestor.sources.records import LEFT_OUT
 
 _QUESTION, _ANSWER = 1, 2
 

@@ -13,6 +13,10 @@ REJECT_EXCERPT = 2_000
 """Bytes of a bad row that are kept with its reject; the offset leads to the rest."""
 
 
+LEFT_OUT = "left_out"
+"""The table of a few rows that a source left out by choice, kept so that they can be shown."""
+
+
 @dataclass(frozen=True)
 class Reject:
     """One piece of the input that could not become a row: where it is, why, and how it begins."""

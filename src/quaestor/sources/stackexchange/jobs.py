@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from quaestor.sources.records import Reject, RowWriter, Sink, TableCounts
+from quaestor.sources.records import LEFT_OUT, Reject, RowWriter, Sink, TableCounts
 from quaestor.sources.stackexchange import arrow
 from quaestor.sources.stackexchange.columns import parse_piece
 from quaestor.sources.stackexchange.lanes import Outcome
@@ -34,9 +34,6 @@ _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
 _ENOUGH = 4 << 20
 _PRIME = 2_147_483_647
 _LEFT_OUT = 50
-
-LEFT_OUT = "left_out"
-"""The table of the few questions kept to show what a selection left out."""
 
 
 @dataclass
