@@ -7,7 +7,6 @@ sweep; everything after that works on the marks, about a twentieth of the bytes.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,12 +40,21 @@ class Marks:
     ampersands: Flags
 
 
-_COMMENT = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|(?<=>))\s*<!--.*?-->", re.DOTALL)
-
-
 def without_comments(data: bytes) -> bytes:
     """The text with comments blanked; only between rows is it a comment, inside one it is a broken row."""
-    return _COMMENT.sub(lambda comment: b" " * len(comment.group()), data)
+    blanked: bytearray | None = None
+    start = data.find(b"<!--")
+    while start >= 0:
+        before = start - 1
+        while before >= 0 and data[before] in b" \t\r\n":
+            before -= 1
+        end = data.find(b"-->", start + 4)
+        if end >= 0 and (before < 0 or data[before] == ord(">") or data[: before + 1] == b"\xef\xbb\xbf"):
+            blanked = blanked or bytearray(data)
+            blanked[start : end + 3] = b" " * (end + 3 - start)
+            start = end
+        start = data.find(b"<!--", start + 3)
+    return bytes(blanked) if blanked else data
 
 
 def padded(data: bytes) -> Bytes:

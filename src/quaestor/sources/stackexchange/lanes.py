@@ -152,8 +152,8 @@ def _keep_memory() -> None:
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_MMAP_THRESHOLD, 256 << 20)
-        mallopt(_TRIM_THRESHOLD, 256 << 20)
+        mallopt(_MMAP_THRESHOLD, 64 << 20)
+        mallopt(_TRIM_THRESHOLD, 64 << 20)
         pa.set_memory_pool(pa.system_memory_pool())
 
 

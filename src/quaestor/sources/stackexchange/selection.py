@@ -25,9 +25,9 @@ _TAGS = b' Tags="'
 _ROW = np.uint64(int.from_bytes(frames.ROW_START, "little"))
 _FOUR_BYTES, _TWO_BYTES = np.uint64(0xFFFF_FFFF), np.uint64(0xFFFF)
 _CLOSED = np.uint64(int.from_bytes(b"/>", "little"))
-_REFERENCE_IN_TAGS = re.compile(rb' Tags="[^"]*&#')
+_USUAL_TAGS = re.compile(rb' Tags="(?:\||&lt;)')
 _DIGITS = 18
-_TAIL = 256
+_TAIL = 208
 _MANY = 8
 _LOOK = 64
 """How far a row's header is read from its start; rows too near the end of the data are read carefully."""
@@ -216,15 +216,33 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> t
     limits = np.frombuffer(tails.buffers()[1], dtype=np.int32)
     text = tails.buffers()[2].to_pybytes()
     flags[list(wanted.rows_in(text, limits))] = True
-    usual = text.count(_TAGS + b"|") + text.count(_TAGS + b"&lt;")
-    if usual < len(starts) or _REFERENCE_IN_TAGS.search(text):
-        for number in range(len(starts)):
-            tail = text[limits[number] : limits[number + 1]]
-            at = tail.find(_TAGS)
-            value = tail[at + len(_TAGS) :].partition(b'"')[0]
-            odd[number] = at < 0 or not value.startswith((b"|", b"&lt;")) or b"&#" in value
-        flags &= ~odd
+    for row in _rows_to_look_at(text, limits):
+        tags = _written_tags(data, starts[row], ends[row])
+        odd[row] = tags is None or not tags.startswith((b"|", b"&lt;")) or b"&#" in tags
+        flags[row] = not odd[row] and wanted.pattern.search(_TAGS + (tags or b"") + b'"') is not None
     return flags, odd
+
+
+def _rows_to_look_at(text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
+    """Rows whose tail has no Tags written the usual way, or a character reference inside them."""
+    rows: set[int] = set()
+    at = text.find(b"&#")
+    while at >= 0:
+        row = int(np.searchsorted(limits, at, side="right")) - 1
+        if text.find(_TAGS, limits[row], at) >= 0:
+            rows.add(row)
+        at = text.find(b"&#", limits[row + 1])
+    usual = text.count(_TAGS + b"|")
+    if usual < len(limits) - 1 and usual + text.count(_TAGS + b"&lt;") < len(limits) - 1:
+        found = [match.start() for match in _USUAL_TAGS.finditer(text)]
+        rows |= set(range(len(limits) - 1)) - set((np.searchsorted(limits, found, side="right") - 1).tolist())
+    return rows
+
+
+def _written_tags(data: Data, start: int, end: int) -> bytes | None:
+    """The Tags attribute of a row as it is written between double quotes."""
+    at = data.rfind(_TAGS, start, end)
+    return None if at < 0 else data[at + len(_TAGS) : end].partition(b'"')[0]
 
 
 def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: Wanted) -> None:
