@@ -260,7 +260,7 @@ class _KeepSpooledAnswers:
         if not part.notes.exists():
             return 0
         with part.notes.open("rb") as notes, part.text.open("rb", buffering=0) as text:
-            while len(block := np.fromfile(notes, dtype=_SPOOL, count=1 << 18)):
+            while len(block := np.fromfile(notes, dtype=_SPOOL, count=1 << 16)):
                 wanted = block[is_member(block["parent"], self.questions)]
                 for _, start, size in wanted.tolist():
                     self.writer.add_row(start, os.pread(text.fileno(), size, start))

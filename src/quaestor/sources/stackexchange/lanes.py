@@ -21,7 +21,6 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from quaestor.base.errors import QuaestorError
 from quaestor.sources.records import Progress, TableCounts
@@ -154,7 +153,6 @@ def _keep_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, 64 << 20)
         mallopt(_TRIM_THRESHOLD, 64 << 20)
-        pa.set_memory_pool(pa.system_memory_pool())
 
 
 def _work(job: Job[Any], lane: int, pipe: Connection, done: Any, inherited: list[Connection]) -> None:
