@@ -20,7 +20,7 @@ FOLDER = Path(".bench")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
-    parser.add_argument("--gb", type=float, default=2.0, help="size of the dump raced on (at least 1 for a claim)")
+    parser.add_argument("--gb", type=float, default=4.0, help="size of the dump raced on (at least 1 for a claim)")
     parser.add_argument("--questions", type=int, default=5_000_000, help="questions in the funnel")
     parser.add_argument("--clean", action="store_true", help="remove the data made for the race afterwards")
     options = parser.parse_args()
