@@ -63,6 +63,16 @@ def test_a_scan_finds_the_wanted_questions_and_every_answer(
     assert [text[start : start + 4] for start, _ in scan.questions] == [b"<row"] * len(scan.questions)
 
 
+def test_a_question_is_found_wherever_its_tags_stand_in_the_row() -> None:
+    for padding in range(400):
+        rows = [
+            f'<row Id="{number}" PostTypeId="1" Body="{"b" * 300}" Tags="|x|{tag}|" Note="{"n" * padding}" />'
+            for number, tag in ((1, "java"), (2, "python"), (3, "java"), (4, "python"))
+        ]
+        text = ("<posts>\n  " + "\n  ".join(rows) + "\n</posts>" + " " * 200).encode()
+        assert scan_posts(Piece.of(0, text), wanted_tags(("python",))).ids == [2, 4], padding
+
+
 @pytest.mark.parametrize(
     "row", ['<row Id="1" PostTypeId="1" Tags="|tensorflow|"', '<row Id="x" PostTypeId="1" />', "<row />"]
 )

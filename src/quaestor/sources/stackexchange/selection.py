@@ -26,6 +26,7 @@ _ROW = np.uint64(int.from_bytes(frames.ROW_START, "little"))
 _FOUR_BYTES, _TWO_BYTES = np.uint64(0xFFFF_FFFF), np.uint64(0xFFFF)
 _CLOSED = np.uint64(int.from_bytes(b"/>", "little"))
 _USUAL_TAGS = re.compile(rb' Tags="(?:\||&lt;)')
+_SIX_BYTES, _CUT_TAGS = np.uint64(0xFFFF_FFFF_FFFF), np.uint64(int.from_bytes(_TAGS[1:], "little"))
 _DIGITS = 18
 _TAIL = 208
 _MANY = 8
@@ -216,7 +217,11 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> t
     limits = np.frombuffer(tails.buffers()[1], dtype=np.int32)
     text = tails.buffers()[2].to_pybytes()
     flags[list(wanted.rows_in(text, limits))] = True
-    for row in _rows_to_look_at(text, limits):
+    # A tail that was cut just behind the space before Tags finds that space at the end of the row before it.
+    cut = (
+        frames.eight_bytes(np.frombuffer(data, dtype=np.uint8), edges[0::2].astype(np.int64)) & _SIX_BYTES == _CUT_TAGS
+    )
+    for row in _rows_to_look_at(text, limits) | set(np.flatnonzero(cut).tolist()):
         tags = _written_tags(data, starts[row], ends[row])
         odd[row] = tags is None or not tags.startswith((b"|", b"&lt;")) or b"&#" in tags
         flags[row] = not odd[row] and wanted.pattern.search(_TAGS + (tags or b"") + b'"') is not None
@@ -234,7 +239,8 @@ def _rows_to_look_at(text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
         at = text.find(b"&#", limits[row + 1])
     usual = text.count(_TAGS + b"|")
     if usual < len(limits) - 1 and usual + text.count(_TAGS + b"&lt;") < len(limits) - 1:
-        found = [match.start() for match in _USUAL_TAGS.finditer(text)]
+        # The last byte tells the row: a match that begins in one row and ends in the next is the next one's.
+        found = [match.end() - 1 for match in _USUAL_TAGS.finditer(text)]
         rows |= set(range(len(limits) - 1)) - set((np.searchsorted(limits, found, side="right") - 1).tolist())
     return rows
 
