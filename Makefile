@@ -27,6 +27,8 @@ $(VENV)/ready: pyproject.toml constraints.txt
 
 $(VENV)/ready-dev: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@# A test oracle that asks for old releases of what it imports, and works with new ones.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps irrCAC==0.4.4
 	@touch $@
 
 demo: $(VENV)/ready

@@ -27,7 +27,7 @@ from quaestor.sources.records import LEFT_OUT, InputFile, Reject, TableCounts
 
 MANIFEST = "manifest.json"
 _ASIDE = ".aside"
-_GROUP_BYTES = 8 << 20
+_GROUP_BYTES = 4 << 20
 _SHORT, _REPEATS = 24, 0.1
 """Columns of few bytes a value, of which few are different, are worth a dictionary."""
 

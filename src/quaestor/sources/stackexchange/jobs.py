@@ -31,7 +31,7 @@ from quaestor.sources.stackexchange.selection import (
 
 Part = Range | Piece
 _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
-_ENOUGH = 2 << 20
+_ENOUGH = 1 << 20
 _PRIME = 2_147_483_647
 _LEFT_OUT = 50
 

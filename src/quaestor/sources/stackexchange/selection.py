@@ -25,10 +25,17 @@ _TAGS = b' Tags="'
 _ROW = np.uint64(int.from_bytes(frames.ROW_START, "little"))
 _FOUR_BYTES, _TWO_BYTES = np.uint64(0xFFFF_FFFF), np.uint64(0xFFFF)
 _CLOSED = np.uint64(int.from_bytes(b"/>", "little"))
-_USUAL_TAGS = re.compile(rb' Tags="(?:\||&lt;)')
+_NEW_TAGS, _OLD_TAGS = (np.uint64(int.from_bytes(_TAGS + first, "little")) for first in (b"|", b"&"))
+_LESS = np.uint64(int.from_bytes(b"&lt;", "little"))
 _SIX_BYTES, _CUT_TAGS = np.uint64(0xFFFF_FFFF_FFFF), np.uint64(int.from_bytes(_TAGS[1:], "little"))
+_ZEROS = np.uint64(int.from_bytes(b"0" * 8, "little"))
+_SEVEN_BITS, _TOP_BITS, _ABOVE_NINE = (np.uint64(int.from_bytes(bytes([byte]) * 8)) for byte in (0x7F, 0x80, 0x76))
+_HALVES = [
+    tuple(map(np.uint64, step))
+    for step in ((10, 8, 0x00FF_00FF_00FF_00FF), (100, 16, 0x0000_FFFF_0000_FFFF), (10_000, 32, 0xFFFF_FFFF))
+]
 _DIGITS = 18
-_TAIL = 208
+_TAIL = 176
 _MANY = 8
 _LOOK = 64
 """How far a row's header is read from its start; rows too near the end of the data are read carefully."""
@@ -142,16 +149,28 @@ class _Header:
 
 def _digits(buffer: Bytes, at: Positions) -> tuple[Ids, Positions]:
     """The number that begins at each position and the position behind it."""
-    number = np.zeros(len(at), dtype=np.int64)
-    at = at.copy()
+    value = frames.eight_bytes(buffer, at) ^ _ZEROS
+    other = ((value & _SEVEN_BITS) + _ABOVE_NINE | value) & _TOP_BITS
+    count = np.bitwise_count((other & (~other + np.uint64(1))) - np.uint64(1)) >> np.uint8(3)
+    # Eight digits, the first in the lowest byte, become four pairs, two fours, one number.
+    value <<= ((8 - count) * 8).astype(np.uint64)
+    for base, half, mask in _HALVES:
+        value = (value * base + (value >> half)) & mask
+    number, end = value.astype(np.int64), at + count
+    longer = np.flatnonzero((count == 8) & (buffer[end] - np.uint8(ord("0")) <= 9))
+    if len(longer):
+        number[longer], end[longer] = _more_digits(buffer, number[longer], end[longer])
+    return number, end
+
+
+def _more_digits(buffer: Bytes, number: Ids, at: Positions) -> tuple[Ids, Positions]:
+    """The numbers with the digits that follow."""
     going = np.ones(len(at), dtype=bool)
-    for _ in range(_DIGITS):
+    for _ in range(_DIGITS - 8):
         digit = buffer[at] - np.uint8(ord("0"))  # wraps below "0", so one comparison is enough
         going &= digit <= 9
-        if not going.any():
-            break
         number[going] = number[going] * 10 + digit[going]
-        at += going
+        at = at + going
     return number, at
 
 
@@ -230,19 +249,28 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> t
 
 def _rows_to_look_at(text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
     """Rows whose tail has no Tags written the usual way, or a character reference inside them."""
-    rows: set[int] = set()
-    at = text.find(b"&#")
-    while at >= 0:
-        row = int(np.searchsorted(limits, at, side="right")) - 1
-        if text.find(_TAGS, limits[row], at) >= 0:
-            rows.add(row)
-        at = text.find(b"&#", limits[row + 1])
-    usual = text.count(_TAGS + b"|")
-    if usual < len(limits) - 1 and usual + text.count(_TAGS + b"&lt;") < len(limits) - 1:
-        # The last byte tells the row: a match that begins in one row and ends in the next is the next one's.
-        found = [match.end() - 1 for match in _USUAL_TAGS.finditer(text)]
-        rows |= set(range(len(limits) - 1)) - set((np.searchsorted(limits, found, side="right") - 1).tolist())
-    return rows
+    letters = np.frombuffer(text, dtype=np.uint8)
+    at = np.flatnonzero(letters[1:] == ord("#"))
+    at = at[letters[at] == frames.AMPERSAND]
+    referring = zip(_row_at(limits, at).tolist(), at.tolist(), strict=True)
+    rows = {row for row, place in referring if text.find(_TAGS, limits[row], place) >= 0}
+    usual = np.zeros(len(limits) - 1, dtype=bool)
+    # The last byte tells the row: a match that begins in one row and ends in the next is the next one's.
+    usual[_row_at(limits, _usual_tags(letters) + 7)] = True
+    return rows | set(np.flatnonzero(~usual).tolist())
+
+
+def _row_at(limits: npt.NDArray[np.int32], at: Positions) -> Positions:
+    return np.searchsorted(limits, at, side="right") - 1
+
+
+def _usual_tags(letters: Bytes) -> Positions:
+    """Where ` Tags="|` or ` Tags="&lt;` stands."""
+    at = np.flatnonzero(letters[1:-12] == ord("T"))
+    start = frames.eight_bytes(letters, at)
+    new, old = at[start == _NEW_TAGS], at[start == _OLD_TAGS]
+    old = old[frames.eight_bytes(letters, old + 7) & _FOUR_BYTES == _LESS]
+    return np.concatenate([new, old])
 
 
 def _written_tags(data: Data, start: int, end: int) -> bytes | None:
