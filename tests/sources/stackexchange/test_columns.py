@@ -210,3 +210,9 @@ def test_a_flipped_byte_gives_the_same_verdict_on_both_paths(attributes: dict[st
         expected = []
     found = [comparable(row) for row in parse_piece(bytes(raw), POSTS).batch.to_pylist()]
     assert found == expected
+
+
+def test_a_row_that_is_open_and_holds_text_is_refused() -> None:
+    parsed = parse_piece(b'<row Id="1">/>\n<row Id="2" /> stray\n<row Id="3"></row>', POSTS)
+    assert [row["id"] for row in parsed.batch.to_pylist()] == [2, 3]
+    assert len(parsed.rejects) == 2

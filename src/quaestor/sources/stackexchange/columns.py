@@ -157,6 +157,8 @@ class _Careful:
     def _row(self, frame: int, raw: bytes) -> tuple[int, str | None]:
         """Read a row; where something else follows it, that is refused and the row is kept."""
         end = element_end(raw) or len(raw)
+        if not raw[:end].endswith(b"/>"):
+            end = len(raw)  # an open element: what follows stands inside it
         try:
             self.rows[frame] = parse_row(raw[:end], self.table)
         except BadRow as bad:
