@@ -20,6 +20,7 @@ from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed
 from quaestor.corpus.conditions import read_condition
 from quaestor.corpus.kinds import is_of_kind
+from quaestor.corpus.questions import item_id
 from quaestor.corpus.settings import KindSettings, StepSettings
 
 FELL_AT = "fell_at"
@@ -34,7 +35,9 @@ class Funnel:
     answers: ir.Table | None = None
     families: Mapping[str, Sequence[str]] = field(default_factory=dict)
     kinds: Mapping[str, KindSettings] = field(default_factory=dict)
-    decided: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    decided: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The ids of the items that each round keeps."""
+    site: str = ""
 
     def fell_at(self, steps: Sequence[StepSettings]) -> ir.IntegerValue:
         """For each question the number of the step it fails first."""
@@ -54,7 +57,7 @@ class Funnel:
         if step.where is not None:
             found.append(read_condition(step.where, self.questions))
         if step.round is not None:
-            found.append(self.questions.id.isin(list(self.decided.get(step.round, ()))))
+            found.append(item_id(self.questions, self.site).isin(list(self.decided.get(step.round, ()))))
         return found
 
     def _about_tags(self, step: StepSettings) -> list[ir.BooleanValue]:

@@ -6,18 +6,12 @@ import re
 from datetime import date
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from quaestor.base.settings import Name, Seed, Settings
 
 
-class Settings(BaseModel):
-    """A part of a study file: unknown keys are errors, values cannot change once read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Tag = Annotated[str, StringConstraints(pattern=r"^[^\s<>|]+$")]
 
 

@@ -1,0 +1,272 @@
+"""One change of a codebook at a time: what each act does, and when it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.records import (
+    MERGED,
+    RETIRED,
+    SPLIT,
+    WITHDRAWN,
+    Code,
+    Codebook,
+    CodeFacet,
+    SplitRule,
+)
+
+Payload = Mapping[str, Any]
+
+
+def change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False) -> Codebook:
+    """The next version of a codebook.
+
+    A change that was undone leaves behind what ratings may refer to: an added code is withdrawn, not gone.
+    """
+    book = replace(book, version=book.version + 1)
+    if undone:
+        leave = _UNDONE.get(kind)
+        return leave(book, payload) if leave else book
+    return _DONE[kind](book, payload)
+
+
+def code_of(payload: Payload, *, since: int, facet: str = "", parent: str = "", **more: Any) -> Code:
+    """A code as an act describes it."""
+    return Code(
+        id=str(payload["id"]),
+        facet=str(payload.get("facet", facet)),
+        name=str(payload["name"]),
+        parent=str(payload.get("parent", parent) or ""),
+        not_=str(payload.get("not", "")),
+        examples=tuple(payload.get("examples", ())),
+        across=dict(payload.get("across", {})),
+        since=since,
+        definition=str(payload.get("definition", "")),
+        use=str(payload.get("use", "")),
+        colour=str(payload.get("colour", "")),
+        key=str(payload.get("key", "")),
+        **more,
+    )
+
+
+def _import(book: Codebook, payload: Payload) -> Codebook:
+    if book.version > 1:
+        raise StateError("the study has a codebook already: change it with the acts of `quaestor codebook`")
+    book = replace(book, name=str(payload.get("name", "")))
+    for facet in payload["facets"]:
+        book = _add_facet(book, facet)
+    across = []
+    for entry in payload["codes"]:
+        # A code may point across the tree at one that comes later in the file.
+        code = code_of(entry, since=book.version)
+        across.append(code)
+        book = _with(book, _checked(book, replace(code, across={})))
+    for code in across:
+        _check_across(book, code)
+    return _with(book, *(replace(book.codes[code.id], across=code.across) for code in across))
+
+
+def _add_facet(book: Codebook, payload: Payload) -> Codebook:
+    facet = CodeFacet(str(payload["id"]), str(payload.get("title", "")), tuple(payload.get("levels") or ("code",)))
+    if facet.id in book.facets:
+        raise StateError(f"there is a facet {facet.id!r} already: choose another id")
+    if len(set(facet.levels)) < len(facet.levels):
+        raise StateError(f"two levels of the facet {facet.id!r} share a name: give each its own")
+    return replace(book, facets={**book.facets, facet.id: facet})
+
+
+def _add(book: Codebook, payload: Payload) -> Codebook:
+    code = _checked(book, code_of(payload, since=book.version))
+    _check_across(book, code)
+    return _with(book, code)
+
+
+def _rename(book: Codebook, payload: Payload) -> Codebook:
+    code = replace(_active(book, payload["code"]), name=str(payload["name"]))
+    _check_names(book, code)
+    return _with(book, code)
+
+
+def _redefine(book: Codebook, payload: Payload) -> Codebook:
+    code = _active(book, payload["code"])
+    new = replace(
+        code,
+        definition=str(payload.get("definition", code.definition)),
+        use=str(payload.get("use", code.use)),
+        not_=str(payload.get("not", code.not_)),
+        examples=tuple(payload.get("examples", code.examples)),
+        colour=str(payload.get("colour", code.colour)),
+        key=str(payload.get("key", code.key)),
+        across=dict(payload.get("across", code.across)),
+    )
+    _check_names(book, new)
+    _check_across(book, new)
+    return _with(book, new)
+
+
+def _merge(book: Codebook, payload: Payload) -> Codebook:
+    into = _active(book, payload["into"])
+    for name in payload["codes"]:
+        code = _active(book, name)
+        if code.id == into.id:
+            raise StateError(f"{code.id!r} cannot be merged into itself: name another code")
+        if code.facet != into.facet or book.depth(code.id) != book.depth(into.id):
+            raise StateError(f"{code.id!r} and {into.id!r} stand at different levels: merge codes of one level")
+        book = _with(book, replace(code, status=MERGED, into=into.id))
+        book = _adopt(book, code.id, into.id)
+    return book
+
+
+def _adopt(book: Codebook, old: str, new: str) -> Codebook:
+    """The children of one code go to another."""
+    for child in [code for code in book.codes.values() if code.parent == old]:
+        moved = replace(child, parent=new)
+        if moved.active:
+            _check_names(book, moved)
+        book = _with(book, moved)
+    return book
+
+
+def _split(book: Codebook, payload: Payload) -> Codebook:
+    code = _active(book, payload["code"])
+    parts = _parts(book, code, payload)
+    rule = SplitRule(
+        items=dict(payload.get("items", {})),
+        rules=tuple((rule["facet"], rule["answer"], rule["part"]) for rule in payload.get("rules", ())),
+        otherwise=str(payload["otherwise"]),
+    )
+    named = {*rule.items.values(), *(part for _, _, part in rule.rules), rule.otherwise}
+    for name in named - {part.id for part in parts}:
+        options = listed(nearest_first(name, [part.id for part in parts]))
+        raise StateError(f"{name!r} is no part of the split of {code.id!r}, allowed: {options}")
+    book = _with(book, replace(code, status=SPLIT, split=rule))
+    for part in parts:
+        book = _with(book, _checked(book, part))
+    return _adopt(book, code.id, rule.otherwise)
+
+
+def _parts(book: Codebook, code: Code, payload: Payload) -> list[Code]:
+    parts = [
+        code_of(part, since=book.version, facet=code.facet, parent=code.parent, origin=code.id)
+        for part in payload["parts"]
+    ]
+    if len(parts) < 2:
+        raise StateError(f"a split of {code.id!r} needs at least two parts: name them")
+    return parts
+
+
+def _move(book: Codebook, payload: Payload) -> Codebook:
+    code = replace(_active(book, payload["code"]), parent=str(payload["parent"] or ""))
+    if code.parent:
+        parent = _active(book, code.parent)
+        if code.id in book.way(parent.id):
+            raise StateError(f"{code.id!r} cannot be moved below itself: choose another parent")
+        if parent.facet != code.facet:
+            raise StateError(f"{parent.id!r} belongs to the facet {parent.facet!r}: stay within {code.facet!r}")
+    _check_names(book, code)
+    moved = _with(book, code)
+    below = [one for one in moved.codes if code.id in moved.way(one)]
+    _check_depth(moved, max(below, key=moved.depth))
+    return moved
+
+
+def _retire(book: Codebook, payload: Payload) -> Codebook:
+    code = _active(book, payload["code"])
+    children = [child.id for child in book.children(code.id)]
+    if children:
+        raise StateError(f"{code.id!r} has codes below it ({', '.join(children[:3])} …): retire or move them first")
+    return _with(book, replace(code, status=RETIRED))
+
+
+def _added_in_vain(book: Codebook, payload: Payload) -> Codebook:
+    code = code_of(payload, since=book.version, status=WITHDRAWN)
+    return _with(book, _checked(book, code))
+
+
+def _split_in_vain(book: Codebook, payload: Payload) -> Codebook:
+    code = book.codes[payload["code"]]
+    return _with(book, *(replace(part, status=WITHDRAWN) for part in _parts(book, code, payload)))
+
+
+_DONE: dict[str, Callable[[Codebook, Payload], Codebook]] = {
+    "codebook.import": _import,
+    "codebook.facet": _add_facet,
+    "codebook.add": _add,
+    "codebook.rename": _rename,
+    "codebook.redefine": _redefine,
+    "codebook.merge": _merge,
+    "codebook.split": _split,
+    "codebook.move": _move,
+    "codebook.retire": _retire,
+}
+_UNDONE: dict[str, Callable[[Codebook, Payload], Codebook]] = {
+    "codebook.add": _added_in_vain,
+    "codebook.split": _split_in_vain,
+}
+CAN_BE_UNDONE = frozenset(_DONE) - {"codebook.import", "codebook.facet"}
+
+
+def _with(book: Codebook, *codes: Code) -> Codebook:
+    return replace(book, codes={**book.codes, **{code.id: code for code in codes}})
+
+
+def _active(book: Codebook, name: str) -> Code:
+    code = book.codes.get(name)
+    if code is None:
+        options = nearest_first(str(name), (one.id for one in book.codes.values() if one.active))
+        raise StateError(f"there is no code {name!r} in the codebook, nearest: {listed(options[:3]) or 'none'}")
+    if not code.active:
+        became = f" into {code.into!r}" if code.into else ""
+        raise StateError(f"the code {name!r} is {code.status}{became} and cannot be changed: undo that first")
+    return code
+
+
+def _checked(book: Codebook, code: Code) -> Code:
+    """A new code that fits the book."""
+    if code.id in book.codes:
+        raise StateError(f"the id {code.id!r} is or was a code: choose another id")
+    if not code.id or code.id.strip() != code.id:
+        raise StateError(f"{code.id!r} is no id for a code: use lower-case words, as in model-training/loss")
+    if code.facet not in book.facets:
+        options = listed(nearest_first(code.facet, book.facets)) or "none yet"
+        raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}, allowed: {options}")
+    if code.parent and (code.active or code.parent not in book.codes):
+        parent = _active(book, code.parent)
+        if parent.facet != code.facet:
+            raise StateError(f"the parent of {code.id!r} belongs to another facet, {parent.facet!r}")
+    if code.active:
+        _check_names(book, code)
+    _check_depth(_with(book, code), code.id)
+    return code
+
+
+def _check_depth(book: Codebook, code: str) -> None:
+    levels = book.facets[book.codes[code].facet].levels
+    if book.depth(code) > len(levels):
+        raise StateError(f"{code!r} would stand below the last level ({' → '.join(levels)}): choose a higher parent")
+
+
+def _check_names(book: Codebook, code: Code) -> None:
+    if not code.name.strip():
+        raise StateError(f"the code {code.id!r} has no name: give it one")
+    for other in _siblings(book, code):
+        if other.name.casefold() == code.name.casefold():
+            raise StateError(f"{other.id!r} is called {other.name!r} already: choose another name, or merge the two")
+        if code.key and other.key == code.key:
+            raise StateError(f"the key {code.key!r} is taken by {other.id!r}: choose another")
+
+
+def _siblings(book: Codebook, code: Code) -> Iterable[Code]:
+    return (one for one in book.children(code.parent, code.facet) if one.id != code.id)
+
+
+def _check_across(book: Codebook, code: Code) -> None:
+    for facet, other in code.across.items():
+        found = book.codes.get(other)
+        if facet == code.facet or facet not in book.facets or found is None or found.facet != facet:
+            options = listed(nearest_first(other, [one.id for one in book.active(facet)])[:5]) or "none"
+            raise StateError(f"{code.id!r} points across at {other!r} of {facet!r}, allowed: {options}")

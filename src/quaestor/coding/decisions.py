@@ -1,0 +1,209 @@
+"""Disagreements and how they are settled; a decision is one more record and changes no rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed
+from quaestor.coding.answers import checked_answer, label_of
+from quaestor.coding.records import CANNOT_JUDGE, KEEP, Decision, Disagreement, Facet
+from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.store.records import NewAct
+
+AGREEMENT, SINGLE, DISCUSSION, TIE_BREAKER, TOGETHER = "agreement", "single", "discussion", "tie-breaker", "together"
+_WAYS = {
+    "agreement": (DISCUSSION,),
+    "discussion": (DISCUSSION, TIE_BREAKER, TOGETHER),
+    "tie-breaker": (TIE_BREAKER,),
+    "two-step": (DISCUSSION, TOGETHER),
+}
+
+
+def answers_of(one: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
+    """What each seat said about an item."""
+    found = []
+    for seat in one.seats:
+        rating = one.of_seat(seat, item)
+        if rating is not None and facet in rating.answers:
+            found.append((rating.rater, rating.answers[facet]))
+    return found
+
+
+def _same(facet: Facet, answers: Iterable[Any]) -> bool:
+    compared = {CANNOT_JUDGE if answer == CANNOT_JUDGE else label_of(facet, answer) for answer in answers}
+    return len(compared) == 1 and CANNOT_JUDGE not in compared
+
+
+def disagreements(state: State, name: str) -> list[Disagreement]:
+    """Every item and facet on which raters differ, or could not judge, settled or not."""
+    one = state.round(name)
+    found = []
+    for facet in one.plan.facets:
+        if facet.kind == "text":
+            continue
+        for item in one.plan.items:
+            answers = answers_of(one, item, facet.id)
+            if answers and not _same(facet, (answer for _, answer in answers)):
+                made = one.decisions.get((item, facet.id))
+                said = tuple(c for c in one.comments if c.item == item and c.facet in (facet.id, ""))
+                tie = one.tie_comments.get((item, facet.id))
+                found.append(Disagreement(item, facet.id, tuple(answers), said, tie, made[-1] if made else None))
+    return found
+
+
+def settled(state: State, name: str) -> bool:
+    """Whether no disagreement is left."""
+    return all(found.decision for found in disagreements(state, name))
+
+
+def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
+    """Put on record what needs no discussion: where all who rated an item say the same. None where that is done."""
+    one = _closed(state, name)
+    entries = []
+    for facet in one.plan.facets:
+        for item in one.plan.items:
+            answers = answers_of(one, item, facet.id)
+            if not answers or (item, facet.id) in one.decisions or facet.kind == "text":
+                continue
+            values = [answer for _, answer in answers]
+            if _same(facet, values):
+                how = AGREEMENT if len(values) > 1 else SINGLE
+                entries.append({"item": item, "facet": facet.id, "answer": _common(values), "how": how})
+    return NewAct("decision", actor, {"round": name, "decisions": entries}, one.plan.codebook) if entries else None
+
+
+def _common(values: list[Any]) -> Any:
+    """The answer all gave; reasons that differ are all kept."""
+    first = values[0]
+    if isinstance(first, Mapping) and "answer" in first:
+        reasons = list(dict.fromkeys(value["reason"] for value in values if value.get("reason")))
+        return {"answer": first["answer"], "reason": "; ".join(reasons)} if reasons else dict(first)
+    return first
+
+
+def comment_on(state: State, name: str, actor: str, item: str, facet: str, text: str) -> NewAct:
+    """Say something about a disagreement, on the record."""
+    one = _closed(state, name)
+    if actor == one.plan.tie_breaker and not _decided(one, item, facet):
+        raise StateError(f"{actor!r} breaks ties: record the independent comment with `quaestor decisions tie`")
+    if not text.strip():
+        raise InputError("a comment needs words")
+    _dispute(state, name, item, facet)
+    payload = {"round": name, "item": item, "facet": facet, "text": text}
+    return NewAct("comment", actor, payload, one.plan.codebook)
+
+
+def tie_comment(
+    state: State,
+    name: str,
+    actor: str,
+    item: str,
+    facet: str,
+    answer: Any,
+    text: str = "",
+    *,
+    simulated: bool = False,
+) -> NewAct:
+    """The tie-breaker's own answer, given without knowing who said what."""
+    one = _closed(state, name)
+    if actor != one.plan.tie_breaker:
+        named = repr(one.plan.tie_breaker) if one.plan.tie_breaker else "nobody"
+        raise StateError(f"{actor!r} does not break the ties of {name!r}: {named} does")
+    _dispute(state, name, item, facet)
+    if (item, facet) in one.tie_comments:
+        raise StateError(f"the comment on {item!r} is on record and stays as it is")
+    value = checked_answer(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
+    payload = {"round": name, "item": item, "facet": facet, "answer": value, "text": text}
+    payload |= {"simulated": True} if simulated else {}
+    return NewAct("tie.comment", actor, payload, one.plan.codebook)
+
+
+def decide(
+    state: State,
+    name: str,
+    actor: str,
+    item: str,
+    facet: str,
+    answer: Any,
+    how: str,
+    reason: str = "",
+    *,
+    simulated: bool = False,
+) -> NewAct:
+    """Settle a disagreement in one of the ways the round allows."""
+    one = _closed(state, name)
+    ways = _WAYS[one.plan.settle]
+    if how not in ways:
+        raise InputError(f"{name!r} is settled by {one.plan.settle}, allowed: {listed(ways)}")
+    _dispute(state, name, item, facet)
+    said = one.tie_comments.get((item, facet))
+    if how == TIE_BREAKER:
+        if actor != one.plan.tie_breaker:
+            raise StateError(
+                f"only {one.plan.tie_breaker or 'a tie-breaker'} decides alone in {name!r}: discuss instead"
+            )
+    elif actor == one.plan.tie_breaker and how == DISCUSSION:
+        raise StateError(f"{actor!r} breaks ties and takes no part in the pair's discussion of {item!r}")
+    if how == TOGETHER and said is None:
+        raise StateError(f"the tie-breaker has not commented on {item!r} yet: that comes first, blind")
+    value = checked_answer(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
+    entry = {"item": item, "facet": facet, "answer": value, "how": how}
+    payload: dict[str, Any] = {"round": name, "decisions": [entry]}
+    payload |= {"reason": reason} if reason else {}
+    payload |= {"simulated": True} if simulated else {}
+    return NewAct("decision", actor, payload, one.plan.codebook)
+
+
+def import_published(name: str, actor: str, source: str, entries: list[dict[str, Any]], codebook: int) -> NewAct:
+    """Decisions that were published without their raters, marked as such."""
+    return NewAct("decision.import", actor, {"name": name, "source": source, "decisions": entries}, codebook)
+
+
+def decided(state: State, name: str, facet: str) -> dict[str, Decision]:
+    """The final answers of a round, or of published decisions of that name."""
+    if name in state.rounds:
+        return state.rounds[name].decided(facet)
+    if name in state.published:
+        return {item: made for (item, asked), made in state.published[name].items() if asked == facet}
+    state.round(name)
+    return {}
+
+
+def kept(state: State, name: str) -> set[str] | None:
+    """The items a round decided to keep; None as long as it is not closed and settled."""
+    one = state.rounds.get(name)
+    if one is None or one.status != CLOSED:
+        return None
+    facet = next((facet for facet in one.plan.facets if facet.kind == "keep"), None)
+    if facet is None:
+        raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
+    made = one.decided(facet.id)
+    rated = {item for item in one.plan.items if answers_of(one, item, facet.id)}
+    if not rated or rated - set(made):
+        return None
+    return {item for item, decision in made.items() if decision.answer["answer"] == KEEP}
+
+
+def _dispute(state: State, name: str, item: str, facet: str) -> None:
+    one = state.round(name)
+    names = [asked.id for asked in one.plan.facets]
+    if facet not in names:
+        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {listed(names)}")
+    answers = [answer for _, answer in answers_of(one, item, facet)]
+    if not answers:
+        raise InputError(f"the item {item!r} has no ratings in {name!r}")
+    if _same(one.plan.facet(facet), answers):
+        raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
+
+
+def _decided(one: RoundState, item: str, facet: str) -> bool:
+    return (item, facet) in one.decisions
+
+
+def _closed(state: State, name: str) -> RoundState:
+    one = state.round(name)
+    if one.status != CLOSED:
+        raise StateError(f"the round {name!r} is open: close it before anything is settled")
+    return one

@@ -1,0 +1,160 @@
+"""Constant comparison: phrases in sets, words unified after each, and two curves that should fall."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.records import CANNOT_JUDGE, Decision, Facet, SetCurve, Unification
+from quaestor.coding.state import RoundState, State
+from quaestor.store.records import NewAct
+
+SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
+PARTS = ("verb", "object")
+Words = Mapping[str, Mapping[str, str]]
+
+
+def words_before(one: RoundState, number: int) -> dict[str, dict[str, str]]:
+    """Which word stands for which, by part, as known when a set was begun."""
+    return _words(made for made in one.unifications if made.set < number)
+
+
+def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
+    words: dict[str, dict[str, str]] = {part: {} for part in PARTS}
+    for made in unifications:
+        table = words[made.part]
+        table.pop(made.to, None)  # what others lead to stands for itself from now on
+        for word in made.words:
+            if word != made.to:
+                table[word] = made.to
+        for word, to in list(table.items()):
+            if to in table:
+                table[word] = table[to]
+    return words
+
+
+def unified(phrase: Mapping[str, str], words: Words) -> tuple[str, str]:
+    """A phrase with the words that were agreed on."""
+    return (
+        words["verb"].get(phrase["verb"], phrase["verb"]),
+        words["object"].get(phrase["object"], phrase["object"]),
+    )
+
+
+def phrase_facet(one: RoundState) -> Facet:
+    facet = next((facet for facet in one.plan.facets if facet.kind == "phrase"), None)
+    if facet is None:
+        raise StateError(f"the round {one.plan.round!r} asks for no phrases")
+    return facet
+
+
+def phrases_of(one: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
+    """The phrases that were given to items, one for each seat that gave one."""
+    facet = phrase_facet(one).id
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for item in items:
+        for seat in one.seats:
+            rating = one.of_seat(seat, item)
+            answer = rating.answers.get(facet) if rating else None
+            if answer and answer != CANNOT_JUDGE:
+                found.setdefault(item, []).append(answer)
+    return found
+
+
+def unify(
+    state: State,
+    name: str,
+    actor: str,
+    part: str,
+    words: Sequence[str],
+    to: str,
+    rule: str,
+    reason: str = "",
+    *,
+    simulated: bool = False,
+) -> NewAct:
+    """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
+    one = state.round(name)
+    if part not in PARTS:
+        raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
+    if rule not in (SAME_MEANING, HYPERNYM):
+        raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
+    words = [" ".join(word.lower().split()) for word in words]
+    to = " ".join(to.lower().split())
+    counts = word_counts(one, part)
+    for word in words:
+        if word not in counts:
+            raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: look at `quaestor phrases words`")
+    if not to or set(words) <= {to}:
+        raise InputError(f"name the words to unify and another one that stands for them, not {to!r} alone")
+    if rule == SAME_MEANING and not reason:
+        if to not in counts:
+            raise InputError(f"no phrase has the {part} {to!r}: of words with the same meaning the more frequent stays")
+        most = max(words, key=lambda word: counts[word])
+        if counts[most] > counts[to]:
+            raise InputError(
+                f"{most!r} ({counts[most]} times) is more frequent than {to!r} ({counts[to]}): unify to it, "
+                "or give a reason"
+            )
+    payload: dict[str, object] = {"round": name, "set": one.set, "part": part, "words": words, "to": to, "rule": rule}
+    payload |= {"reason": reason} if reason else {}
+    payload |= {"simulated": True} if simulated else {}
+    return NewAct("words.unify", actor, payload, one.plan.codebook)
+
+
+def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
+    """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
+    one = state.round(name)
+    if item not in one.open_items():
+        raise InputError(f"the item {item!r} is not in set {one.set} of {name!r}")
+    return NewAct("words.reread", actor, {"round": name, "set": one.set, "item": item}, one.plan.codebook)
+
+
+def word_counts(one: RoundState, part: str) -> Counter[str]:
+    """How often each word was given in the sets so far, as it was written."""
+    items = [item for items in one.sets[: one.set] for item in items]
+    return Counter(phrase[part] for given in phrases_of(one, items).values() for phrase in given)
+
+
+def curves(one: RoundState) -> list[SetCurve]:
+    """Discrepancy and incompatibility of each set that both raters have finished.
+
+    Discrepancy: the share of a set's items whose raters differ once the words known before the set are unified.
+    Incompatibility: the share whose phrase was rewritten after the set, because its words did not go with those
+    of the sets before.
+    """
+    found = []
+    for number, items in enumerate(one.sets[: one.set], start=1):
+        given = phrases_of(one, items)
+        if not given or any(len(given.get(item, ())) < len(one.seats) for item in items):
+            continue
+        before, after = words_before(one, number), words_before(one, number + 1)
+        differ = sum(len({unified(phrase, before) for phrase in phrases}) > 1 for phrases in given.values())
+        rewritten = sum(
+            any(unified(phrase, before) != unified(phrase, after) for phrase in phrases) for phrases in given.values()
+        )
+        found.append(SetCurve(number, len(given), differ / len(given), rewritten / len(given)))
+    return found
+
+
+def agreed_phrases(one: RoundState) -> dict[str, tuple[str, str]]:
+    """The phrase of each item on whose words the raters now agree, or that was decided."""
+    words = _words(one.unifications)
+    facet = phrase_facet(one).id
+    found: dict[str, tuple[str, str]] = {}
+    for item, phrases in phrases_of(one, one.plan.items).items():
+        made = one.decisions.get((item, facet))
+        said = {unified(phrase, words) for phrase in ([made[-1].answer] if made else phrases)}
+        if len(said) == 1:
+            found[item] = said.pop()
+    return found
+
+
+def propose_objects(
+    phrases: Mapping[str, tuple[str, str]], phases: Mapping[str, Decision], at_least: int = 1
+) -> list[tuple[str, str, int]]:
+    """(phase, object, count): the core objects of the phrases of each phase, the most frequent first."""
+    counts = Counter((str(phases[item].answer), thing) for item, (_, thing) in phrases.items() if item in phases)
+    rows = [(phase, thing, count) for (phase, thing), count in counts.items() if count >= at_least]
+    return sorted(rows, key=lambda row: (row[0], -row[2], row[1]))

@@ -1,0 +1,124 @@
+"""How far proposals agree with the phrases that people wrote: coverage, precision and recall on either half."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from quaestor.coding.proposals.propose import Proposal
+from quaestor.coding.proposals.words import singular
+
+Judge = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A title and the phrase that people agreed on for it."""
+
+    item: str
+    title: str
+    verb: str
+    object: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts behind the shares, so that nothing is lost in rounding."""
+
+    items: int
+    proposed: int
+    verbs: int
+    objects: int
+    both: int
+
+    @property
+    def coverage(self) -> float:
+        """The share of items with a proposal."""
+        return self.proposed / self.items if self.items else 0.0
+
+    def precision(self, correct: int) -> float:
+        """The share of proposals that are correct."""
+        return correct / self.proposed if self.proposed else 0.0
+
+    def recall(self, correct: int) -> float:
+        """The share of items whose proposal is correct."""
+        return correct / self.items if self.items else 0.0
+
+
+def labelled(item: str, title: str, label: str) -> Labelled:
+    """A label `verb,object,phase` as written phrase; the verb is its first word (`get shape` is said with get)."""
+    verb, object, *_ = label.split(",")
+    short_names = _tables()["short_names"]
+    return Labelled(item, title, verb.split(" ")[0], short_names.get(object, object))
+
+
+def is_for_tuning(item: str) -> bool:
+    """Whether rules may be written with this item in view; the other half is held out.
+
+    The first byte of the SHA-256 of the item's id decides, so the halves stay the same whatever else changes.
+    """
+    return hashlib.sha256(item.encode()).digest()[0] < 128
+
+
+def exactly(proposed: str, written: str) -> bool:
+    """Equal in lower case, each word in the singular."""
+    return _same_form(proposed) == _same_form(written)
+
+
+def leniently_verb(proposed: str, written: str) -> bool:
+    """Equal, or in one group of verbs that raters unify."""
+    return exactly(proposed, written) or _in_one_group(proposed, written, _groups("verbs"))
+
+
+def leniently_object(proposed: str, written: str) -> bool:
+    """Equal, with the same head noun, or with head nouns in one group."""
+    heads = _same_form(proposed).rsplit(" ", 1)[-1], _same_form(written).rsplit(" ", 1)[-1]
+    return exactly(*heads) or any(
+        _in_one_group(*pair, _groups("objects")) for pair in (heads, (_same_form(proposed), _same_form(written)))
+    )
+
+
+def score(
+    items: Iterable[Labelled],
+    propose: Callable[[str], Proposal | None],
+    same_verb: Judge = exactly,
+    same_object: Judge = exactly,
+) -> Score:
+    """Counts of proposals that give the written verb, the written object, and both."""
+    seen = proposed = verbs = objects = both = 0
+    for item in items:
+        seen += 1
+        proposal = propose(item.title)
+        if proposal is None:
+            continue
+        verb_is_right = same_verb(proposal.verb, item.verb)
+        object_is_right = same_object(proposal.object, item.object)
+        proposed += 1
+        verbs += verb_is_right
+        objects += object_is_right
+        both += verb_is_right and object_is_right
+    return Score(seen, proposed, verbs, objects, both)
+
+
+def _same_form(phrase: str) -> str:
+    return " ".join(singular(word) for word in phrase.lower().split())
+
+
+def _in_one_group(first: str, second: str, groups: Sequence[frozenset[str]]) -> bool:
+    return any(first in group and second in group for group in groups)
+
+
+@cache
+def _groups(facet: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(group) for group in _tables()[facet])
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    text = resources.files("quaestor.coding.proposals").joinpath("synonyms.toml").read_text("utf-8")
+    return tomllib.loads(text)

@@ -1,0 +1,110 @@
+"""The words a proposal is made with, read once from words.toml, and simple rules of English spelling."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+VOWELS = frozenset("aeiou")
+IRREGULAR_PLURALS = {
+    "axes": "axis", "biases": "bias", "children": "child", "criteria": "criterion", "indices": "index",
+    "indexes": "index", "matrices": "matrix", "people": "person", "vertices": "vertex",
+}  # fmt: skip
+UNCHANGED = frozenset({"bias", "canvas", "pandas", "alias", "series", "keras", "atlas", "gas", "css", "https", "aws"})
+
+
+@dataclass(frozen=True)
+class Words:
+    """Every list and table of words.toml, ready to look up."""
+
+    cues: frozenset[tuple[str, ...]]
+    verbs: Mapping[str, str]
+    gerunds: Mapping[str, str]
+    idioms: Mapping[tuple[str, ...], str]
+    together: Mapping[tuple[str, ...], str]
+    deeds: Mapping[str, str]
+    aliases: Mapping[str, str]
+    full_names: Mapping[str, str]
+    compounds: Mapping[str, frozenset[str]]
+    roles: Mapping[str, frozenset[str]]
+    nouns: Mapping[str, frozenset[str]]
+    grammar: Mapping[str, frozenset[str]]
+    saying_little: frozenset[str]
+    whole_things: frozenset[str]
+
+    def verb(self, word: str) -> str | None:
+        """The base form of a known verb, from its base form or its gerund."""
+        return self.verbs.get(word) or self.gerunds.get(word)
+
+
+@cache
+def words() -> Words:
+    """The words of the package; the file is read once."""
+    text = resources.files("quaestor.coding.proposals").joinpath("words.toml").read_text("utf-8")
+    found = tomllib.loads(text)
+    bases = found["verbs"].split()
+    spelled = {form: base for base in bases for form in _spellings(base)} | found["irregular_verbs"]
+    roles, nouns = _sets(found["roles"]), _sets(found["nouns"])
+    return Words(
+        cues=frozenset(tuple(cue.split()) for cue in found["cues"]),
+        verbs=spelled,
+        gerunds={_gerund(form): base for form, base in spelled.items()},
+        idioms=_by_words(found["idioms"]),
+        together=_by_words(found["together"]),
+        deeds=found["deeds"],
+        aliases=found["aliases"],
+        full_names=found["full_names"],
+        compounds=_sets(found["compounds"]),
+        roles=roles,
+        nouns=nouns,
+        grammar=_sets(found["grammar"]),
+        saying_little=roles["light"] | roles["means"],
+        whole_things=nouns["things"] - nouns["parts"],
+    )
+
+
+def singular(noun: str) -> str:
+    """The noun in the singular, as far as plain rules go."""
+    if noun in IRREGULAR_PLURALS:
+        return IRREGULAR_PLURALS[noun]
+    if len(noun) < 4 or noun in UNCHANGED or not noun.endswith("s") or noun.endswith(("ss", "us", "is")):
+        return noun
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    if noun.endswith(("sses", "xes", "ches", "shes")):
+        return noun[:-2]
+    return noun[:-1]
+
+
+def _spellings(verb: str) -> Iterator[str]:
+    yield verb
+    if verb.endswith(("ize", "yze")):
+        yield verb[:-2] + "se"
+
+
+def _gerund(verb: str) -> str:
+    if verb.endswith("ie"):
+        return verb[:-2] + "ying"
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        return verb[:-1] + "ing"
+    if _doubles(verb):
+        return verb + verb[-1] + "ing"
+    return verb + "ing"
+
+
+def _doubles(verb: str) -> bool:
+    """Whether the last letter is written twice: one short syllable that ends consonant, vowel, consonant."""
+    if len(verb) < 3 or verb[-1] in "aeiouwxy" or verb[-2] not in VOWELS or verb[-3] in VOWELS:
+        return False
+    return sum(letter in VOWELS for letter in verb) == 1 or verb.endswith(("set", "get", "put", "fit", "mit"))
+
+
+def _by_words(table: Mapping[str, str]) -> dict[tuple[str, ...], str]:
+    return {tuple(phrase.split()): meaning for phrase, meaning in table.items()}
+
+
+def _sets(table: Mapping[str, str | list[str]]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(part.split() if isinstance(part, str) else part) for name, part in table.items()}

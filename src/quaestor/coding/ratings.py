@@ -1,0 +1,117 @@
+"""Ratings: when one is accepted, and what agreement is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.answers import checked_answers, label_of
+from quaestor.coding.records import CANNOT_JUDGE, Facet, Rating
+from quaestor.coding.state import OPEN, RoundState, State
+from quaestor.store.records import NewAct, new_key
+
+Label = str | frozenset[str]
+
+
+def give_rating(
+    state: State,
+    name: str,
+    rater: str,
+    item: str,
+    answers: Mapping[str, Any],
+    *,
+    now: str,
+    unsure: tuple[str, ...] = (),
+    memo: str = "",
+    seconds: float = 0.0,
+    simulated: bool = False,
+    imported: str = "",
+    time: str = "",
+    key: str = "",
+) -> NewAct:
+    """A rating of one's own item in an open round; a second one supersedes the first, and both are kept."""
+    one = state.round(name)
+    if one.status != OPEN:
+        raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
+    if one.deadline and now > one.deadline:
+        raise StateError(f"the deadline of {name!r} was {one.deadline}: ask the lead for a later one")
+    seat = one.seat_of(rater)
+    if seat is None:
+        raters = [seat.rater for seat in one.seats]
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {listed(nearest_first(rater, raters))}")
+    if seat.rater != rater:
+        raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
+    if not seat.has(rater, item):
+        raise InputError(f"the item {item!r} is not among those of {rater!r} in {name!r}: see `quaestor round items`")
+    if one.plan.set_size and item not in one.open_items():
+        raise StateError(f"the item {item!r} is not in set {one.set}, which is the one being rated")
+    if seconds < 0:
+        raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: it cannot be less than none")
+    payload: dict[str, Any] = {
+        "round": name,
+        "item": item,
+        "answers": checked_answers(one.plan, state.history.at(one.plan.codebook), answers),
+    }
+    names = [facet.id for facet in one.plan.facets]
+    for facet in unsure:
+        if facet not in names:
+            raise InputError(f"unsure of {facet!r}, allowed: {listed(nearest_first(facet, names))}")
+    more = {
+        "unsure": sorted(unsure),
+        "memo": memo,
+        "seconds": seconds,
+        "simulated": simulated,
+        "imported": imported,
+        "time": time,
+    }
+    payload |= {name: value for name, value in more.items() if value}
+    return NewAct("rating", rater, payload, one.plan.codebook, key or new_key())
+
+
+def labels(
+    state: State, name: str, facet: str, version: int | None = None, level: str = ""
+) -> list[tuple[str, str, Label | None]]:
+    """(item, rater, label) of a round for one facet; None where a rater has not said anything that can be compared.
+
+    Made from ratings alone: nothing that is decided later changes it. A rating can be read under any version of
+    the codebook, and at any level of it.
+    """
+    one = state.round(name)
+    asked = one.plan.facet(facet)
+    found: list[tuple[str, str, Label | None]] = []
+    for seat in one.seats:
+        for item in seat.items[0]:
+            rating = one.of_seat(seat, item)
+            if rating is not None:
+                found.append((item, seat.label, _label(state, asked, rating, version, level)))
+    return found
+
+
+def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | None:
+    answer = rating.answers.get(facet.id)
+    if answer == CANNOT_JUDGE:
+        return frozenset([CANNOT_JUDGE]) if facet.kind == "multiple" else CANNOT_JUDGE
+    label = label_of(facet, answer)
+    if label is None or not facet.codes:
+        return label
+    read = [_read(state, rating, code, version, level) for code in ([label] if isinstance(label, str) else label)]
+    codes = [code for code in read if code is not None]
+    if len(codes) < len(read):
+        return None
+    return codes[0] if isinstance(label, str) else frozenset(codes)
+
+
+def _read(state: State, rating: Rating, code: str, version: int | None, level: str) -> str | None:
+    number = rating.codebook if version is None else version
+    reading = state.history.read(code, number, rating.item, rating.answers).code
+    return state.history.at(number).at_level(reading, level) if reading and level else reading
+
+
+def hours(one: RoundState) -> dict[str, float]:
+    """How long each rater worked, in hours; a rating that was superseded took its time too."""
+    spent: dict[str, float] = {}
+    for rating in one.all_ratings():
+        spent[rating.rater] = spent.get(rating.rater, 0.0) + rating.seconds / 3600
+    return spent

@@ -1,0 +1,326 @@
+"""What coding hands to others: codes, codebooks, rounds, ratings, decisions, all frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+ACTIVE, RETIRED, MERGED, SPLIT, WITHDRAWN = "active", "retired", "merged", "split", "withdrawn"
+CANNOT_JUDGE = "cannot judge"
+KEEP, EXCLUDE = "keep", "exclude"
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class CodeFacet:
+    """One tree of codes and the names of its levels; across the first tree lie others."""
+
+    id: str
+    title: str = ""
+    levels: tuple[str, ...] = ("code",)
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """Where ratings of a split code go: by item, else by the first rule that another answer fits, else the rest."""
+
+    items: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    rules: tuple[tuple[str, str, str], ...] = ()  # facet, answer, part
+    otherwise: str = ""
+
+    def part(self, item: str, answers: Mapping[str, Any]) -> str:
+        if item in self.items:
+            return self.items[item]
+        for facet, answer, part in self.rules:
+            given = answers.get(facet)
+            if given == answer or (isinstance(given, list | tuple) and answer in given):
+                return part
+        return self.otherwise
+
+
+@dataclass(frozen=True)
+class Code:
+    """One entry of a codebook; its id never changes, so a rating stays with it whatever it is called."""
+
+    id: str
+    facet: str
+    name: str
+    parent: str = ""
+    definition: str = ""
+    use: str = ""
+    not_: str = ""
+    examples: tuple[str, ...] = ()
+    colour: str = ""
+    key: str = ""
+    across: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    status: str = ACTIVE
+    into: str = ""
+    """Of a merged code: the code that took its place."""
+    origin: str = ""
+    """Of a part of a split code: that code."""
+    split: SplitRule | None = None
+    since: int = 0
+
+    @property
+    def active(self) -> bool:
+        return self.status == ACTIVE
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """One version of the codebook."""
+
+    version: int = 0
+    name: str = ""
+    facets: Mapping[str, CodeFacet] = field(default_factory=dict)
+    codes: Mapping[str, Code] = field(default_factory=dict)
+    _offered: dict[tuple[str, str | None], list[Code]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def children(self, parent: str, facet: str | None = None) -> list[Code]:
+        """The active codes right below a code, or the roots of a facet."""
+        return [
+            code
+            for code in self.codes.values()
+            if code.active and code.parent == parent and (facet is None or code.facet == facet)
+        ]
+
+    def way(self, code: str) -> tuple[str, ...]:
+        """The ids from the root down to a code."""
+        way: list[str] = []
+        while code:
+            way.append(code)
+            code = self.codes[code].parent
+        return tuple(reversed(way))
+
+    def depth(self, code: str) -> int:
+        return len(self.way(code))
+
+    def level(self, code: str) -> str:
+        """The name of a code's level, such as phase."""
+        entry = self.codes[code]
+        levels = self.facets[entry.facet].levels
+        return levels[min(self.depth(code), len(levels)) - 1]
+
+    def at_level(self, code: str, level: str) -> str | None:
+        """The ancestor of a code (or the code) at a level; None where the code stands above it."""
+        return next((one for one in self.way(code) if self.level(one) == level), None)
+
+    def active(self, facet: str, level: str | None = None) -> list[Code]:
+        """The codes a rater may choose from; asked for with every rating, so worked out once."""
+        if (facet, level) not in self._offered:
+            self._offered[facet, level] = [
+                code
+                for code in self.codes.values()
+                if code.active and code.facet == facet and (level is None or self.level(code.id) == level)
+            ]
+        return self._offered[facet, level]
+
+    def path_name(self, code: str) -> str:
+        """`model training › loss`, as a person reads it."""
+        return " › ".join(self.codes[one].name for one in self.way(code))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a rating's code is under some version of the codebook; `why` says it where there is none."""
+
+    code: str | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One way in which two versions differ."""
+
+    code: str
+    what: str  # added, renamed, redefined, moved, merged, split, retired, restored, withdrawn
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One question asked of each item of a round."""
+
+    id: str
+    kind: str  # single, multiple, keep, text, phrase, confirm
+    question: str = ""
+    codes: str = ""
+    level: str = ""
+    options: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    scale: str = "nominal"
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Practice:
+    """An item to practise on: what would be right, and why."""
+
+    item: str
+    answers: Mapping[str, Any]
+    feedback: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A round as it was fixed when it opened: nothing here changes once a rater has begun."""
+
+    round: str
+    kind: str
+    items: tuple[str, ...]
+    facets: tuple[Facet, ...]
+    raters: tuple[str, ...]
+    codebook: int = 0
+    overlap: float = 1.0
+    seed: int = 1
+    blind: bool = True
+    statistic: str = "kappa"
+    measured: str = ""
+    threshold: float | None = None
+    after: str = ""
+    tie_breaker: str = ""
+    settle: str = "discussion"
+    instructions: str = ""
+    practice: tuple[Practice, ...] = ()
+    deadline: str = ""
+    set_size: int = 0
+    proposals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def facet(self, name: str) -> Facet:
+        return next(one for one in self.facets if one.id == name)
+
+    def sets(self) -> list[tuple[str, ...]]:
+        """The items set by set; what does not fill a set joins the last one."""
+        if not self.set_size:
+            return [self.items]
+        count = max(1, len(self.items) // self.set_size)
+        starts = [number * self.set_size for number in range(count)]
+        return [
+            self.items[start : (start + self.set_size) if number < count - 1 else None]
+            for number, start in enumerate(starts)
+        ]
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One rater's independent answers about one item; never changed, only superseded."""
+
+    number: int
+    round: str
+    item: str
+    rater: str
+    answers: Mapping[str, Any]
+    time: str
+    codebook: int
+    unsure: tuple[str, ...] = ()
+    memo: str = ""
+    seconds: float = 0.0
+    simulated: bool = False
+    imported: str = ""
+
+
+@dataclass(frozen=True)
+class Comment:
+    """Something said about a disagreement, on the record."""
+
+    number: int
+    item: str
+    facet: str
+    actor: str
+    text: str
+    time: str
+    answer: Any = None
+    """Of a tie-breaker's independent comment: the answer it speaks for."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The final answer of an item."""
+
+    number: int
+    item: str
+    facet: str
+    answer: Any
+    how: str  # agreement, single, discussion, tie-breaker, together, published
+    actor: str
+    time: str
+    reason: str = ""
+    source: str = ""
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An item whose raters do not say the same; the answers stand in the order of the seats."""
+
+    item: str
+    facet: str
+    answers: tuple[tuple[str, Any], ...]
+    comments: tuple[Comment, ...] = ()
+    tie_comment: Comment | None = None
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True)
+class Unification:
+    """Words that were made one after a set of phrases."""
+
+    number: int
+    set: int
+    part: str  # verb, object
+    words: tuple[str, ...]
+    to: str
+    rule: str  # same meaning, hypernym
+    actor: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SetCurve:
+    """How one set of phrases went: raters against each other, and the set against those before it."""
+
+    set: int
+    items: int
+    discrepancy: float
+    incompatibility: float
+
+
+@dataclass(frozen=True)
+class RaterView:
+    """All that a rater may see of a round while it is open."""
+
+    round: str
+    kind: str
+    rater: str
+    instructions: str
+    facets: tuple[Facet, ...]
+    codebook: Codebook
+    practice: tuple[Practice, ...]
+    deadline: str
+    set: int
+    sets: int
+    items: tuple[str, ...]
+    ratings: Mapping[str, Rating]
+    proposals: Mapping[str, Mapping[str, str]]
+    words: Mapping[str, Mapping[str, str]]
+    status: str
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        return tuple(item for item in self.items if item not in self.ratings)
+
+
+@dataclass(frozen=True)
+class TieCase:
+    """A disagreement as the tie-breaker sees it: what was said, not by whom."""
+
+    item: str
+    facet: str
+    answers: tuple[Any, ...]
+    comment: Comment | None = None

@@ -1,0 +1,124 @@
+"""When a round may open, close, open again, change a rater or go on to its next set."""
+
+from __future__ import annotations
+
+from quaestor.base.errors import StateError
+from quaestor.coding.records import Plan
+from quaestor.coding.state import CLOSED, OPEN, RoundState, State, plan_payload
+from quaestor.store.records import NewAct
+
+
+def open_round(state: State, plan: Plan, actor: str, passed: bool | None = None) -> NewAct:
+    """Fix a plan and open it; `passed` says whether the round before reached its threshold (None: not known)."""
+    if plan.round in state.rounds:
+        raise StateError(f"the round {plan.round!r} was opened already: give a new round a name of its own")
+    if not plan.items:
+        raise StateError(f"the round {plan.round!r} has no items: look at what its funnel step or sample holds")
+    if plan.tie_breaker in plan.raters:
+        raise StateError(f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot break its ties: name somebody else")
+    for facet in plan.facets:
+        if facet.codes and not state.history.latest.active(facet.codes, facet.level or None):
+            level = f" at the level {facet.level!r}" if facet.level else ""
+            raise StateError(f"the codebook has no codes of {facet.codes!r}{level}: import it first")
+    if plan.after:
+        _check_gate(state, plan, passed)
+    return NewAct("round.open", actor, {"plan": plan_payload(plan)}, plan.codebook)
+
+
+def _check_gate(state: State, plan: Plan, passed: bool | None) -> None:
+    before = state.rounds.get(plan.after)
+    if before is None or before.status != CLOSED:
+        has = "has not been opened" if before is None else "is still open"
+        raise StateError(f"{plan.round!r} comes after {plan.after!r}, which {has}: close that round first")
+    if before.plan.threshold is not None and not passed and not before.waived:
+        raise StateError(
+            f"{plan.after!r} did not reach its {before.plan.statistic} of {before.plan.threshold:g}: repeat it with a "
+            f"better codebook, or waive it on the record with `quaestor round waive {plan.after} --reason …`"
+        )
+
+
+def missing(one: RoundState) -> list[tuple[str, str]]:
+    """Who still has to rate what, over all sets opened so far."""
+    opened = {item for items in one.sets[: one.set] for item in items}
+    return [
+        (seat.rater, item)
+        for seat in one.seats
+        for item in seat.items[0]
+        if item in opened and one.of_seat(seat, item) is None
+    ]
+
+
+def close_round(state: State, name: str, actor: str, incomplete: str = "") -> NewAct:
+    """Close a round whose ratings are all there, or one that is not, for a reason on the record."""
+    one = _open(state, name)
+    left = missing(one)
+    sets = one.sets
+    if (left or one.set < len(sets)) and not incomplete:
+        unopened = sum(len(items) for items in sets[one.set :])
+        what = f"{len(left)} ratings are missing" if left else f"{unopened} items are in sets not opened yet"
+        raise StateError(f"{name!r} is not complete, {what}: rate them, or close it with --incomplete and a reason")
+    return NewAct("round.close", actor, {"round": name, "incomplete": incomplete}, one.plan.codebook)
+
+
+def reopen_round(state: State, name: str, actor: str, reason: str) -> NewAct:
+    """Open a closed round again, as long as nobody has seen what the others said."""
+    one = state.round(name)
+    if one.status == OPEN:
+        raise StateError(f"{name!r} is open")
+    if not reason:
+        raise StateError(f"opening {name!r} again needs a reason: give one with --reason")
+    if one.decisions or one.comments or one.tie_comments:
+        raise StateError(f"{name!r} has been discussed or decided: rate its items again in a new round")
+    if one.unblinded:
+        raise StateError(
+            f"{', '.join(sorted(set(one.unblinded)))} saw the ratings of {name!r}, so it is no longer blind: "
+            "rate its items again in a new round"
+        )
+    return NewAct("round.reopen", actor, {"round": name, "reason": reason}, one.plan.codebook)
+
+
+def waive_gate(state: State, name: str, actor: str, reason: str) -> NewAct:
+    """Let later rounds open although this one missed its threshold."""
+    one = state.round(name)
+    if one.status != CLOSED:
+        raise StateError(f"{name!r} is still open: close it before its threshold is waived")
+    if not reason:
+        raise StateError(f"waiving the threshold of {name!r} needs a reason: give one with --reason")
+    return NewAct("round.waive", actor, {"round": name, "reason": reason}, one.plan.codebook)
+
+
+def replace_rater(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
+    """Give the rest of a rater's items to somebody else; what was rated stays."""
+    one = _open(state, name)
+    seat = one.seat_of(rater)
+    if seat is None or seat.rater != rater:
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(seat.rater for seat in one.seats)}")
+    if by == one.plan.tie_breaker or one.seat_of(by):
+        raise StateError(f"{by!r} has a part in {name!r} already: name somebody else")
+    left = [item for item in seat.items_of(rater) if one.of_seat(seat, item) is None]
+    payload = {"round": name, "rater": rater, "by": by, "items": left, "reason": reason}
+    return NewAct("round.replace", actor, payload, one.plan.codebook)
+
+
+def set_deadline(state: State, name: str, actor: str, deadline: str) -> NewAct:
+    one = _open(state, name)
+    return NewAct("round.deadline", actor, {"round": name, "deadline": deadline}, one.plan.codebook)
+
+
+def next_set(state: State, name: str, actor: str) -> NewAct:
+    """Go on to the next set when both have rated this one and its words are unified."""
+    one = _open(state, name)
+    sets = one.sets
+    if one.set >= len(sets):
+        raise StateError(f"{name!r} has no set after {one.set}: close the round")
+    left = missing(one)
+    if left:
+        raise StateError(f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first")
+    return NewAct("round.set", actor, {"round": name, "set": one.set + 1}, one.plan.codebook)
+
+
+def _open(state: State, name: str) -> RoundState:
+    one = state.round(name)
+    if one.status != OPEN:
+        raise StateError(f"the round {name!r} is closed: open it again with `quaestor round reopen {name}`")
+    return one

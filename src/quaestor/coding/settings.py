@@ -1,0 +1,95 @@
+"""What a study file may say about facets and rounds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from quaestor.base.settings import Name, Seed, Settings
+
+
+class FacetSettings(Settings):
+    """A question asked of each item."""
+
+    kind: Literal["single", "multiple", "keep", "text", "phrase", "confirm"]
+    question: str = ""
+    codes: Name | None = None
+    level: Name | None = None
+    options: tuple[Name, ...] = ()
+    reasons: tuple[Name, ...] = ()
+    scale: Literal["nominal", "ordinal", "interval"] = "nominal"
+    required: bool = True
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> Self:
+        chosen = self.kind in ("single", "multiple")
+        if chosen and bool(self.codes) == bool(self.options):
+            raise ValueError(f"a {self.kind} facet takes its choices from codes or from options: give one of the two")
+        if not chosen and (self.codes or self.options or self.level):
+            raise ValueError(f"a {self.kind} facet takes no codes, level or options: leave them out")
+        if self.level and not self.codes:
+            raise ValueError("level needs codes: name the facet of the codebook")
+        if self.reasons and self.kind != "keep":
+            raise ValueError(f"a {self.kind} facet takes no reasons: they are for keep")
+        return self
+
+
+class RoundItems(Settings):
+    """Which items a round is about."""
+
+    after: Name | None = None
+    sample: Name | None = None
+    kept_by: Name | None = None
+    without: tuple[Name, ...] = ()
+    set_size: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _come_from_one_place(self) -> Self:
+        if sum(bool(one) for one in (self.after, self.sample, self.kept_by)) != 1:
+            raise ValueError("items come from one place: give after, sample or kept_by")
+        return self
+
+
+class PracticeSettings(Settings):
+    """An item to practise on before the round counts."""
+
+    item: Name
+    answers: dict[Name, Any]
+    feedback: str = ""
+
+
+class RoundSettings(Settings):
+    """A round: items × raters × facets under one frozen version of the codebook."""
+
+    round: Name
+    kind: Literal["pilot", "main", "drift"] = "main"
+    items: RoundItems
+    facets: Annotated[tuple[Name, ...], Field(min_length=1)]
+    raters: Annotated[tuple[Name, ...], Field(min_length=1)]
+    overlap: Annotated[float, Field(ge=0, le=1)] = 1.0
+    blind: bool = True
+    seed: Seed | None = None
+    statistic: Literal["percent", "kappa", "ac1", "alpha"] = "kappa"
+    measured: Name | None = None
+    threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+    after: Name | None = None
+    tie_breaker: Name | None = None
+    settle: Literal["agreement", "discussion", "tie-breaker", "two-step"] = "discussion"
+    instructions: str = ""
+    practice: tuple[PracticeSettings, ...] = ()
+    deadline: datetime | None = None
+    confirms: tuple[Name, ...] = ()
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if len(set(self.raters)) < len(self.raters):
+            raise ValueError("a rater is named twice: name each once")
+        if self.tie_breaker in self.raters:
+            raise ValueError(f"{self.tie_breaker!r} rates in this round and cannot break its ties: name somebody else")
+        if self.settle in ("tie-breaker", "two-step") and self.tie_breaker is None:
+            raise ValueError(f"settle = {self.settle!r} needs a tie_breaker: name one")
+        if self.measured is not None and self.measured not in self.facets:
+            raise ValueError(f"measured is {self.measured!r}, allowed: {', '.join(self.facets)}")
+        return self

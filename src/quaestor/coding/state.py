@@ -1,0 +1,267 @@
+"""What the journal says: every act folded, in order, into the state of codebook, rounds and decisions.
+
+Nothing here decides whether an act is allowed (`rounds`, `ratings` and `decisions` do, before it is recorded), so the
+same acts always give the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.assignment import assigned
+from quaestor.coding.codebook.history import History
+from quaestor.coding.records import Comment, Decision, Facet, Plan, Practice, Rating, Unification
+from quaestor.store.records import Act
+
+OPEN, CLOSED = "open", "closed"
+
+
+@dataclass
+class Seat:
+    """One place at the table: who sat on it, one after the other, and which items are theirs."""
+
+    raters: list[str]
+    items: list[tuple[str, ...]]
+    _members: list[frozenset[str]] = field(default_factory=list, compare=False)
+
+    @property
+    def rater(self) -> str:
+        return self.raters[-1]
+
+    def items_of(self, rater: str) -> tuple[str, ...]:
+        return self.items[self.raters.index(rater)]
+
+    def has(self, rater: str, item: str) -> bool:
+        """Whether an item is among a rater's own."""
+        self._members += [frozenset(items) for items in self.items[len(self._members) :]]
+        return item in self._members[self.raters.index(rater)]
+
+    @property
+    def label(self) -> str:
+        return " then ".join(self.raters)
+
+
+@dataclass
+class RoundState:
+    """One round so far."""
+
+    plan: Plan
+    seats: list[Seat]
+    sets: list[tuple[str, ...]] = field(default_factory=list)
+    status: str = OPEN
+    set: int = 1
+    deadline: str = ""
+    opened: str = ""
+    closed: str = ""
+    incomplete: str = ""
+    waived: str = ""
+    unblinded: list[str] = field(default_factory=list)
+    ratings: dict[str, dict[str, list[Rating]]] = field(default_factory=dict)
+    """rater → item → ratings, the last of which counts."""
+    comments: list[Comment] = field(default_factory=list)
+    tie_comments: dict[tuple[str, str], Comment] = field(default_factory=dict)
+    decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
+    unifications: list[Unification] = field(default_factory=list)
+    reread: dict[int, list[str]] = field(default_factory=dict)
+
+    def seat_of(self, rater: str) -> Seat | None:
+        return next((seat for seat in self.seats if rater in seat.raters), None)
+
+    def current(self, rater: str, item: str) -> Rating | None:
+        given = self.ratings.get(rater, {}).get(item)
+        return given[-1] if given else None
+
+    def of_seat(self, seat: Seat, item: str) -> Rating | None:
+        """The rating that counts for a seat: that of whoever was given the item."""
+        return next((found for rater in reversed(seat.raters) if (found := self.current(rater, item))), None)
+
+    def all_ratings(self) -> list[Rating]:
+        found = [one for items in self.ratings.values() for given in items.values() for one in given]
+        return sorted(found, key=lambda one: one.number)
+
+    def open_items(self) -> tuple[str, ...]:
+        """The items that may be rated now."""
+        return self.sets[self.set - 1]
+
+    def decided(self, facet: str) -> dict[str, Decision]:
+        return {item: made[-1] for (item, name), made in self.decisions.items() if name == facet}
+
+
+@dataclass
+class State:
+    """Everything coding knows, derived from the journal alone."""
+
+    head: int = 0
+    history: History = field(default_factory=History)
+    rounds: dict[str, RoundState] = field(default_factory=dict)
+    published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
+
+    def round(self, name: str) -> RoundState:
+        if name not in self.rounds:
+            options = listed(nearest_first(name, self.rounds)) or "none has been opened yet"
+            raise StateError(f"there is no round {name!r}, allowed: {options}")
+        return self.rounds[name]
+
+    def take(self, acts: Iterable[Act]) -> None:
+        """Go on from where the state stands."""
+        for act in acts:
+            self.head = act.number
+            if act.kind.startswith("codebook."):
+                self.history.record(act.kind, act.payload)
+            elif act.kind in _TAKES:
+                _TAKES[act.kind](self, act)
+
+
+def plan_payload(plan: Plan) -> dict[str, Any]:
+    return asdict(plan)
+
+
+def plan_from(payload: dict[str, Any]) -> Plan:
+    facets = tuple(
+        Facet(**{**facet, "options": tuple(facet["options"]), "reasons": tuple(facet["reasons"])})
+        for facet in payload["facets"]
+    )
+    practice = tuple(Practice(**one) for one in payload["practice"])
+    lists = {"items": tuple(payload["items"]), "raters": tuple(payload["raters"])}
+    return Plan(**{**payload, **lists, "facets": facets, "practice": practice})
+
+
+def _opened(state: State, act: Act) -> None:
+    plan = plan_from(act.payload["plan"])
+    seats = [Seat([rater], [items]) for rater, items in zip(plan.raters, assigned(plan), strict=True)]
+    state.rounds[plan.round] = RoundState(plan, seats, plan.sets(), deadline=plan.deadline, opened=act.time)
+
+
+def _closed(state: State, act: Act) -> None:
+    one = state.rounds[act.payload["round"]]
+    one.status, one.closed, one.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
+
+
+def _reopened(state: State, act: Act) -> None:
+    one = state.rounds[act.payload["round"]]
+    one.status, one.closed, one.incomplete = OPEN, "", ""
+
+
+def _waived(state: State, act: Act) -> None:
+    state.rounds[act.payload["round"]].waived = act.payload["reason"]
+
+
+def _replaced(state: State, act: Act) -> None:
+    seat = state.rounds[act.payload["round"]].seat_of(act.payload["rater"])
+    if seat is not None:
+        seat.raters.append(act.payload["by"])
+        seat.items.append(tuple(act.payload["items"]))
+
+
+def _deadline(state: State, act: Act) -> None:
+    state.rounds[act.payload["round"]].deadline = act.payload["deadline"]
+
+
+def _next_set(state: State, act: Act) -> None:
+    state.rounds[act.payload["round"]].set = act.payload["set"]
+
+
+def _unblinded(state: State, act: Act) -> None:
+    state.rounds[act.payload["round"]].unblinded.append(act.actor)
+
+
+def _rated(state: State, act: Act) -> None:
+    said = act.payload
+    rating = Rating(
+        act.number,
+        said["round"],
+        said["item"],
+        act.actor,
+        said["answers"],
+        said.get("time") or act.time,
+        act.codebook,
+        tuple(said.get("unsure", ())),
+        said.get("memo", ""),
+        float(said.get("seconds", 0)),
+        bool(said.get("simulated")),
+        said.get("imported", ""),
+    )
+    items = state.rounds[rating.round].ratings.setdefault(rating.rater, {})
+    items.setdefault(rating.item, []).append(rating)
+
+
+def _commented(state: State, act: Act) -> None:
+    said = act.payload
+    comment = Comment(act.number, said["item"], said["facet"], act.actor, said["text"], act.time, said.get("answer"))
+    one = state.rounds[said["round"]]
+    if act.kind == "tie.comment":
+        one.tie_comments[said["item"], said["facet"]] = comment
+    else:
+        one.comments.append(comment)
+
+
+def _decided(state: State, act: Act) -> None:
+    said = act.payload
+    decisions = state.rounds[said["round"]].decisions
+    for entry in said["decisions"]:
+        decision = Decision(
+            act.number,
+            entry["item"],
+            entry["facet"],
+            entry["answer"],
+            entry["how"],
+            act.actor,
+            act.time,
+            said.get("reason", ""),
+            simulated=bool(said.get("simulated")),
+        )
+        decisions.setdefault((decision.item, decision.facet), []).append(decision)
+
+
+def _published(state: State, act: Act) -> None:
+    said = act.payload
+    found = state.published.setdefault(said["name"], {})
+    for entry in said["decisions"]:
+        item, facet = entry["item"], entry["facet"]
+        found[item, facet] = Decision(
+            act.number, item, facet, entry["answer"], "published", act.actor, act.time, source=said["source"]
+        )
+
+
+def _unified(state: State, act: Act) -> None:
+    said = act.payload
+    state.rounds[said["round"]].unifications.append(
+        Unification(
+            act.number,
+            said["set"],
+            said["part"],
+            tuple(said["words"]),
+            said["to"],
+            said["rule"],
+            act.actor,
+            said.get("reason", ""),
+        )
+    )
+
+
+def _reread(state: State, act: Act) -> None:
+    said = act.payload
+    state.rounds[said["round"]].reread.setdefault(said["set"], []).append(said["item"])
+
+
+_TAKES: dict[str, Callable[[State, Act], None]] = {
+    "round.open": _opened,
+    "round.close": _closed,
+    "round.reopen": _reopened,
+    "round.waive": _waived,
+    "round.replace": _replaced,
+    "round.deadline": _deadline,
+    "round.set": _next_set,
+    "round.unblind": _unblinded,
+    "rating": _rated,
+    "comment": _commented,
+    "tie.comment": _commented,
+    "decision": _decided,
+    "decision.import": _published,
+    "words.unify": _unified,
+    "words.reread": _reread,
+}

@@ -1,0 +1,89 @@
+"""What each person may see of a round: blindness is kept here, whatever page or command asks."""
+
+from __future__ import annotations
+
+from quaestor.base.errors import StateError
+from quaestor.coding.assignment import in_order, without_order
+from quaestor.coding.decisions import disagreements, settled
+from quaestor.coding.phrases import words_before
+from quaestor.coding.records import Disagreement, RaterView, TieCase
+from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.store.records import NewAct
+
+
+def rater_view(state: State, name: str, rater: str) -> RaterView:
+    """A rater's own part of a round: the plan, their items and their ratings, and nothing that comes from others.
+
+    In a round that goes set by set, the words that were unified after earlier sets are common knowledge.
+    """
+    one = state.round(name)
+    seat = one.seat_of(rater)
+    if seat is None:
+        raise StateError(f"{rater!r} does not rate in {name!r}")
+    plan = one.plan
+    own = {item: given[-1] for item, given in one.ratings.get(rater, {}).items()}
+    now = set(one.open_items())
+    items = in_order(plan, rater, [item for item in seat.items_of(rater) if item in now])
+    return RaterView(
+        round=name,
+        kind=plan.kind,
+        rater=rater,
+        instructions=plan.instructions,
+        facets=plan.facets,
+        codebook=state.history.at(plan.codebook),
+        practice=plan.practice,
+        deadline=one.deadline,
+        set=one.set,
+        sets=len(one.sets),
+        items=items,
+        ratings=own,
+        proposals={item: plan.proposals[item] for item in items if item in plan.proposals},
+        words=words_before(one, one.set) if plan.set_size else {},
+        status=one.status,
+    )
+
+
+def require_lead_view(state: State, name: str, actor: str) -> RoundState:
+    """The whole round, for somebody who has no part in it, or when it is over.
+
+    A lead who rates in a round loses the lead's view of it until it closes; one who breaks its ties sees names only
+    after the last of them is settled.
+    """
+    one = state.round(name)
+    if not one.plan.blind:
+        return one
+    if one.seat_of(actor) and one.status != CLOSED:
+        raise StateError(f"{actor!r} rates in {name!r} and sees the others' ratings when it is closed")
+    if actor == one.plan.tie_breaker and not (one.status == CLOSED and settled(state, name)):
+        raise StateError(f"{actor!r} breaks the ties of {name!r} and sees who said what when all are settled")
+    return one
+
+
+def unblinding(state: State, name: str, actor: str) -> NewAct | None:
+    """The act that records that a rater now sees the others' ratings; None where that is on record or no matter."""
+    one = state.round(name)
+    if one.seat_of(actor) is None or actor in one.unblinded or not one.plan.blind:
+        return None
+    return NewAct("round.unblind", actor, {"round": name}, one.plan.codebook, f"unblind/{name}/{actor}/{one.closed}")
+
+
+def disagreements_for(state: State, name: str, actor: str) -> list[Disagreement]:
+    """The disagreements of a closed round with who said what."""
+    require_lead_view(state, name, actor)
+    if state.round(name).status != CLOSED:
+        raise StateError(f"the round {name!r} is open: its disagreements can be seen when it is closed")
+    return disagreements(state, name)
+
+
+def tie_view(state: State, name: str, actor: str) -> list[TieCase]:
+    """What a tie-breaker may see: the items in dispute and what was said, in an order that tells nothing."""
+    one = state.round(name)
+    if actor != one.plan.tie_breaker:
+        raise StateError(f"{actor!r} does not break the ties of {name!r}")
+    if one.status != CLOSED:
+        raise StateError(f"the round {name!r} is open: its ties can be broken when it is closed")
+    cases = []
+    for found in disagreements(state, name):
+        answers = without_order(one.plan, found.item, [answer for _, answer in found.answers])
+        cases.append(TieCase(found.item, found.facet, answers, found.tie_comment))
+    return cases
