@@ -33,12 +33,17 @@ def demo(
         outcome = run_demo(folder, seed, lambda words: screen.print(words, soft_wrap=True), progress)
     widest = max(len(step.step) for step in outcome.funnel.steps)
     screen.print(f"{'':{widest}}  {'planted':>9}  {'found':>9}")
-    for step, planted in zip(outcome.funnel.steps, outcome.planted, strict=True):
+    planted_counts = (*outcome.planted, outcome.coded.planted)
+    for step, planted in zip(outcome.funnel.steps, planted_counts, strict=True):
         mark = "=" if step.kept == planted else "≠"
         screen.print(f"{step.step:{widest}}  {number(planted):>9}  {number(step.kept):>9} {mark}")
     if not outcome.agrees:
         raise StateError("the funnel did not find what was planted: please report this with the seed")
-    screen.print(f"The funnel is drawn in {outcome.drawing}", soft_wrap=True)
+    screen.print(
+        f"The last step is what two simulated raters decided: {number(outcome.coded.right)} of "
+        f"{number(outcome.coded.planted)} planted posts are among the {number(outcome.coded.kept)} kept"
+    )
+    screen.print(f"The funnel and the curves are drawn in {outcome.drawing.parent}", soft_wrap=True)
     if serve:
         from quaestor.web.server import serve_study
 

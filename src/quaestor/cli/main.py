@@ -13,7 +13,21 @@ from rich.markup import escape
 
 from quaestor import __version__
 from quaestor.base.errors import Interrupted, QuaestorError
-from quaestor.cli import demo, evidence, funnel, study, synth, web
+from quaestor.cli import (
+    agreement,
+    codebook,
+    decisions,
+    demo,
+    evidence,
+    funnel,
+    phrases,
+    ratings,
+    rounds,
+    store,
+    study,
+    synth,
+    web,
+)
 from quaestor.cli.output import errors
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -27,7 +41,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (study, evidence, funnel, synth, web, demo):
+for group in (
+    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, store, synth, web, demo,
+):  # fmt: skip
     group.add_to(app)
 
 

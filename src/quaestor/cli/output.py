@@ -22,6 +22,9 @@ StudyOption = Annotated[
     Path | None,
     typer.Option("--study", metavar="DIR", help="The study folder; default: the one you are in.", show_default=False),
 ]
+ActorOption = Annotated[
+    str | None, typer.Option("--as", metavar="NAME", help="Who acts; default: the study's lead.", show_default=False)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

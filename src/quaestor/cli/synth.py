@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.output import JsonOption, console, number, print_json, progress_bar
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json, progress_bar
 
 group = typer.Typer(help="Make synthetic evidence with planted, known answers.", no_args_is_help=True)
 
@@ -54,3 +54,42 @@ def stackexchange(
     )
     for step in truth.funnel:
         screen.print(f"  planted {step.step}: {number(step.entering)} → {number(step.leaving)}")
+
+
+@group.command()
+def ratings(
+    name: Annotated[str, typer.Argument(metavar="ROUND", help="An open round on synthetic evidence.")],
+    accuracy: Annotated[float, typer.Option(help="How often a simulated rater is right.")] = 0.9,
+    confusion: Annotated[float, typer.Option(help="The share of errors that follow a habit.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same ratings.")] = 1,
+    rater: Annotated[str | None, typer.Option(help="Only this rater; default: all.")] = None,
+    all_sets: Annotated[
+        bool, typer.Option("--all-sets", help="Go through every set, unifying words after each.")
+    ] = False,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="Settle the disagreements of a closed round instead.")
+    ] = False,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Let simulated raters give what is missing from a round; journal and outputs say that they are simulated.
+
+    Example: quaestor synth ratings pilot --accuracy 0.87 --seed 7
+    """
+    from quaestor.study.coding import open_coding
+    from quaestor.study.simulated import simulate_ratings, simulate_sets, simulate_settling
+
+    with open_coding(chosen_study(study)) as coding:
+        if settle:
+            done = simulate_settling(coding, name, seed=seed)
+        elif all_sets:
+            simulate_sets(coding, name, accuracy=accuracy, seed=seed, tell=lambda at, total: None)
+            done = {"ratings": len(coding.state.round(name).all_ratings())}
+        else:
+            given = simulate_ratings(coding, name, accuracy=accuracy, confusion=confusion, seed=seed, only=rater)
+            done = {"ratings": given}
+    if json:
+        print_json(done | {"simulated": True})
+        return
+    told = ", ".join(f"{number(count)} {what}" for what, count in done.items()) or "nothing was left"
+    console().print(f"{told} (simulated)")

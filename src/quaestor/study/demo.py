@@ -9,7 +9,11 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.corpus.records import FunnelResult
+from quaestor.publish.curves import save_curves
 from quaestor.sources.records import Progress
+from quaestor.study.codebook import CODEBOOK_FILE
+from quaestor.study.coding import open_coding
+from quaestor.study.demo_coding import CodingOutcome, run_rounds
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import draw, run_funnel
 from quaestor.study.sources import ingest_source
@@ -27,10 +31,12 @@ class DemoOutcome:
     funnel: FunnelResult
     planted: tuple[int, ...]
     drawing: Path
+    coded: CodingOutcome
 
     @property
     def agrees(self) -> bool:
-        return tuple(step.kept for step in self.funnel.steps) == self.planted
+        """Whether the computed steps found what was planted; raters may err, and the demo says how often."""
+        return tuple(step.kept for step in self.funnel.steps)[: len(self.planted)] == self.planted
 
 
 def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
@@ -51,4 +57,9 @@ def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Prog
     say(f"3. Ingested {manifest.text_bytes / 1e6:,.0f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s), by tag")
     result = run_funnel(study)
     say(f"4. The funnel, {len(result.steps)} steps; a fifth waits for two raters")
-    return DemoOutcome(result, tuple(step.leaving for step in truth.funnel), draw(study, result))
+    with open_coding(study) as coding:
+        coded = run_rounds(coding, folder / CODEBOOK_FILE, seed, say)
+    save_curves(coded.curves, study.published, "phrases", simulated=True)
+    result = run_funnel(study)
+    planted = tuple(step.leaving for step in truth.funnel)
+    return DemoOutcome(result, planted, draw(study, result), coded)

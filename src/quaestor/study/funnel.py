@@ -18,6 +18,7 @@ from ibis.backends.duckdb import Backend
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, sole_user, write_whole
 from quaestor.base.names import listed, nearest_first
+from quaestor.coding.decisions import kept as kept_items
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.funnel import FELL_AT, Funnel, counts_of, describe, shuffled
@@ -26,9 +27,13 @@ from quaestor.corpus.questions import item_id, read_answers, read_left_out, read
 from quaestor.corpus.records import Example, FunnelResult, Manifest, StepResult
 from quaestor.corpus.settings import StepSettings
 from quaestor.publish.funnel import draw_funnel, save_funnel
+from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
+from quaestor.study.journal import has_journal
 
 RESULT, FELL, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
+_DECIDED: dict[Path, tuple[int, dict[str, list[str]]]] = {}
+"""By study folder: what its rounds decided, and the act up to which that is true."""
 SHOWN = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
 
 
@@ -42,6 +47,7 @@ class _Open:
     questions: ir.Table
     steps: tuple[StepSettings, ...]
     pending: tuple[StepSettings, ...]
+    decided: dict[str, list[str]]
 
     @property
     def seed(self) -> int:
@@ -71,11 +77,29 @@ def _opened(study: Study) -> Iterator[_Open]:
     if not all_steps:
         raise StateError(f"{study.file} has no funnel yet: add [[funnel.steps]]")
     # A step decided by a round ends what can be computed until that round has been decided.
-    ready = next((number for number, step in enumerate(all_steps) if step.round), len(all_steps))
+    decided = decided_by_rounds(study)
+    waiting = (number for number, step in enumerate(all_steps) if step.round and step.round not in decided)
+    ready = next(waiting, len(all_steps))
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
         questions = read_questions(connection, evidence)
-        yield _Open(study, manifest, connection, questions, all_steps[:ready], all_steps[ready:])
+        yield _Open(study, manifest, connection, questions, all_steps[:ready], all_steps[ready:], decided)
+
+
+def decided_by_rounds(study: Study) -> dict[str, list[str]]:
+    """What each round that a step asks for keeps, as far as the rounds are settled."""
+    rounds = {step.round for step in study.settings.funnel.steps if step.round}
+    if not rounds or not has_journal(study):
+        return {}
+    with open_coding(study) as coding:
+        head = coding.journal.head()
+        known = _DECIDED.get(study.root)
+        if known is None or known[0] != head:
+            state = coding.state
+            found = {name: kept_items(state, name) for name in rounds if name in state.rounds}
+            known = head, {name: sorted(items) for name, items in found.items() if items is not None}
+            _DECIDED[study.root] = known
+    return known[1]
 
 
 def run_funnel(study: Study) -> FunnelResult:
@@ -87,6 +111,8 @@ def run_funnel(study: Study) -> FunnelResult:
             read_answers(opened.connection, evidence),
             study.settings.families,
             study.settings.all_kinds(),
+            opened.decided,
+            opened.manifest.site,
         )
         site = opened.manifest.site
         try:
@@ -223,7 +249,8 @@ def drawing(result: FunnelResult) -> str:
 def fingerprint(study: Study, manifest: Manifest) -> str:
     """Changes whenever the funnel would find something else."""
     settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds", "funnel"})
-    text = json.dumps([settings, [asdict(one) for one in manifest.inputs], manifest.settings], sort_keys=True)
+    inputs = [asdict(one) for one in manifest.inputs]
+    text = json.dumps([settings, inputs, manifest.settings, decided_by_rounds(study)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

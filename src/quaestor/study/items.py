@@ -79,7 +79,8 @@ def way_of(study: Study, item: str) -> dict[str, Any]:
     """What happened to one item: the steps it passed, where it fell out, and where it came from."""
     steps = study.settings.funnel.steps
     table = pq.read_table(fell_file(study), filters=[("item", "=", item)])
-    ready = next((place for place, step in enumerate(steps) if step.round), len(steps))
+    last = last_result(study)
+    ready = len(last[0].steps) if last else len(steps)
     if table.num_rows:
         number = int(pc.max(table.column("fell_at")).as_py())
     else:

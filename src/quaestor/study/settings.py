@@ -11,10 +11,13 @@ from pydantic_core import ErrorDetails
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.settings import Name, Seed, Settings
+from quaestor.coding.settings import FacetSettings, RoundSettings
 from quaestor.corpus.kinds import bundled_kinds
-from quaestor.corpus.settings import FunnelSettings, KindSettings, Name, SampleSettings, Seed, Settings, Tag
+from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, Tag
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import TableSettings
+from quaestor.store.settings import StoreSettings
 
 STUDY_FILE = "study.toml"
 
@@ -32,6 +35,7 @@ class AboutStudy(Settings):
     title: str = ""
     description: str = ""
     seed: Seed = 1
+    lead: Name = "lead"
 
 
 class StudySettings(Settings):
@@ -43,6 +47,9 @@ class StudySettings(Settings):
     kinds: dict[Name, KindSettings] = Field(default_factory=dict)
     funnel: FunnelSettings = FunnelSettings()
     samples: dict[Name, SampleSettings] = Field(default_factory=dict)
+    facets: dict[Name, FacetSettings] = Field(default_factory=dict)
+    rounds: tuple[RoundSettings, ...] = ()
+    store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
@@ -57,7 +64,30 @@ class StudySettings(Settings):
         for name, sample in self.samples.items():
             if sample.after is not None and sample.after not in steps:
                 raise ValueError(_unknown(f"samples.{name}.after", sample.after, steps))
+        self._rounds_exist(steps)
         return self
+
+    def _rounds_exist(self, steps: list[str]) -> None:
+        names: list[str] = []
+        for number, one in enumerate(self.rounds):
+            key = f"rounds[{number}]"
+            if one.round in names:
+                raise ValueError(f"{key}: two rounds are called {one.round!r}, give each a name of its own")
+            for facet in one.facets:
+                if facet not in self.facets:
+                    raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
+            for field, before in (("after", one.after), ("items.kept_by", one.items.kept_by)):
+                if before is not None and before not in names:
+                    raise ValueError(_unknown(f"{key}.{field}", before, names))
+            for field, earlier in (("items.without", one.items.without), ("confirms", one.confirms)):
+                for before in earlier:
+                    if before not in names:
+                        raise ValueError(_unknown(f"{key}.{field}", before, names))
+            if one.items.after is not None and one.items.after not in steps:
+                raise ValueError(_unknown(f"{key}.items.after", one.items.after, steps))
+            if one.items.sample is not None and one.items.sample not in self.samples:
+                raise ValueError(_unknown(f"{key}.items.sample", one.items.sample, self.samples))
+            names.append(one.round)
 
     def all_kinds(self) -> dict[str, KindSettings]:
         """The bundled question kinds, with the study's own in their place."""

@@ -1,0 +1,210 @@
+"""`quaestor agreement`: how far raters agree, with everything needed to judge it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.markup import escape
+
+from quaestor.base.errors import InputError
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from quaestor.study.agreement import Agreement, Estimate
+    from quaestor.study.folder import Study
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(agreement)
+
+
+def agreement(
+    round_: Annotated[
+        str | None, typer.Option("--round", metavar="ROUND", help="A closed round of the study; default: all of them.")
+    ] = None,
+    version: Annotated[int | None, typer.Option(help="Read a round's ratings under this codebook version.")] = None,
+    level: Annotated[str | None, typer.Option(help="Read them at this level of the codebook, such as phase.")] = None,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    ratings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A CSV, TSV or XLSX with one row for each item and rater.")
+    ] = None,
+    facet: Annotated[list[str] | None, typer.Option(help="A column of codes; may be given several times.")] = None,
+    item: Annotated[str, typer.Option(help="The column that names the item.")] = "item",
+    rater: Annotated[str, typer.Option(help="The column that names the rater.")] = "rater",
+    scale: Annotated[
+        Literal["nominal", "ordinal", "interval"],
+        typer.Option(help="What the codes are: mere names, ordered, or numbers (nominal, ordinal, interval)."),
+    ] = "nominal",
+    order: Annotated[
+        str | None, typer.Option(help="All codes of an ordinal scale, lowest first, separated by commas.")
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="Parts the codes in a cell, where an item may have several.")
+    ] = None,
+    cannot_judge: Annotated[
+        list[str] | None, typer.Option(help="A code that says a rater could not judge; may be given several times.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the interval of α.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Say how far raters agree: percent, κ, AC1 and α with their intervals, by code, and what is confused.
+
+    Examples:
+
+        quaestor agreement --round refinement
+
+        quaestor agreement --ratings ratings.csv --facet cause --facet symptom
+
+        quaestor agreement --ratings ratings.csv --facet severity --scale ordinal --order low,medium,high
+
+        quaestor agreement --ratings ratings.csv --facet topics --separator ";" --json
+    """
+    from quaestor.study.agreement import RatingsFile, agreement_of_file, to_json
+
+    if ratings is None:
+        _of_rounds(chosen_study(study), round_, facet or [], version, level or "", actor, json)
+        return
+    if round_ is not None:
+        raise InputError("--round and --ratings are two places to look: give one of them")
+    if separator == "":
+        raise InputError('--separator is empty: give what parts the codes in a cell, such as ";"')
+    found = agreement_of_file(
+        RatingsFile(ratings, item, rater, separator),
+        facet or [],
+        scale=scale,
+        order=[code.strip() for code in order.split(",")] if order else [],
+        cannot_judge=cannot_judge or [],
+        seed=seed,
+    )
+    if json:
+        values = [to_json(one) for one in found]
+        print_json(values[0] if len(values) == 1 else values)
+        return
+    for place, one in enumerate(found):
+        if place:
+            console().print()
+        _show(one)
+
+
+def _of_rounds(
+    opened: Study, name: str | None, facets: list[str], version: int | None, level: str, actor: str | None, json: bool
+) -> None:
+    from quaestor.study.agreement import to_json
+    from quaestor.study.round_agreement import agreement_of_rounds
+
+    found = agreement_of_rounds(opened, name, facets, version=version, level=level, actor=actor)
+    if json:
+        values = [one.about | to_json(one.agreement) for one in found]
+        print_json(values[0] if len(values) == 1 else values)
+        return
+    for place, one in enumerate(found):
+        if place:
+            console().print()
+        console().print(f"[bold]{escape(one.title)}[/bold]")
+        _show(one.agreement)
+        if one.verdict:
+            console().print(escape(one.verdict), soft_wrap=True)
+
+
+def _show(found: Agreement) -> None:
+    from rich.markup import escape
+
+    screen = console()
+    who = f"{len(found.raters)} raters" + (f" ({', '.join(found.raters)})" if 0 < len(found.raters) <= 6 else "")
+    screen.print(f"[bold]{escape(found.facet)}[/bold]: {number(found.n)} items, {escape(who)}", soft_wrap=True)
+    why = ", ".join(f"{reason} ({number(count)})" for reason, count in found.reasons.items())
+    screen.print(f"left out: {why or 'none'}", soft_wrap=True)
+    screen.print()
+    screen.print(_measures(found))
+    for estimate_name, estimate in _named(found):
+        if estimate.undefined:
+            screen.print(f"{estimate_name} is {estimate.undefined}", soft_wrap=True)
+    if found.n:
+        screen.print()
+        screen.print(_codes(found))
+    if found.pairs:
+        screen.print()
+        screen.print(_pairs(found))
+    if found.confused:
+        screen.print("\nMost confused" + (" (in pairs of raters)" if len(found.raters) > 2 else ""))
+        for pair in found.confused:
+            first, second = map(escape, pair.codes)
+            screen.print(f"  {first} ↔ {second}  {number(pair.n)} ×", soft_wrap=True)
+    for warning in found.warnings:
+        screen.print(f"\nNote: {escape(warning)}", soft_wrap=True)
+
+
+def _named(found: Agreement) -> list[tuple[str, Estimate]]:
+    kappa = "Cohen's κ" if found.kappa_kind == "cohen" else "Fleiss' κ"
+    weights = {"masi": "MASI"}.get(found.weights, found.weights)
+    distance = "MASI" if found.multilabel else found.scale
+    named = [
+        ("percent agreement", found.percent),
+        ("mean overlap (Jaccard)", found.overlap),
+        (kappa, found.kappa),
+        (f"{kappa}, {weights} weights", found.weighted_kappa),
+        ("Gwet's AC1", found.ac1),
+        (f"Gwet's AC2, {weights} weights", found.ac2),
+        (f"Krippendorff's α ({distance})", found.alpha),
+    ]
+    return [(name, estimate) for name, estimate in named if estimate is not None]
+
+
+def _measures(found: Agreement) -> Table:
+    table = _columns("measure", "value", "95 % interval", "standard error")
+    table.add_column("Landis–Koch", no_wrap=True)
+    for name, estimate in _named(found):
+        share = estimate is found.percent
+        band = found.band if estimate is found.kappa else ""
+        band = found.weighted_band if estimate is found.weighted_kappa else band
+        table.add_row(name, _value(estimate.value, share), _interval(estimate, share), _value(estimate.se, share), band)
+    return table
+
+
+def _codes(found: Agreement) -> Table:
+    from rich.markup import escape
+
+    table = _columns("code", "used by any", "by all", "agreed", "κ against the rest", "95 % interval")
+    for code in found.codes:
+        agreed, kappa = _value(code.percent, share=True), code.kappa
+        counts = (number(code.n_any), number(code.n_all))
+        table.add_row(escape(code.code), *counts, agreed, _value(kappa.value), _interval(kappa))
+    return table
+
+
+def _pairs(found: Agreement) -> Table:
+    from rich.markup import escape
+
+    table = _columns("raters", "items", "agreed", "Cohen's κ", "95 % interval")
+    for pair in found.pairs:
+        agreed, kappa = _value(pair.percent.value, share=True), pair.kappa
+        who = escape(f"{pair.first}, {pair.second}")
+        table.add_row(who, number(pair.n), agreed, _value(kappa.value), _interval(kappa))
+    return table
+
+
+def _columns(first: str, *others: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _value(value: float | None, share: bool = False) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1%}" if share else f"{value:.3f}"
+
+
+def _interval(estimate: Estimate, share: bool = False) -> str:
+    if estimate.low is None:
+        return "–"
+    return f"{_value(estimate.low, share)} to {_value(estimate.high, share)}"

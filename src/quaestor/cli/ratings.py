@@ -1,0 +1,159 @@
+"""`quaestor ratings`: the next item, a rating, whole files of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quaestor.base.errors import InputError
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+
+group = typer.Typer(
+    help="Ratings: one rater's independent answers, never changed, only superseded.", no_args_is_help=True
+)
+
+RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="An open round.")]
+RaterOption = Annotated[str, typer.Option("--as", metavar="NAME", help="The rater.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(group, name="ratings")
+
+
+@group.callback()
+def ratings() -> None:
+    """Rate items, and carry ratings in and out."""
+
+
+@group.command("next")
+def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None, json: JsonOption = False) -> None:
+    """Show a rater the next item, what is asked and what may be answered.
+
+    Example: quaestor ratings next pilot --as rater-1
+    """
+    from rich.markup import escape
+
+    from quaestor.study.rating_desk import next_for
+
+    shown = next_for(chosen_study(study), name, actor)
+    if json:
+        print_json(shown)
+        return
+    screen = console()
+    if shown["item"] is None:
+        errors().print(f"Nothing is left for {actor} in {name}")
+        return
+    if shown["instructions"] and not shown["done"]:
+        screen.print(escape(shown["instructions"]) + "\n")
+    for one in shown["practice"] if not shown["done"] else ():
+        screen.print(f"[dim]to practise:[/dim] {escape(one['item'])}: {escape(one['feedback'])}")
+    screen.print(f"[bold]{escape(shown['title'])}[/bold]")
+    screen.print(f"{escape(shown['item'])}  {escape(shown['link'])}\n[dim]{escape(' '.join(shown['tags']))}[/dim]\n")
+    screen.print(escape(shown["text"]))
+    for asked in shown["facets"]:
+        screen.print(f"\n[bold]{escape(asked['facet'])}[/bold]  {escape(asked['question'])}")
+        for line in asked["proposed"]:
+            screen.print(f"  proposed: {escape(line)}")
+        screen.print(f"  {escape(asked['allowed'])}", soft_wrap=True)
+    errors().print(f"\n{number(shown['done'])} of {number(shown['items'])} rated", style="dim")
+
+
+@group.command()
+def give(
+    name: RoundArgument,
+    item: Annotated[str, typer.Argument(help="The item's id.")],
+    answer: Annotated[list[str], typer.Argument(help="FACET=ANSWER for each facet; `cannot judge` is an answer.")],
+    actor: RaterOption,
+    unsure: Annotated[list[str] | None, typer.Option(help="A facet you are unsure of.")] = None,
+    memo: Annotated[str, typer.Option(help="A note of your own.")] = "",
+    seconds: Annotated[float, typer.Option(help="How long it took.")] = 0.0,
+    key: Annotated[str, typer.Option(help="Sent twice with the same key, a rating counts once.")] = "",
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Rate one item; rating it again while the round is open supersedes the first answer, and both are kept.
+
+    Example: quaestor ratings give pilot stackoverflow/question/34454721 relevance=keep --as rater-1
+    """
+    from quaestor.study.rating_desk import give_one
+
+    answers = {}
+    for one in answer:
+        facet, equals, value = one.partition("=")
+        if not equals:
+            raise InputError(f"{one!r} is no answer: write it as FACET=ANSWER")
+        answers[facet.strip()] = value.strip()
+    done = give_one(
+        chosen_study(study), name, actor, item, answers,
+        unsure=tuple(unsure or ()), memo=memo, seconds=seconds, key=key,
+    )  # fmt: skip
+    if json:
+        print_json(done)
+        return
+    errors().print(f"On record as act {done['act']}; {number(done['left'])} left")
+    if done["proposal"]:
+        errors().print(f"A machine would say: {done['proposal']}")
+
+
+@group.command("import")
+def import_file(
+    name: RoundArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or XLSX: item, rater, a column a facet.")],
+    rater: Annotated[str | None, typer.Option(help="Whose ratings they are, where no column says it.")] = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Take in a file of ratings, whole or not at all; the same file twice counts once.
+
+    Example: quaestor ratings import pilot ratings.xlsx
+    """
+    from quaestor.study.coding import open_coding
+    from quaestor.study.ratings import import_ratings
+
+    with open_coding(chosen_study(study)) as coding:
+        done = import_ratings(coding, name, file, rater)
+    if json:
+        print_json({"given": done.given, "known": done.known})
+    else:
+        errors().print(f"{number(done.given)} ratings taken in, {number(done.known)} were there already")
+
+
+@group.command("export")
+def export_file(
+    name: RoundArgument,
+    out: Annotated[Path | None, typer.Option(help="A CSV or XLSX file; default: CSV on standard output.")] = None,
+    superseded: Annotated[bool, typer.Option("--superseded", help="With the answers that were superseded.")] = False,
+    actor: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="A rater sees their own while the round is open.")
+    ] = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the ratings you may see: who, when, what, under which codebook version.
+
+    Example: quaestor ratings export pilot --out pilot.xlsx
+    """
+    from quaestor.study.coding import open_coding
+    from quaestor.study.ratings import export_ratings, write_table
+
+    with open_coding(chosen_study(study)) as coding:
+        rows = export_ratings(coding, name, actor or coding.lead, superseded=superseded)
+    write_out(rows, out, json, write_table)
+
+
+def write_out(rows: list[dict[str, str]], out: Path | None, json: bool, write: Any) -> None:
+    """Rows to a file, as JSON, or as CSV on standard output."""
+    import csv
+    import sys
+
+    if json:
+        print_json(rows)
+    elif out is not None:
+        write(rows, out)
+        errors().print(f"{number(len(rows))} rows written to {out}", soft_wrap=True)
+    elif rows:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,158 @@
+"""How far raters agree, from a table of their ratings; the numbers come from `measures`, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.ratings import labels
+from quaestor.coding.records import CANNOT_JUDGE
+from quaestor.coding.state import State
+from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
+from quaestor.measures.records import Agreement, Estimate, Scale
+from quaestor.sources.tables import TableSettings, columns_of
+from quaestor.sources.tables.cells import ErrorCell, Record, as_text
+from quaestor.sources.tables.delimited import read_delimited
+from quaestor.sources.tables.workbook import read_workbook
+
+__all__ = ["Agreement", "Estimate", "RatingsFile", "Scale", "agreement_of_file", "round_agreement", "to_json"]
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A CSV, TSV or XLSX of one row for each item and rater, and how its columns are called."""
+
+    path: Path
+    item: str = "item"
+    rater: str = "rater"
+    separator: str | None = None
+    """Parts the codes in a cell, where an item may have several."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    item: str
+    rater: str
+    labels: tuple[str, ...]
+
+
+def round_agreement(
+    state: State, name: str, facet: str, *, version: int | None = None, level: str = "", seed: int = 0
+) -> Agreement:
+    """The agreement of a round on one facet, from its ratings alone, read under any version of the codebook."""
+    one = state.round(name)
+    names = [asked.id for asked in one.plan.facets]
+    if facet not in names:
+        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {listed(nearest_first(facet, names))}")
+    asked = one.plan.facet(facet)
+    if asked.kind == "text":
+        raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
+    found = labels(state, name, facet, version, level)
+    if asked.kind == "multiple":
+        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
+        return agreement(set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet, seed=seed)
+    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
+    order = asked.options if asked.scale == "ordinal" and asked.options else ()
+    table = rating_table(single, order=order, cannot_judge=[CANNOT_JUDGE])
+    return agreement(table, facet=facet, scale=_scale(asked.scale), seed=seed)
+
+
+def _scale(name: str) -> Scale:
+    scales: dict[str, Scale] = {"ordinal": "ordinal", "interval": "interval"}
+    return scales.get(name, "nominal")
+
+
+def agreement_of_file(
+    file: RatingsFile,
+    facets: Sequence[str],
+    *,
+    scale: Scale = "nominal",
+    order: Sequence[str] = (),
+    cannot_judge: Sequence[str] = (),
+    seed: int = 0,
+) -> list[Agreement]:
+    """The agreement on each facet, in the order asked for; an empty cell is a missing rating."""
+    wanted = list(dict.fromkeys(facets))
+    rows = list(_read(file, wanted))
+    if not rows:
+        raise InputError(f"{file.path} has a header and no ratings: give one row for each item and rater")
+    found = []
+    for place, facet in enumerate(wanted):
+        triples = [(row.item, row.rater, row.labels[place]) for row in rows]
+        try:
+            table = _table(triples, file.separator, order, cannot_judge)
+            found.append(agreement(table, facet=facet, scale=scale, seed=seed))
+        except InputError as error:
+            raise InputError(f"{file.path}, facet {facet}: {error}") from None
+    return found
+
+
+def _table(
+    triples: Sequence[tuple[str, str, str]], separator: str | None, order: Sequence[str], cannot_judge: Sequence[str]
+) -> RatingTable:
+    if separator is None:
+        single = ((item, rater, label or None) for item, rater, label in triples)
+        return rating_table(single, order=order, cannot_judge=cannot_judge)
+    if order:
+        raise InputError("sets of codes have no order: leave out the order or the separator")
+    several = ((item, rater, _codes(label, separator)) for item, rater, label in triples)
+    return set_table(several, cannot_judge=cannot_judge)
+
+
+def _codes(label: str, separator: str) -> frozenset[str] | None:
+    return frozenset(code.strip() for code in label.split(separator) if code.strip()) or None
+
+
+def _read(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
+    path = file.path
+    if not path.is_file():
+        raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX of ratings")
+    settings = TableSettings(path=str(path), item="{item}")
+    header = columns_of(path, settings)
+    item, rater = _place(file, header, file.item, "--item"), _place(file, header, file.rater, "--rater")
+    if not facets:
+        others = [name for place, name in enumerate(header) if place not in (item, rater)]
+        raise InputError(f"name what was rated with --facet, one of the columns of {path}: {listed(others)}")
+    places = [_place(file, header, facet, "--facet") for facet in facets]
+    read = read_workbook if path.suffix.lower() == ".xlsx" else read_delimited
+    with closing(_after_header(read(path, settings))) as records:
+        for record in records:
+            cells = _cells(path, record, len(header))
+            if not any(cells):
+                continue
+            if not cells[item] or not cells[rater]:
+                lacking = file.rater if cells[item] else file.item
+                raise InputError(f"{path} has no {lacking} in row {record.number}: fill it in or remove the row")
+            yield _Row(cells[item], cells[rater], tuple(cells[place] for place in places))
+
+
+def _after_header(records: Iterator[Record]) -> Generator[Record, None, None]:
+    """A generator, so that closing it closes the file."""
+    for position, record in enumerate(records):
+        if position:
+            yield record
+
+
+def _cells(path: Path, record: Record, width: int) -> list[str]:
+    if record.fault:
+        raise InputError(f"{path} cannot be read in row {record.number}: {record.fault}")
+    failed = next((cell for cell in record.cells if isinstance(cell, ErrorCell)), None)
+    if failed is not None:
+        raise InputError(f"{path} has a failed formula ({failed.text}) in row {record.number}: mend or empty it")
+    cells = [as_text(cell).strip() for cell in record.cells]
+    if len(cells) != width and any(cells):
+        raise InputError(
+            f"{path} has {len(cells)} cells in row {record.number} and {width} in its header: mend the row"
+        )
+    return cells
+
+
+def _place(file: RatingsFile, header: tuple[str, ...], name: str, option: str) -> int:
+    if name in header:
+        return header.index(name)
+    options = listed(nearest_first(name, header)[:30])
+    raise InputError(f"{file.path} has no column {name!r}: use {option} with {options}")

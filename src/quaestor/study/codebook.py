@@ -1,0 +1,119 @@
+"""The codebook of a study: its file, its changes, its versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.files import write_whole
+from quaestor.coding.codebook.differences import differences
+from quaestor.coding.codebook.file import read_codebook, write_codebook
+from quaestor.coding.codebook.history import undone_in
+from quaestor.coding.records import Codebook, Difference
+from quaestor.coding.state import State
+from quaestor.store.records import NewAct
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.tables import read_rows
+
+CODEBOOK_FILE = "codebook.toml"
+
+
+def import_codebook(study: Study, file: Path | None = None, actor: str | None = None) -> Codebook:
+    """Begin the codebook with a file; afterwards the journal is the truth."""
+    payload = read_codebook(file or study.root / CODEBOOK_FILE)
+    change_codebook(study, "codebook.import", payload, actor)
+    return codebook_at(study, None)
+
+
+def change_codebook(study: Study, kind: str, payload: dict[str, Any], actor: str | None = None) -> int:
+    """One act on the codebook; the version it led to."""
+    with open_coding(study) as coding:
+
+        def decide(state: State) -> NewAct:
+            book = state.history.then(kind, payload)
+            return NewAct(kind, actor or coding.lead, payload, book.version)
+
+        coding.act(decide)
+        return coding.state.history.latest.version
+
+
+def codebook_at(study: Study, version: int | None) -> Codebook:
+    with open_coding(study) as coding:
+        history = coding.state.history
+        return history.latest if version is None else history.at(version)
+
+
+def codebook_differences(study: Study, before: int, after: int | None) -> list[Difference]:
+    with open_coding(study) as coding:
+        history = coding.state.history
+        return differences(history.at(before), history.latest if after is None else history.at(after))
+
+
+def save_codebook(book: Codebook, path: Path) -> None:
+    write_whole(path, write_codebook(book).encode("utf-8"))
+
+
+def codes_json(book: Codebook) -> dict[str, Any]:
+    """A version as plain values."""
+    return {
+        "version": book.version,
+        "name": book.name,
+        "facets": [{"id": one.id, "title": one.title, "levels": list(one.levels)} for one in book.facets.values()],
+        "codes": [
+            {
+                "id": code.id,
+                "facet": code.facet,
+                "level": book.level(code.id),
+                "parent": code.parent,
+                "name": code.name,
+                "definition": code.definition,
+                "status": code.status,
+                "into": code.into,
+                "across": dict(code.across),
+            }
+            for code in book.codes.values()
+        ],
+    }
+
+
+def changes(study: Study) -> list[dict[str, Any]]:
+    """Every change with its number, in words."""
+    with open_coding(study) as coding:
+        acts = [act for act in coding.journal.acts() if act.kind.startswith("codebook.")]
+        undone = undone_in(coding.state.history.changes)
+    return [
+        {
+            "version": number,
+            "time": act.time,
+            "actor": act.actor,
+            "kind": act.kind.removeprefix("codebook."),
+            "change": _in_words(act.kind.removeprefix("codebook."), act.payload),
+            "undone": number in undone,
+        }
+        for number, act in enumerate(acts, start=1)
+    ]
+
+
+def _in_words(kind: str, said: dict[str, Any]) -> str:
+    if kind == "import":
+        return f"import {len(said['codes'])} codes"
+    if kind == "merge":
+        return f"merge {', '.join(said['codes'])} into {said['into']}"
+    if kind == "split":
+        return f"split {said['code']} into {', '.join(part['id'] for part in said['parts'])}"
+    if kind == "undo":
+        return f"undo change {said['version']}"
+    more = {"rename": said.get("name"), "move": f"to {said.get('parent')}", "redefine": ""}.get(kind, "")
+    return f"{kind} {said.get('code') or said.get('id')} {more}".strip()
+
+
+def split_items(path: Path) -> dict[str, str]:
+    """item → part, from a table with these two columns."""
+    found = {}
+    for number, row in read_rows(path):
+        if not row.get("item") or not row.get("part"):
+            raise InputError(f"{path}, row {number}: item and part are both needed")
+        found[row["item"]] = row["part"]
+    return found

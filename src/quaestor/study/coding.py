@@ -1,0 +1,75 @@
+"""The coding of a study: its journal, the state derived from it, and acts that are checked and recorded at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from quaestor.coding.state import State
+from quaestor.store.journal import Journal, Writing
+from quaestor.store.records import Act, NewAct
+from quaestor.study.folder import Study
+from quaestor.study.journal import open_journal
+
+Decide = Callable[[State], NewAct | Sequence[NewAct] | None]
+
+
+class Coding:
+    """A study's rounds and codebook; the state is kept and goes on with the journal."""
+
+    def __init__(self, study: Study, journal: Journal) -> None:
+        self.study = study
+        self.journal = journal
+        self._state = State()
+
+    @property
+    def lead(self) -> str:
+        return self.study.settings.study.lead
+
+    @property
+    def state(self) -> State:
+        """What the journal says now."""
+        self._state.take(self.journal.acts(after=self._state.head))
+        return self._state
+
+    def now(self) -> str:
+        return self.journal.clock().isoformat(timespec="microseconds")
+
+    def act(self, decide: Decide, key: str = "") -> list[Act]:
+        """Check an act against the newest state and record it, with nobody in between.
+
+        A key that is on record is answered with the act it stands for.
+
+        What `decide` returns is recorded whole or not at all.
+        """
+        with self.journal.writing() as writing:
+            known = writing.find(key) if key else None
+            if known:
+                return [known]
+            self._state.take(writing.acts(after=self._state.head))
+            wanted = decide(self._state)
+            acts = [wanted] if isinstance(wanted, NewAct) else list(wanted or ())
+            return self._record(writing, acts)
+
+    def _record(self, writing: Writing, acts: Sequence[NewAct]) -> list[Act]:
+        """Record acts and take them into the state; what the state cannot take is not recorded."""
+        made = writing.append(acts)
+        try:
+            self._state.take(act for act in made if act.number > self._state.head)
+        except BaseException:
+            self._state = State()
+            raise
+        return made
+
+
+@contextmanager
+def open_coding(study: Study) -> Iterator[Coding]:
+    with open_journal(study) as journal:
+        yield Coding(study, journal)
+
+
+def rebuilt(journal: Journal) -> State:
+    """The state from the journal alone."""
+    state = State()
+    state.take(journal.acts())
+    return state

@@ -1,0 +1,110 @@
+"""Settling what raters differ on, and seeing only what one may see of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed
+from quaestor.coding.answers import written
+from quaestor.coding.decisions import comment_on, decide, decide_agreed, disagreements, tie_comment
+from quaestor.coding.records import Decision
+from quaestor.coding.state import State
+from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.ratings import export_decisions, note_view
+
+
+def disagreements_of(
+    study: Study, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
+) -> list[dict[str, Any]]:
+    """The disagreements of a closed round, for whoever asks."""
+    with open_coding(study) as coding:
+        who = actor or coding.lead
+        state = coding.state
+        if who == state.round(name).plan.tie_breaker:
+            found = _for_tie_breaker(state, name, who)
+        else:
+            shown = disagreements_for(state, name, who)
+            note_view(coding, name, who)
+            found = [
+                {
+                    "item": one.item,
+                    "facet": one.facet,
+                    "answers": [(rater, written(said)) for rater, said in one.answers],
+                    "comments": [{"actor": said.actor, "text": said.text, "time": said.time} for said in one.comments],
+                    "tie_comment": written(one.tie_comment.answer) if one.tie_comment else "",
+                    **_end(one.decision),
+                }
+                for one in shown
+            ]
+    return [
+        one
+        for one in found
+        if not (open_only and one["decision"])
+        and item in (None, one["item"])
+        and (answer is None or any(answer.casefold() in said.casefold() for _, said in one["answers"]))
+    ]
+
+
+def _for_tie_breaker(state: State, name: str, who: str) -> list[dict[str, Any]]:
+    made = {(one.item, one.facet): one.decision for one in disagreements(state, name)}
+    return [
+        {
+            "item": case.item,
+            "facet": case.facet,
+            "answers": [("", written(said)) for said in case.answers],
+            "comments": [],
+            "tie_comment": written(case.comment.answer) if case.comment else "",
+            **_end(made[case.item, case.facet]),
+        }
+        for case in tie_view(state, name, who)
+    ]
+
+
+def _end(decision: Decision | None) -> dict[str, str]:
+    return {"decision": written(decision.answer) if decision else "", "how": decision.how if decision else ""}
+
+
+def settle_agreed(study: Study, name: str, actor: str | None) -> int:
+    with open_coding(study) as coding:
+        made = coding.act(lambda state: decide_agreed(state, name, actor or coding.lead))
+        return sum(len(act.payload["decisions"]) for act in made)
+
+
+def comment_on_item(study: Study, name: str, actor: str, item: str, facet: str | None, text: str) -> int:
+    with open_coding(study) as coding:
+        made = coding.act(lambda state: comment_on(state, name, actor, item, _facet(state, name, facet), text))
+        return made[0].number
+
+
+def break_tie(study: Study, name: str, actor: str, item: str, facet: str | None, answer: str, text: str) -> int:
+    with open_coding(study) as coding:
+        made = coding.act(lambda state: tie_comment(state, name, actor, item, _facet(state, name, facet), answer, text))
+        return made[0].number
+
+
+def settle_item(
+    study: Study, name: str, actor: str | None, item: str, facet: str | None, answer: str, how: str, reason: str
+) -> int:
+    with open_coding(study) as coding:
+        made = coding.act(
+            lambda state: decide(
+                state, name, actor or coding.lead, item, _facet(state, name, facet), answer, how, reason
+            )
+        )
+        return made[0].number
+
+
+def decisions_of(study: Study, name: str, actor: str | None) -> list[dict[str, str]]:
+    with open_coding(study) as coding:
+        require_lead_view(coding.state, name, actor or coding.lead)
+        return export_decisions(coding.state, name)
+
+
+def _facet(state: State, name: str, facet: str | None) -> str:
+    names = [asked.id for asked in state.round(name).plan.facets]
+    if facet is None and len(names) > 1:
+        raise InputError(f"the round {name!r} asks several facets: name one with --facet, {listed(names)}")
+    return facet or names[0]

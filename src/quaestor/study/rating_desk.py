@@ -1,0 +1,101 @@
+"""One rater, one item at a time: what to read, what is asked, and the machine's proposal only afterwards."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from quaestor.coding.answers import choices
+from quaestor.coding.proposals import propose
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView
+from quaestor.coding.views import rater_view
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.ratings import rate
+from quaestor.study.texts import texts_of
+
+_MARKUP = re.compile(r"<[^>]+>")
+_BREAKS = re.compile(r"\n{3,}")
+_LONGEST = 3_000
+
+
+def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
+    """The next item of a rater with all that is asked of it."""
+    with open_coding(study) as coding:
+        view = rater_view(coding.state, name, rater)
+    item = view.left[0] if view.left else None
+    shown = texts_of(study, [item] if item else []).get(item or "")
+    return {
+        "round": name,
+        "item": item,
+        "title": html.unescape(shown.title) if shown else item or "",
+        "text": plain_text(shown.body) if shown else "",
+        "tags": list(shown.tags) if shown else [],
+        "link": shown.link if shown else "",
+        "instructions": view.instructions,
+        "practice": [
+            {"item": one.item, "answers": dict(one.answers), "feedback": one.feedback} for one in view.practice
+        ],
+        "facets": [_asked(facet, view, item) for facet in view.facets],
+        "done": len(view.items) - len(view.left),
+        "items": len(view.items),
+        "set": view.set,
+        "sets": view.sets,
+    }
+
+
+def _asked(facet: Facet, view: RaterView, item: str | None) -> dict[str, Any]:
+    proposed = view.proposals.get(item or "", {}) if facet.kind == "confirm" else {}
+    return {
+        "facet": facet.id,
+        "kind": facet.kind,
+        "question": facet.question,
+        "allowed": _allowed(facet, view.codebook),
+        "proposed": [f"{name}: {value}" for name, value in proposed.items()],
+    }
+
+
+def _allowed(facet: Facet, book: Codebook) -> str:
+    offered = {
+        "keep": "keep, or exclude: " + (" | ".join(facet.reasons) or "and the reason"),
+        "phrase": "verb, object   as in: rotate, image",
+        "confirm": "yes, no, or no: what it should be",
+        "text": "any text",
+    }
+    allowed = offered.get(facet.kind) or " | ".join(choices(facet, book))
+    many = " (several, separated by ;)" if facet.kind == "multiple" else ""
+    return f"{allowed}{many}   or: {CANNOT_JUDGE}"
+
+
+def give_one(
+    study: Study,
+    name: str,
+    rater: str,
+    item: str,
+    answers: Mapping[str, Any],
+    *,
+    unsure: tuple[str, ...] = (),
+    memo: str = "",
+    seconds: float = 0.0,
+    key: str = "",
+) -> dict[str, Any]:
+    """Record a rating; what a machine would have said is told now that it can no longer lead anybody."""
+    with open_coding(study) as coding:
+        act = rate(coding, name, rater, item, answers, unsure=unsure, memo=memo, seconds=seconds, key=key)
+        view = rater_view(coding.state, name, rater)
+    proposal = ""
+    if any(facet.kind == "phrase" for facet in view.facets):
+        shown = texts_of(study, [item]).get(item)
+        found = propose(shown.title) if shown else None
+        proposal = f"{found.verb}, {found.object} ({found.certainty})" if found else ""
+    return {"act": act, "left": len(view.left), "proposal": proposal}
+
+
+def plain_text(body: str) -> str:
+    """A post without its markup, for a terminal."""
+    text = html.unescape(_MARKUP.sub("", body))
+    text = "".join(character for character in text if character.isprintable() or character in "\n\t")
+    text = _BREAKS.sub("\n\n", text).strip()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

@@ -1,0 +1,218 @@
+"""Ratings in and out of a study: files of who said what, when, and under which version."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.files import write_whole
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.answers import written
+from quaestor.coding.decisions import import_published
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.state import State
+from quaestor.coding.views import rater_view, require_lead_view, unblinding
+from quaestor.store.records import NewAct
+from quaestor.study.coding import Coding
+from quaestor.study.tables import read_rows
+
+FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did."""
+
+    given: int
+    known: int
+
+
+def rate(
+    coding: Coding,
+    name: str,
+    rater: str,
+    item: str,
+    answers: Mapping[str, Any],
+    *,
+    unsure: tuple[str, ...] = (),
+    memo: str = "",
+    seconds: float = 0.0,
+    key: str = "",
+) -> int:
+    """One rating; the number of its act."""
+    now = coding.now()
+    acts = coding.act(
+        lambda state: give_rating(
+            state, name, rater, item, answers, now=now, unsure=unsure, memo=memo, seconds=seconds, key=key
+        ),
+        key,
+    )
+    return acts[0].number
+
+
+def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = None) -> Imported:
+    """A file of ratings into an open round, whole or not at all; the same file twice gives them once.
+
+    Columns: item, rater (or --rater), one for each facet, and if you like unsure, memo, seconds and time.
+    """
+    plan = coding.state.round(name).plan
+    facets = [facet.id for facet in plan.facets]
+    rows = list(read_rows(path))
+    _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
+    now = coding.now()
+
+    def decide(state: State) -> list[NewAct]:
+        acts = []
+        for number, row in rows:
+            if row.get("superseded", "").lower() in ("true", "1", "yes"):
+                continue
+            try:
+                acts.append(_rating(state, name, row, facets, rater, now, f"{path.name}/{digest}/{number}"))
+            except InputError as error:
+                raise InputError(f"{path}, row {number}: {error}") from None
+        return acts
+
+    before = coding.state.head
+    made = coding.act(decide)
+    given = sum(act.number > before for act in made)
+    return Imported(given, len(made) - given)
+
+
+def _rating(
+    state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str, key: str
+) -> NewAct:
+    seconds = row.get("seconds", "")
+    try:
+        spent = float(seconds or 0)
+    except ValueError:
+        raise InputError(f"seconds is {seconds!r}: a number is needed") from None
+    return give_rating(
+        state,
+        name,
+        row.get("rater") or rater or "",
+        row["item"],
+        {facet: row[facet] for facet in facets if row.get(facet)},
+        now=now,
+        unsure=tuple(part.strip() for part in row.get("unsure", "").split(";") if part.strip()),
+        memo=row.get("memo", ""),
+        seconds=spent,
+        simulated=row.get("simulated", "").lower() in ("true", "1", "yes"),
+        imported=key.rpartition("/")[0],
+        time=row.get("time", ""),
+        key=f"import/{name}/{key}",
+    )
+
+
+def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) -> None:
+    if not row:
+        raise InputError(f"{path} holds no ratings: a header and one row for each rating are needed")
+    for column in needed:
+        if column not in row:
+            found = listed(nearest_first(column, row))
+            raise InputError(f"{path} has no column {column!r}, found: {found}; it needs {listed(needed)}")
+
+
+def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
+    """The ratings an actor may see: all of a round, or a rater's own while it is open."""
+    state = coding.state
+    one = state.round(name)
+    if one.seat_of(actor) and one.plan.blind and one.status == "open":
+        view = rater_view(state, name, actor)
+        ratings = [view.ratings[item] for item in view.items if item in view.ratings]
+    else:
+        require_lead_view(state, name, actor)
+        note_view(coding, name, actor)
+        ratings = one.all_ratings()
+    rows = []
+    for rating in ratings:
+        counts = one.current(rating.rater, rating.item) == rating
+        if not counts and not superseded:
+            continue
+        rows.append(
+            {
+                "item": rating.item,
+                "rater": rating.rater,
+                **{facet.id: written(rating.answers.get(facet.id)) for facet in one.plan.facets},
+                "unsure": "; ".join(rating.unsure),
+                "memo": rating.memo,
+                "seconds": f"{rating.seconds:g}",
+                "time": rating.time,
+                "codebook": str(rating.codebook),
+                "simulated": "true" if rating.simulated else "",
+                "superseded": "" if counts else "true",
+            }
+        )
+    return rows
+
+
+def note_view(coding: Coding, name: str, actor: str) -> None:
+    """Put on record that a rater of the round now sees what the others said; there is no way back."""
+    coding.act(lambda state: unblinding(state, name, actor))
+
+
+def export_decisions(state: State, name: str) -> list[dict[str, str]]:
+    """The final answer of every item, how it came about, and who said so."""
+    one = state.round(name)
+    rows = []
+    for facet in one.plan.facets:
+        for item, made in sorted(one.decided(facet.id).items()):
+            rows.append(
+                {
+                    "item": item,
+                    "facet": facet.id,
+                    "answer": written(made.answer),
+                    "how": made.how,
+                    "by": made.actor,
+                    "time": made.time,
+                    "reason": made.reason,
+                    "simulated": "true" if made.simulated else "",
+                }
+            )
+    return rows
+
+
+def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: str) -> int:
+    """Published decisions without raters: item, and a column for each facet; marked as published."""
+    rows = list(read_rows(path))
+    _check_columns(path, rows[0][1] if rows else {}, ["item"])
+    entries = [
+        {"item": row["item"], "facet": facet, "answer": answer}
+        for _, row in rows
+        for facet, answer in row.items()
+        if facet not in FIXED and answer
+    ]
+    if name in coding.state.rounds:
+        raise InputError(f"{name!r} is a round of this study: give published decisions another name")
+    key = f"published/{name}/{hashlib.sha256(path.read_bytes()).hexdigest()[:24]}"
+    version = coding.state.history.latest.version
+    act = import_published(name, actor, source or path.name, entries, version)
+    coding.act(lambda state: NewAct(act.kind, act.actor, act.payload, act.codebook, key), key)
+    return len(entries)
+
+
+def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
+    """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula."""
+    names = list(rows[0]) if rows else ["item"]
+    if path.suffix.lower() == ".xlsx":
+        import xlsxwriter
+
+        buffer = io.BytesIO()
+        with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
+            sheet = book.add_worksheet("ratings")
+            for line, values in enumerate([names, *([row.get(name, "") for name in names] for row in rows)]):
+                for column, value in enumerate(values):
+                    sheet.write_string(line, column, value)
+        write_whole(path, buffer.getvalue())
+        return
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue().encode("utf-8"))

@@ -1,0 +1,105 @@
+"""What the lead does with rounds, and what a rater sees of them, one act a function."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.coding.rounds import close_round, next_set, reopen_round, replace_rater, set_deadline, waive_gate
+from quaestor.coding.state import State
+from quaestor.coding.views import rater_view
+from quaestor.store.records import NewAct
+from quaestor.study.coding import Coding, Decide, open_coding
+from quaestor.study.folder import Study
+from quaestor.study.rounds import open_named, summary
+
+
+def all_rounds(study: Study) -> list[dict[str, Any]]:
+    """The rounds of the study file and the journal, and where each stands."""
+    with open_coding(study) as coding:
+        state = coding.state
+        found = []
+        for one in study.settings.rounds:
+            if one.round in state.rounds:
+                found.append(summary(state.rounds[one.round]))
+            else:
+                raters = list(one.raters)
+                found.append(_unopened(one.round, one.kind, raters))
+        named = {one.round for one in study.settings.rounds}
+        return found + [summary(one) for name, one in state.rounds.items() if name not in named]
+
+
+def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
+    nothing = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
+    words = {"deadline": "", "waived": "", "incomplete": ""}
+    return {
+        "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **nothing, **words
+    }  # fmt: skip
+
+
+def open_by_name(study: Study, name: str, actor: str | None) -> dict[str, Any]:
+    with open_coding(study) as coding:
+        return summary(open_named(coding, name, actor or coding.lead))
+
+
+def close_by_name(study: Study, name: str, actor: str | None, incomplete: str = "") -> dict[str, Any]:
+    return _act(study, name, lambda coding: lambda state: close_round(state, name, actor or coding.lead, incomplete))
+
+
+def reopen_by_name(study: Study, name: str, actor: str | None, reason: str) -> dict[str, Any]:
+    return _act(study, name, lambda coding: lambda state: reopen_round(state, name, actor or coding.lead, reason))
+
+
+def waive_by_name(study: Study, name: str, actor: str | None, reason: str) -> dict[str, Any]:
+    return _act(study, name, lambda coding: lambda state: waive_gate(state, name, actor or coding.lead, reason))
+
+
+def replace_by_name(study: Study, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
+    return _act(
+        study,
+        name,
+        lambda coding: lambda state: replace_rater(state, name, actor or coding.lead, rater, by, reason),
+    )
+
+
+def next_set_by_name(study: Study, name: str, actor: str | None) -> dict[str, Any]:
+    return _act(study, name, lambda coding: lambda state: next_set(state, name, actor or coding.lead))
+
+
+def deadline_by_name(study: Study, name: str, actor: str | None, until: str) -> dict[str, Any]:
+    moment = in_utc(until)
+
+    def decide(coding: Coding) -> Decide:
+        def act(state: State) -> NewAct:
+            return set_deadline(state, name, actor or coding.lead, moment)
+
+        return act
+
+    return _act(study, name, decide)
+
+
+def in_utc(text: str) -> str:
+    """A moment a person wrote, in UTC; a date alone lasts to its end."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"{text!r} is no time: write it as 2027-03-01 or 2027-03-01T18:00+01:00") from None
+    if len(text) <= 10:
+        moment = moment.replace(hour=23, minute=59, second=59)
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def items_for(study: Study, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
+    """A rater's items in the rater's own order."""
+    with open_coding(study) as coding:
+        view = rater_view(coding.state, name, rater)
+    return [
+        {"item": item, "rated": item in view.ratings} for item in view.items if not (left_only and item in view.ratings)
+    ]
+
+
+def _act(study: Study, name: str, decide: Any) -> dict[str, Any]:
+    with open_coding(study) as coding:
+        coding.act(decide(coding))
+        return summary(coding.state.round(name))

@@ -1,0 +1,97 @@
+"""The agreement of a study's rounds, shown to those who may see it, beside the threshold fixed beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.coding.state import CLOSED, RoundState
+from quaestor.coding.views import require_lead_view
+from quaestor.measures.records import Agreement
+from quaestor.study.agreement import round_agreement
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study
+from quaestor.study.ratings import note_view
+from quaestor.study.rounds import statistic
+
+
+@dataclass(frozen=True)
+class RoundAgreement:
+    """The agreement of one round on one facet, and what was to be reached."""
+
+    round: str
+    kind: str
+    simulated: bool
+    statistic: str
+    threshold: float | None
+    passed: bool | None
+    agreement: Agreement
+
+    @property
+    def title(self) -> str:
+        note = ", simulated raters" if self.simulated else ""
+        return f"{self.round} ({self.kind}{note})"
+
+    @property
+    def verdict(self) -> str:
+        if self.threshold is None:
+            return ""
+        return f"{self.statistic} had to reach {self.threshold:g}: {'reached' if self.passed else 'not reached'}"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {
+            "round": self.round,
+            "kind": self.kind,
+            "simulated": self.simulated,
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "passed": self.passed,
+        }
+
+
+def agreement_of_rounds(
+    study: Study,
+    name: str | None,
+    facets: Sequence[str],
+    *,
+    version: int | None = None,
+    level: str = "",
+    actor: str | None = None,
+) -> list[RoundAgreement]:
+    """The agreement of one closed round, or of all of them."""
+    with open_coding(study) as coding:
+        state = coding.state
+        chosen = [state.round(name)] if name else [one for one in state.rounds.values() if one.status == CLOSED]
+        if not chosen:
+            raise StateError("no round has been closed yet: agreement can be seen when one is")
+        found = []
+        for one in chosen:
+            _require(coding, one, actor or coding.lead)
+            asked = list(facets) or [facet.id for facet in one.plan.facets if facet.kind != "text"]
+            found += [_one(coding, one, facet, version, level) for facet in asked]
+        return found
+
+
+def _require(coding: Coding, one: RoundState, actor: str) -> None:
+    """Agreement comes from others' ratings: while a round is open only a lead without a part in it may look."""
+    require_lead_view(coding.state, one.plan.round, actor)
+    note_view(coding, one.plan.round, actor)
+
+
+def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str) -> RoundAgreement:
+    found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level)
+    plan = one.plan
+    measured = facet == plan.measured and plan.threshold is not None
+    value = statistic(found, plan.statistic).value
+    return RoundAgreement(
+        plan.round,
+        plan.kind,
+        any(rating.simulated for rating in one.all_ratings()),
+        plan.statistic,
+        plan.threshold if measured else None,
+        (value is not None and value >= (plan.threshold or 0)) if measured else None,
+        found,
+    )

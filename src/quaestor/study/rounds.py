@@ -1,0 +1,162 @@
+"""Rounds of a study: from study.toml to a plan, and the gate between a pilot and what comes after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from quaestor.base.errors import SettingsError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.answers import written
+from quaestor.coding.decisions import decided, kept
+from quaestor.coding.phrases import agreed_phrases
+from quaestor.coding.ratings import hours
+from quaestor.coding.records import Facet, Plan, Practice
+from quaestor.coding.rounds import missing, open_round
+from quaestor.coding.settings import RoundSettings
+from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.measures.records import Agreement, Estimate
+from quaestor.study.agreement import round_agreement
+from quaestor.study.coding import Coding
+from quaestor.study.folder import Study
+from quaestor.study.funnel import fell_file, step_number
+from quaestor.study.samples import draw_sample
+
+
+def settings_of(study: Study, name: str) -> RoundSettings:
+    for one in study.settings.rounds:
+        if one.round == name:
+            return one
+    options = listed(nearest_first(name, [one.round for one in study.settings.rounds])) or "none is defined"
+    raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
+
+
+def plan_of(coding: Coding, name: str) -> Plan:
+    """The plan a round would have if it opened now."""
+    study, state = coding.study, coding.state
+    one = settings_of(study, name)
+    items = _items(study, state, one)
+    return Plan(
+        round=one.round,
+        kind=one.kind,
+        items=items,
+        facets=tuple(_facet(study, facet) for facet in one.facets),
+        raters=one.raters,
+        codebook=state.history.latest.version,
+        overlap=one.overlap,
+        seed=one.seed if one.seed is not None else study.settings.study.seed,
+        blind=one.blind,
+        statistic=one.statistic,
+        measured=one.measured or one.facets[0],
+        threshold=one.threshold,
+        after=one.after or "",
+        tie_breaker=one.tie_breaker or "",
+        settle=one.settle,
+        instructions=one.instructions,
+        practice=tuple(Practice(each.item, each.answers, each.feedback) for each in one.practice),
+        deadline=one.deadline.isoformat() if one.deadline else "",
+        set_size=one.items.set_size or 0,
+        proposals=_proposals(state, one, items),
+    )
+
+
+def _facet(study: Study, name: str) -> Facet:
+    one = study.settings.facets[name]
+    return Facet(
+        name,
+        one.kind,
+        one.question,
+        one.codes or "",
+        one.level or "",
+        one.options,
+        one.reasons,
+        one.scale,
+        one.required,
+    )
+
+
+def _items(study: Study, state: State, one: RoundSettings) -> tuple[str, ...]:
+    if one.items.kept_by is not None:
+        found = kept(state, one.items.kept_by)
+        if found is None:
+            raise StateError(f"{one.round!r} takes what {one.items.kept_by!r} keeps, which is not settled yet")
+        chosen = sorted(found)
+    elif one.items.sample is not None:
+        drawn = draw_sample(study, one.items.sample)
+        chosen = sorted(item for items in drawn.strata.values() for item in items)
+    else:
+        passed = step_number(study, str(one.items.after))
+        table = pq.read_table(fell_file(study), filters=[("fell_at", ">", passed)], columns=["item"])
+        chosen = sorted(table.column("item").to_pylist())
+    seen = {item for name in one.items.without for item in state.round(name).plan.items}
+    return tuple(item for item in chosen if item not in seen)
+
+
+def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """What the rounds to be confirmed decided about each item, in words."""
+    found: dict[str, dict[str, str]] = {item: {} for item in items} if one.confirms else {}
+    for name in one.confirms:
+        before = state.round(name)
+        for facet in before.plan.facets:
+            answers: Mapping[str, Any]
+            if facet.kind == "phrase":
+                phrases = agreed_phrases(before)
+                answers = {item: {"verb": verb, "object": thing} for item, (verb, thing) in phrases.items()}
+            else:
+                answers = {item: made.answer for item, made in decided(state, name, facet.id).items()}
+            for item in items:
+                if item in answers:
+                    found[item][facet.id] = written(answers[item])
+                    if facet.kind == "phrase":
+                        found[item]["object"] = answers[item]["object"]
+    return found
+
+
+def open_named(coding: Coding, name: str, actor: str) -> RoundState:
+    """Freeze the plan of a round and open it, if the round before it allows that."""
+    plan = plan_of(coding, name)
+    passed = gate(coding, plan.after)[1] if plan.after and plan.after in coding.state.rounds else None
+    coding.act(lambda state: open_round(state, plan, actor, passed))
+    return coding.state.round(name)
+
+
+def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
+    """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
+    one = coding.state.round(name)
+    if one.status != CLOSED or one.plan.facet(one.plan.measured).kind == "text":
+        return None, None
+    found = round_agreement(coding.state, name, one.plan.measured)
+    if one.plan.threshold is None:
+        return found, None
+    value = statistic(found, one.plan.statistic).value
+    return found, value is not None and value >= one.plan.threshold
+
+
+def statistic(found: Agreement, name: str) -> Estimate:
+    """The statistic a round reports, by its name."""
+    named = {"percent": found.percent, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
+    return named[name]
+
+
+def summary(one: RoundState) -> dict[str, Any]:
+    """A round in a few numbers, for somebody who may see it whole."""
+    ratings = one.all_ratings()
+    return {
+        "round": one.plan.round,
+        "kind": one.plan.kind,
+        "status": one.status,
+        "items": len(one.plan.items),
+        "raters": [seat.label for seat in one.seats],
+        "set": one.set,
+        "sets": len(one.sets),
+        "codebook": one.plan.codebook,
+        "missing": len(missing(one)),
+        "ratings": len(ratings),
+        "hours": {rater: round(spent, 3) for rater, spent in hours(one).items()},
+        "simulated": any(rating.simulated for rating in ratings),
+        "deadline": one.deadline,
+        "waived": one.waived,
+        "incomplete": one.incomplete,
+    }

@@ -1,0 +1,175 @@
+"""Simulated raters in a study: they rate, unify words and settle through the doors that people use."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.coding.answers import choices
+from quaestor.coding.decisions import TIE_BREAKER, TOGETHER, decide, disagreements, tie_comment
+from quaestor.coding.phrases import SAME_MEANING, phrases_of, unify, word_counts, words_before
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.records import Facet
+from quaestor.coding.rounds import missing, next_set
+from quaestor.coding.state import OPEN, RoundState, State
+from quaestor.store.records import NewAct
+from quaestor.study.coding import Coding
+from quaestor.study.folder import Study, open_study
+from quaestor.synth.raters import Simulated, meaning
+from quaestor.synth.truth import ITEMS_FILE
+
+Truth = Mapping[str, Mapping[str, str]]
+_IMPLEMENTATION = "implementation"
+_SOME_PHASE = "data-processing"  # of a post that was kept by mistake, and has none
+
+
+@functools.lru_cache(maxsize=1)
+def planted_truth(study: Path) -> Truth:
+    """What the synthetic dump of a study folder plants about each item, by item id."""
+    return _planted(open_study(study))
+
+
+def _planted(study: Study) -> Truth:
+    source = study.funnel_source()
+    path = study.path_of(source) / ITEMS_FILE
+    if not path.exists():
+        raise StateError(f"{path} does not exist: simulated raters need a synthetic dump, which knows the truth")
+    site = getattr(study.source(source), "site", None) or Path(study.source(source).path).name
+    with path.open(encoding="utf-8", newline="") as file:
+        return {f"{site}/question/{row['id']}": row for row in csv.DictReader(file)}
+
+
+def simulate_ratings(
+    coding: Coding, name: str, *, accuracy: float, confusion: float, seed: int, only: str | None = None
+) -> int:
+    """Let simulated raters give every rating that is missing from a round (or one of its sets); how many they gave."""
+    one = coding.state.round(name)
+    if one.status != OPEN:
+        raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
+    truth = planted_truth(coding.study.root)
+    raters = {seat.rater: Simulated(seat.rater, accuracy, confusion, seed) for seat in one.seats}
+    now = coding.now()
+
+    def give(state: State) -> list[NewAct]:
+        book = state.history.at(one.plan.codebook)
+        offered = {facet.id: list(choices(facet, book)) for facet in one.plan.facets}
+        return [
+            give_rating(
+                state,
+                name,
+                rater,
+                item,
+                {
+                    facet.id: raters[rater].answer(item, facet, true_answer(one, facet, item, truth), offered[facet.id])
+                    for facet in one.plan.facets
+                },
+                now=now,
+                seconds=random.Random(f"{seed}/{rater}/{item}").uniform(20, 90),
+                simulated=True,
+                key=f"simulated/{name}/{rater}/{seed}/{item}",
+            )
+            for rater, item in missing(one)
+            if only in (None, rater)
+        ]
+
+    return len(coding.act(give))
+
+
+def true_answer(one: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
+    """The planted answer to a facet."""
+    if item not in truth:
+        raise StateError(f"nothing is planted about {item!r}: simulated raters rate synthetic evidence alone")
+    row = truth[item]
+    if facet.kind == "keep":
+        keep = row["topic"] == _IMPLEMENTATION
+        return {"answer": "keep"} if keep else {"answer": "exclude", "reason": row["topic"]}
+    if facet.kind == "phrase":
+        return {"verb": row["verb"].lower() or "do", "object": row["object"].lower() or "task"}
+    if facet.kind == "confirm":
+        proposed = one.plan.proposals.get(item, {})
+        return "yes" if _slug(row["phase"]) in proposed.values() else "no"
+    return _slug(row["phase"]) or _SOME_PHASE
+
+
+def _slug(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def simulate_sets(coding: Coding, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]) -> None:
+    """Rate set after set; after each, the simulated pair unifies words that mean the same."""
+    while True:
+        simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
+        coding.act(lambda state: _unifications(state.round(name), state))
+        one = coding.state.round(name)
+        tell(one.set, len(one.sets))
+        if one.set == len(one.sets):
+            return
+        coding.act(lambda state: next_set(state, name, state.round(name).plan.raters[0]))
+
+
+def _unifications(one: RoundState, state: State) -> list[NewAct]:
+    """Words of the set that mean the same become the most frequent of them."""
+    acts = []
+    known = words_before(one, one.set + 1)
+    actor = one.plan.raters[0]
+    for part in ("verb", "object"):
+        counts = word_counts(one, part)
+        groups: dict[str, set[str]] = {}
+        for phrases in phrases_of(one, one.open_items()).values():
+            for phrase in phrases:
+                word = known[part].get(phrase[part], phrase[part])
+                groups.setdefault(meaning(word), set()).add(word)
+        # What earlier sets called the thing belongs to it too.
+        for word in counts:
+            said = known[part].get(word, word)
+            if meaning(said) in groups:
+                groups[meaning(said)].add(said)
+        for words in groups.values():
+            if len(words) > 1:
+                to = max(sorted(words), key=lambda word: counts[word])
+                others = sorted(words - {to})
+                acts.append(unify(state, one.plan.round, actor, part, others, to, SAME_MEANING, simulated=True))
+    return acts
+
+
+def simulate_settling(coding: Coding, name: str, *, seed: int, consulted: float = 0.3) -> dict[str, int]:
+    """Settle every disagreement: most by discussion, the others with the tie-breaker; how many each way."""
+    truth = planted_truth(coding.study.root)
+    dice = random.Random(f"{seed}/{name}/settling")
+    one = coding.state.round(name)
+    plan = one.plan
+    tie_breaker = Simulated(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
+    book = coding.state.history.at(plan.codebook)
+    ways: dict[str, int] = {}
+    for found in disagreements(coding.state, name):
+        if found.decision is not None:
+            continue
+        item, facet = found.item, plan.facet(found.facet)
+        right = true_answer(one, facet, item, truth)
+        right = {"answer": right} if facet.kind == "confirm" else right
+        how = "discussion"
+        if plan.settle == "tie-breaker" or (plan.tie_breaker and dice.random() < consulted):
+            how = TIE_BREAKER if plan.settle == "tie-breaker" else TOGETHER
+            said = tie_breaker.answer(item, facet, _plain(facet, right), list(choices(facet, book)))
+            coding.act(_tie(name, plan.tie_breaker, item, facet.id, said))
+        actor = plan.tie_breaker if how == TIE_BREAKER else plan.raters[0]
+        coding.act(_decision(name, actor, item, facet.id, right, how))
+        ways[how] = ways.get(how, 0) + 1
+    return ways
+
+
+def _plain(facet: Facet, answer: Any) -> Any:
+    return answer["answer"] if facet.kind == "confirm" else answer
+
+
+def _tie(name: str, actor: str, item: str, facet: str, answer: Any) -> Callable[[State], NewAct]:
+    return lambda state: tie_comment(state, name, actor, item, facet, answer, "simulated comment", simulated=True)
+
+
+def _decision(name: str, actor: str, item: str, facet: str, answer: Any, how: str) -> Callable[[State], NewAct]:
+    return lambda state: decide(state, name, actor, item, facet, answer, how, simulated=True)

@@ -1,0 +1,47 @@
+"""Rows of a table that somebody hands in: CSV, TSV or XLSX, every cell a text, every fault a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from quaestor.base.errors import InputError
+from quaestor.sources.tables import TableSettings, columns_of
+from quaestor.sources.tables.cells import ErrorCell, Record, as_text
+from quaestor.sources.tables.delimited import read_delimited
+from quaestor.sources.tables.workbook import read_workbook
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """(row number, column → cell) of every row that is not empty."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX")
+    settings = TableSettings(path=str(path), item="{item}")
+    header = columns_of(path, settings)
+    read = read_workbook if path.suffix.lower() == ".xlsx" else read_delimited
+    with closing(_records(read(path, settings))) as records:
+        for record in records:
+            cells = _cells(path, record, len(header))
+            if any(cells):
+                yield record.number, dict(zip(header, cells, strict=True))
+
+
+def _records(records: Iterator[Record]) -> Generator[Record, None, None]:
+    for position, record in enumerate(records):
+        if position:
+            yield record
+
+
+def _cells(path: Path, record: Record, width: int) -> list[str]:
+    if record.fault:
+        raise InputError(f"{path} cannot be read in row {record.number}: {record.fault}")
+    failed = next((cell for cell in record.cells if isinstance(cell, ErrorCell)), None)
+    if failed is not None:
+        raise InputError(f"{path} has a failed formula ({failed.text}) in row {record.number}: mend or empty it")
+    cells = [as_text(cell).strip() for cell in record.cells]
+    if len(cells) != width and any(cells):
+        raise InputError(
+            f"{path} has {len(cells)} cells in row {record.number} and {width} in its header: mend the row"
+        )
+    return cells

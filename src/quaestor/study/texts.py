@@ -1,0 +1,25 @@
+"""What a rater reads: the texts of items, wherever the funnel has since put them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quaestor.corpus.engine import engine
+from quaestor.corpus.questions import read_questions
+from quaestor.corpus.records import Example
+from quaestor.study.folder import Study
+from quaestor.study.funnel import FELL, SHOWN, example_of, number_of
+
+
+def texts_of(study: Study, items: Sequence[str]) -> dict[str, Example]:
+    """The items by id; an id that evidence does not hold is missing."""
+    if not items:
+        return {}
+    with engine(study.funnel_folder) as connection:
+        fell = connection.read_parquet(str(study.funnel_folder / FELL))
+        chosen = fell.filter(fell.item.isin(list(items)))
+        questions = read_questions(connection, study.evidence_of(study.funnel_source()))
+        shown = [name for name in SHOWN if name in questions.columns and name != "id"]
+        texts = questions.select(*shown, _key=number_of(questions))
+        rows = chosen.join(texts, chosen.id == texts._key).select("item", *shown).to_pyarrow().to_pylist()
+    return {row["item"]: example_of(row["item"], row) for row in rows}
