@@ -1,0 +1,51 @@
+"""Labels of a replication package: read into the codebook they were given under, and carried on to the printed one."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.coding.codebook.file import read_codebook
+from quaestor.coding.records import Codebook
+
+LABELS_FILE = "labels.toml"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How the labels of a study are read, and the acts that lead from their codebook to the printed one."""
+
+    codebook: Path
+    phases: Mapping[str, str]
+    words: Mapping[str, str]
+    moves: Sequence[tuple[str, dict[str, Any]]]
+
+    def payload(self) -> dict[str, Any]:
+        """What imports the codebook of the labels."""
+        return read_codebook(self.codebook)
+
+    def read(self, label: str, book: Codebook) -> tuple[str, str]:
+        """(verb, code) of a label such as `rotate,image,d`; raises InputError where it says nothing known."""
+        parts = [part.strip() for part in label.rsplit(",", 2)]
+        if len(parts) < 3 or parts[-1] not in self.phases:
+            raise InputError(f"the label {label!r} does not end with an object and a phase")
+        verb, thing, phase = parts[0], parts[-2], self.phases[parts[-1]]
+        wanted = self.words.get(thing, thing).casefold()
+        found = [code for code in book.children(phase) if wanted.endswith(code.name.casefold())]
+        if not found:
+            raise InputError(f"the label {label!r} names no object of {phase}")
+        return verb, max(found, key=lambda code: len(code.name)).id
+
+
+def read_labels(folder: Path) -> Labels:
+    """The labels of a study folder or bundled study."""
+    path = folder / LABELS_FILE
+    if not path.exists():
+        raise InputError(f"{path} does not exist: this study does not say how published labels are read")
+    raw = tomllib.loads(path.read_text("utf-8"))
+    moves = [(f"codebook.{one['kind']}", {key: one[key] for key in one if key != "kind"}) for one in raw["moves"]]
+    return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves)

@@ -1,0 +1,73 @@
+"""Acts folded into a state as the journal would hold them, for tests of coding alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.records import Facet, Plan
+from quaestor.coding.rounds import close_round, open_round
+from quaestor.coding.state import State
+from quaestor.store.records import Act, NewAct
+
+NOW = "2026-03-01T12:00:00.000000+00:00"
+KEEP = Facet("relevance", "keep", reasons=("crash", "installation"))
+PHASE = Facet("phase", "single", codes="issue", level="phase")
+TOPICS = Facet("topics", "multiple", options=("a", "b", "c"))
+PHRASE = Facet("phrase", "phrase")
+TEXT = Facet("why", "text", required=False)
+
+CODEBOOK = {
+    "name": "small",
+    "facets": [{"id": "issue", "levels": ["phase", "object"]}],
+    "codes": [
+        {"id": "setting", "facet": "issue", "name": "model setting"},
+        {"id": "training", "facet": "issue", "name": "model training"},
+        {"id": "training/loss", "facet": "issue", "parent": "training", "name": "loss"},
+        {"id": "setting/loss", "facet": "issue", "parent": "setting", "name": "loss"},
+    ],
+}
+
+
+class Table:
+    """A study at a table: acts are recorded in order and folded at once."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.acts: list[Act] = []
+
+    def record(self, wanted: NewAct | Sequence[NewAct] | None) -> None:
+        for new in [wanted] if isinstance(wanted, NewAct) else wanted or ():
+            act = Act(len(self.acts) + 1, NOW, new.kind, new.actor, dict(new.payload), new.codebook, new.key)
+            self.acts.append(act)
+            self.state.take([act])
+
+    def codebook(self) -> None:
+        self.record(NewAct("codebook.import", "lead", CODEBOOK))
+
+    def open(self, name: str = "main", items: Iterable[str] = ("i1", "i2", "i3", "i4"), **more: Any) -> None:
+        facets = more.pop("facets", (KEEP,))
+        raters = more.pop("raters", ("first", "second"))
+        passed = more.pop("passed", None)
+        version = self.state.history.latest.version
+        plan = Plan(name, more.pop("kind", "main"), tuple(items), facets, raters, codebook=version,
+                    measured=facets[0].id, **more)  # fmt: skip
+        self.record(open_round(self.state, plan, "lead", passed))
+
+    def rate(self, rater: str, item: str, name: str = "main", **answers: Any) -> None:
+        self.record(give_rating(self.state, name, rater, item, answers, now=NOW))
+
+    def close(self, name: str = "main", incomplete: str = "") -> None:
+        self.record(close_round(self.state, name, "lead", incomplete))
+
+
+def rated(*labels: tuple[str, str], **more: Any) -> Table:
+    """A closed round in which two raters said these words about items i1, i2, …"""
+    table = Table()
+    table.open(items=[f"i{number}" for number in range(1, len(labels) + 1)], **more)
+    for number, pair in enumerate(labels, start=1):
+        for rater, word in zip(("first", "second"), pair, strict=True):
+            table.rate(rater, f"i{number}", relevance=word)
+    table.close()
+    return table

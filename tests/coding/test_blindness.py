@@ -1,0 +1,116 @@
+"""A rater's view of an open round is made of the plan and the rater's own ratings, whatever others do."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acting import KEEP, NOW, PHASE, PHRASE, TOPICS, Table, rated
+from quaestor.base.errors import QuaestorError, StateError
+from quaestor.coding.decisions import comment_on, decide, decide_agreed, tie_comment
+from quaestor.coding.phrases import SAME_MEANING, ask_to_reread, unify
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.rounds import replace_rater
+from quaestor.coding.views import disagreements_for, rater_view, require_lead_view, tie_view
+
+FACETS = (KEEP, PHASE, TOPICS, PHRASE)
+ITEMS = [f"i{number}" for number in range(1, 7)]
+
+
+def anything(dice: random.Random) -> dict[str, object]:
+    return {
+        "relevance": dice.choice(["keep", "exclude: crash", "cannot judge"]),
+        "phase": dice.choice(["training", "setting", "cannot judge"]),
+        "topics": dice.choice([["a"], ["a", "b"], ["c"]]),
+        "phrase": dice.choice(["load, model", "read, file", "restore, model"]),
+    }
+
+
+def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
+    """Whatever others may try during a round, allowed or not."""
+    actor, item = dice.choice(actors), dice.choice(ITEMS)
+    state = table.state
+    tries = [
+        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, memo="hint", seconds=9),
+        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
+        lambda: comment_on(state, "main", actor, item, "relevance", "it is a crash"),
+        lambda: tie_comment(state, "main", actor, item, "relevance", "keep"),
+        lambda: decide(state, "main", actor, item, "relevance", "keep", "discussion"),
+        lambda: decide_agreed(state, "main", actor),
+        lambda: unify(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
+        lambda: ask_to_reread(state, "main", actor, item),
+        lambda: replace_rater(state, "main", "lead", "second", "third"),
+    ]
+    try:
+        table.record(dice.choice(tries)())
+    except QuaestorError:
+        return
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0, 2]))
+def test_a_raters_view_does_not_change_whatever_others_do(seed: int, set_size: int) -> None:
+    dice = random.Random(seed)
+    table = Table()
+    table.codebook()
+    table.open(items=ITEMS, facets=FACETS, tie_breaker="breaker", settle="two-step", set_size=set_size)
+    for item in table.state.round("main").open_items():
+        if dice.random() < 0.5:
+            table.rate("first", item, **anything(dice))
+    before = rater_view(table.state, "main", "first")
+    for _ in range(25):
+        try_something(table, dice, ["second", "third", "breaker", "lead"])
+    assert rater_view(table.state, "main", "first") == before
+
+
+def test_a_raters_own_acts_do_change_the_view() -> None:
+    table = Table()
+    table.open(items=["i1", "i2"])
+    before = rater_view(table.state, "main", "first")
+    table.rate("first", "i1", relevance="keep")
+    assert rater_view(table.state, "main", "first") != before
+    assert rater_view(table.state, "main", "first").left == ("i2",)
+
+
+def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() -> None:
+    table = Table()
+    table.open(items=["i1"], raters=("first", "lead"), tie_breaker="breaker")
+    for actor, words in (("first", "rates in 'main'"), ("lead", "rates in 'main'"), ("breaker", "breaks the ties")):
+        with pytest.raises(StateError, match=words):
+            require_lead_view(table.state, "main", actor)
+    require_lead_view(table.state, "main", "supervisor")
+    table.rate("first", "i1", relevance="keep")
+    table.rate("lead", "i1", relevance="exclude: crash")
+    table.close()
+    require_lead_view(table.state, "main", "lead")
+    with pytest.raises(StateError, match="when all are settled"):
+        require_lead_view(table.state, "main", "breaker")
+    table.record(decide(table.state, "main", "first", "i1", "relevance", "keep", "discussion"))
+    require_lead_view(table.state, "main", "breaker")
+
+
+def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
+    table = Table()
+    table.open(items=["i1"], tie_breaker="breaker")
+    for actor in ("supervisor", "first"):
+        with pytest.raises(StateError):
+            disagreements_for(table.state, "main", actor)
+    with pytest.raises(StateError, match="is open"):
+        tie_view(table.state, "main", "breaker")
+
+
+def test_the_tie_breaker_sees_what_was_said_and_not_by_whom() -> None:
+    pairs = [("keep", "exclude: crash"), ("exclude: crash", "keep")] * 10
+    one = rated(*pairs, tie_breaker="breaker")
+    swapped = rated(*[(second, first) for first, second in pairs], tie_breaker="breaker")
+    assert tie_view(one.state, "main", "breaker") == tie_view(swapped.state, "main", "breaker")
+    shown = repr(tie_view(one.state, "main", "breaker"))
+    assert "first" not in shown
+    assert "second" not in shown
+    with pytest.raises(StateError, match="'first' does not break the ties"):
+        tie_view(one.state, "main", "first")
+    first = {case.answers[0]["answer"] for case in tie_view(one.state, "main", "breaker")}
+    assert first == {"keep", "exclude"}, "the order is not always the same, so it gives no one away"

@@ -1,0 +1,141 @@
+"""Disagreements and decisions: on the record, in the ways a round allows, and without touching a rating."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acting import Table, rated
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.decisions import (
+    comment_on,
+    decide,
+    decide_agreed,
+    disagreements,
+    import_published,
+    kept,
+    settled,
+    tie_comment,
+)
+from quaestor.coding.decisions import decided as decided_answers
+from quaestor.coding.ratings import labels
+from quaestor.measures.agreement import agreement, rating_table, to_json
+
+WORDS = st.sampled_from(["keep", "exclude: crash", "exclude: installation", "cannot judge"])
+
+
+def figures(table: Table) -> dict[str, Any]:
+    found = [(item, rater, label if isinstance(label, str) else None)
+             for item, rater, label in labels(table.state, "main", "relevance")]  # fmt: skip
+    return to_json(agreement(rating_table(found, cannot_judge=["cannot judge"]), facet="relevance"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12))
+def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[str, str]]) -> None:
+    table = rated(*pairs, tie_breaker="breaker", settle="two-step")
+    before = figures(table)
+    table.record(decide_agreed(table.state, "main", "lead"))
+    for number, found in enumerate(disagreements(table.state, "main")):
+        if number % 2:
+            table.record(tie_comment(table.state, "main", "breaker", found.item, "relevance", "keep"))
+            table.record(decide(table.state, "main", "lead", found.item, "relevance", "keep", "together"))
+        else:
+            table.record(comment_on(table.state, "main", "first", found.item, "relevance", "I see"))
+            table.record(decide(table.state, "main", "first", found.item, "relevance", "keep", "discussion"))
+    assert settled(table.state, "main")
+    assert figures(table) == before
+
+
+def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("exclude: crash", "exclude: installation"))
+    table.record(decide_agreed(table.state, "main", "lead"))
+    made = table.state.round("main").decided("relevance")
+    assert {item: (one.answer["answer"], one.how) for item, one in made.items()} == {
+        "i1": ("keep", "agreement"),
+        "i3": ("exclude", "agreement"),
+    }
+    assert made["i3"].answer["reason"] == "crash; installation"
+    assert decide_agreed(table.state, "main", "lead") is None
+    assert kept(table.state, "main") is None, "as long as one item is open nothing is fed on"
+    table.record(decide(table.state, "main", "second", "i2", "relevance", "keep", "discussion", "the code works"))
+    assert kept(table.state, "main") == {"i1", "i2"}
+
+
+def test_cannot_judge_is_an_answer_that_somebody_has_to_settle() -> None:
+    table = rated(("keep", "cannot judge"), ("cannot judge", "cannot judge"))
+    assert [found.item for found in disagreements(table.state, "main")] == ["i1", "i2"]
+
+
+def test_the_papers_two_steps_come_in_their_order() -> None:
+    table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
+    with pytest.raises(StateError, match="has not commented on 'i1' yet"):
+        decide(table.state, "main", "first", "i1", "relevance", "keep", "together")
+    with pytest.raises(InputError, match="allowed: discussion or together"):
+        decide(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
+    with pytest.raises(StateError, match="'first' does not break the ties"):
+        tie_comment(table.state, "main", "first", "i1", "relevance", "keep")
+    with pytest.raises(StateError, match="takes no part in the pair's discussion"):
+        decide(table.state, "main", "breaker", "i1", "relevance", "keep", "discussion")
+    with pytest.raises(StateError, match="record the independent comment"):
+        comment_on(table.state, "main", "breaker", "i1", "relevance", "I think")
+    table.record(tie_comment(table.state, "main", "breaker", "i1", "relevance", "exclude: crash", "it crashes"))
+    with pytest.raises(StateError, match="stays as it is"):
+        tie_comment(table.state, "main", "breaker", "i1", "relevance", "keep")
+    table.record(decide(table.state, "main", "first", "i1", "relevance", "exclude: crash", "together"))
+    found = disagreements(table.state, "main")[0]
+    assert found.decision is not None
+    assert found.tie_comment is not None
+    assert (found.decision.how, found.tie_comment.answer["answer"]) == ("together", "exclude")
+
+
+def test_where_the_tie_breaker_decides_alone_nobody_else_does() -> None:
+    table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="tie-breaker")
+    with pytest.raises(StateError, match="only breaker decides alone"):
+        decide(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
+    table.record(decide(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker"))
+    assert settled(table.state, "main")
+
+
+def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
+    table = rated(("keep", "keep"))
+    with pytest.raises(StateError, match="the raters agree on 'i1'"):
+        decide(table.state, "main", "first", "i1", "relevance", "keep", "discussion")
+    with pytest.raises(InputError, match="asks no 'phase'"):
+        decide(table.state, "main", "first", "i1", "phase", "x", "discussion")
+    with pytest.raises(InputError, match="no ratings"):
+        decide(table.state, "main", "first", "i7", "relevance", "keep", "discussion")
+    open_table = Table()
+    open_table.open(items=["i1"])
+    with pytest.raises(StateError, match="close it before"):
+        decide_agreed(open_table.state, "main", "lead")
+
+
+def test_a_decision_can_be_made_anew_and_both_are_kept() -> None:
+    table = rated(("keep", "exclude: crash"))
+    for word in ("keep", "exclude: crash"):
+        table.record(decide(table.state, "main", "first", "i1", "relevance", word, "discussion"))
+    made = table.state.round("main").decisions["i1", "relevance"]
+    assert [one.answer["answer"] for one in made] == ["keep", "exclude"]
+
+
+def test_with_partial_overlap_a_single_rating_decides_and_says_so() -> None:
+    table = Table()
+    table.open(items=[f"i{number}" for number in range(10)], overlap=0.0)
+    for seat in table.state.round("main").seats:
+        for item in seat.items[0]:
+            table.rate(seat.rater, item, relevance="keep")
+    table.close()
+    table.record(decide_agreed(table.state, "main", "lead"))
+    assert {one.how for one in table.state.round("main").decided("relevance").values()} == {"single"}
+
+
+def test_published_decisions_have_no_raters_and_say_where_they_come_from() -> None:
+    table = Table()
+    entries = [{"item": "i1", "facet": "phase", "answer": "training"}]
+    table.record(import_published("labels", "lead", "replication package", entries, 1))
+    made = decided_answers(table.state, "labels", "phase")["i1"]
+    assert (made.answer, made.how, made.source) == ("training", "published", "replication package")

@@ -1,0 +1,109 @@
+"""Constant comparison: words become one, sets come to agree, phrases lead to objects."""
+
+from __future__ import annotations
+
+import pytest
+
+from acting import PHRASE, Table
+from quaestor.base.errors import InputError
+from quaestor.coding.phrases import (
+    HYPERNYM,
+    SAME_MEANING,
+    agreed_phrases,
+    ask_to_reread,
+    curves,
+    propose_objects,
+    unify,
+    words_before,
+)
+from quaestor.coding.records import Decision
+from quaestor.coding.rounds import next_set
+from quaestor.coding.views import rater_view
+
+
+def sets_of_two(*phrases: tuple[str, str]) -> Table:
+    """Items i0, i1, … in sets of two, a phrase of each rater for each; all sets but the last are over."""
+    table = Table()
+    table.open(items=[f"i{number}" for number in range(len(phrases))], facets=(PHRASE,), set_size=2)
+    for number, pair in enumerate(phrases):
+        if number and number % 2 == 0:
+            table.record(next_set(table.state, "main", "lead"))
+        for rater, phrase in zip(("first", "second"), pair, strict=True):
+            table.rate(rater, f"i{number}", phrase=phrase)
+    return table
+
+
+def test_after_a_set_its_words_are_known_to_the_next_and_the_curves_fall() -> None:
+    table = Table()
+    table.open(items=["i0", "i1", "i2", "i3"], facets=(PHRASE,), set_size=2)
+    for item in ("i0", "i1"):
+        table.rate("first", item, phrase="load, model")
+        table.rate("second", item, phrase="restore, model")
+    table.record(unify(table.state, "main", "first", "verb", ["restore"], "load", SAME_MEANING))
+    assert rater_view(table.state, "main", "second").words["verb"] == {}, "known from the next set on"
+    table.record(next_set(table.state, "main", "lead"))
+    assert rater_view(table.state, "main", "second").words["verb"] == {"restore": "load"}
+    for item in ("i2", "i3"):
+        table.rate("first", item, phrase="load, model")
+        table.rate("second", item, phrase="restore, model")
+    found = curves(table.state.round("main"))
+    assert [(one.discrepancy, one.incompatibility) for one in found] == [(1.0, 1.0), (0.0, 0.0)]
+    assert agreed_phrases(table.state.round("main")) == dict.fromkeys(["i0", "i1", "i2", "i3"], ("load", "model"))
+
+
+def test_of_words_with_the_same_meaning_the_more_frequent_stays_unless_a_reason_is_given() -> None:
+    table = sets_of_two(("load, model", "load, model"), ("load, model", "restore, model"))
+    with pytest.raises(InputError, match=r"'load' \(3 times\) is more frequent than 'restore' \(1\)"):
+        unify(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING)
+    table.record(unify(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING, "the API says restore"))
+    assert agreed_phrases(table.state.round("main"))["i0"] == ("restore", "model")
+
+
+def test_too_special_a_word_becomes_a_wider_one_that_nobody_may_have_used() -> None:
+    table = sets_of_two(("pick, output", "get, output"), ("pick, output", "pick, output"))
+    table.record(unify(table.state, "main", "second", "verb", ["pick"], "get", HYPERNYM))
+    table.record(unify(table.state, "main", "second", "object", ["output"], "result", HYPERNYM))
+    assert set(agreed_phrases(table.state.round("main")).values()) == {("get", "result")}
+
+
+def test_words_that_were_unified_lead_on_to_what_their_word_became() -> None:
+    table = sets_of_two(("a, x", "b, x"), ("c, x", "c, x"))
+    table.record(unify(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
+    table.record(unify(table.state, "main", "first", "verb", ["b"], "c", SAME_MEANING))
+    assert words_before(table.state.round("main"), 2)["verb"] == {"a": "c", "b": "c"}
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "to", "rule", "message"),
+    [
+        ("noun", ["load"], "read", SAME_MEANING, "allowed: verb or object"),
+        ("verb", ["lod"], "load", SAME_MEANING, "no phrase of 'main' so far has the verb 'lod'"),
+        ("verb", ["load"], "load", SAME_MEANING, "another one that stands for them"),
+        ("verb", ["load"], "fetch", SAME_MEANING, "no phrase has the verb 'fetch'"),
+        ("verb", ["load"], "get", "antonym", "allowed: same meaning or hypernym"),
+    ],
+)
+def test_what_cannot_be_unified_is_one_sentence(part: str, words: list[str], to: str, rule: str, message: str) -> None:
+    table = sets_of_two(("load, model", "read, model"))
+    with pytest.raises(InputError, match=message):
+        unify(table.state, "main", "first", part, words, to, rule)
+
+
+def test_an_unclear_phrase_is_read_again_and_both_answers_are_kept() -> None:
+    table = sets_of_two(("get, output", "get, layer"))
+    table.record(ask_to_reread(table.state, "main", "first", "i0"))
+    assert table.state.round("main").reread == {1: ["i0"]}
+    table.rate("second", "i0", phrase="get, output")
+    assert agreed_phrases(table.state.round("main"))["i0"] == ("get", "output")
+    with pytest.raises(InputError, match="not in set 1"):
+        ask_to_reread(table.state, "main", "first", "i9")
+
+
+def test_core_objects_are_counted_phase_by_phase() -> None:
+    phrases = {"i0": ("freeze", "layer"), "i1": ("add", "layer"), "i2": ("compute", "loss"), "i3": ("lost", "x")}
+    phases = {
+        item: Decision(1, item, "phase", phase, "agreement", "lead", "")
+        for item, phase in (("i0", "setting"), ("i1", "setting"), ("i2", "training"))
+    }
+    assert propose_objects(phrases, phases) == [("setting", "layer", 2), ("training", "loss", 1)]
+    assert propose_objects(phrases, phases, at_least=2) == [("setting", "layer", 2)]

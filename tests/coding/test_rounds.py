@@ -1,0 +1,272 @@
+"""Rounds: what opens, what closes, who rates what, and what a rating may say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.coding.answers import checked_answer, written
+from quaestor.coding.assignment import assigned, in_order
+from quaestor.coding.ratings import give_rating, hours, labels
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan
+from quaestor.coding.rounds import (
+    close_round,
+    missing,
+    next_set,
+    open_round,
+    reopen_round,
+    replace_rater,
+    set_deadline,
+    waive_gate,
+)
+from quaestor.coding.state import State
+from quaestor.coding.views import unblinding
+
+
+def test_the_state_is_the_same_whether_acts_come_one_by_one_or_all_at_once() -> None:
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"))
+    again = State()
+    again.take(table.acts)
+    assert again == table.state
+
+
+def test_a_main_round_waits_for_its_pilot_to_close_and_to_reach_its_threshold() -> None:
+    table = Table()
+    with pytest.raises(StateError, match="'pilot', which has not been opened"):
+        table.open("main", after="pilot")
+    table.open("pilot", items=["i1"], kind="pilot", threshold=0.6)
+    with pytest.raises(StateError, match="still open"):
+        table.open("main", after="pilot")
+    table.rate("first", "i1", "pilot", relevance="keep")
+    table.rate("second", "i1", "pilot", relevance="keep")
+    table.close("pilot")
+    with pytest.raises(StateError, match=r"did not reach its kappa of 0\.6"):
+        table.open("main", after="pilot", passed=False)
+    table.record(waive_gate(table.state, "pilot", "lead", "a sample of one"))
+    assert table.state.round("pilot").waived == "a sample of one"
+    table.open("main", after="pilot", passed=False)
+    assert table.state.round("main").status == "open"
+
+
+def test_a_round_that_passed_its_gate_needs_no_waiver() -> None:
+    table = Table()
+    table.open("pilot", items=["i1"], kind="pilot", threshold=0.6)
+    table.close("pilot", "only a test")
+    table.open("main", after="pilot", passed=True)
+
+
+def test_a_round_cannot_close_before_all_is_rated_unless_somebody_says_why() -> None:
+    table = Table()
+    table.open(items=["i1", "i2"])
+    table.rate("first", "i1", relevance="keep")
+    with pytest.raises(StateError, match="3 ratings are missing"):
+        table.close()
+    table.close(incomplete="the deadline")
+    assert table.state.round("main").incomplete == "the deadline"
+    with pytest.raises(StateError, match="closed: its ratings stand"):
+        table.rate("first", "i2", relevance="keep")
+
+
+def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None:
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"))
+    table.record(reopen_round(table.state, "main", "lead", "an item was changed"))
+    table.rate("second", "i2", relevance="keep")
+    table.close()
+    table.record(unblinding(table.state, "main", "second"))
+    with pytest.raises(StateError, match="second saw the ratings"):
+        reopen_round(table.state, "main", "lead", "again")
+    assert unblinding(table.state, "main", "second") is None, "it is on record once"
+    assert unblinding(table.state, "main", "lead") is None, "who has no part in it cannot spoil it"
+
+
+def test_a_second_rating_supersedes_the_first_and_both_are_kept() -> None:
+    table = Table()
+    table.open(items=["i1"])
+    table.rate("first", "i1", relevance="keep")
+    table.rate("first", "i1", relevance="exclude: crash")
+    one = table.state.round("main")
+    assert [rating.answers["relevance"]["answer"] for rating in one.all_ratings()] == ["keep", "exclude"]
+    current = one.current("first", "i1")
+    assert current is not None
+    assert current.answers["relevance"] == {"answer": "exclude", "reason": "crash"}
+
+
+def test_a_replaced_rater_keeps_what_was_rated_and_the_other_gets_the_rest() -> None:
+    table = Table()
+    table.open(items=["i1", "i2", "i3"])
+    table.rate("second", "i2", relevance="keep")
+    table.record(replace_rater(table.state, "main", "lead", "second", "third"))
+    with pytest.raises(StateError, match="'second' was replaced by 'third'"):
+        table.rate("second", "i1", relevance="keep")
+    with pytest.raises(InputError, match="not among those of 'third'"):
+        table.rate("third", "i2", relevance="keep")
+    for item in ("i1", "i3"):
+        table.rate("third", item, relevance="exclude: crash")
+    for item in ("i1", "i2", "i3"):
+        table.rate("first", item, relevance="keep")
+    table.close()
+    found = [(item, label) for item, rater, label in labels(table.state, "main", "relevance") if "second" in rater]
+    assert found == [("i1", "exclude"), ("i2", "keep"), ("i3", "exclude")]
+    with pytest.raises(StateError, match="is closed"):
+        replace_rater(table.state, "main", "lead", "first", "fourth")
+
+
+def test_no_rating_after_the_deadline_and_a_later_one_lets_them_in_again() -> None:
+    table = Table()
+    table.open(items=["i1"], deadline="2026-02-01T00:00:00+00:00")
+    with pytest.raises(StateError, match="deadline of 'main'"):
+        table.rate("first", "i1", relevance="keep")
+    table.record(set_deadline(table.state, "main", "lead", "2026-04-01T00:00:00+00:00"))
+    table.rate("first", "i1", relevance="keep")
+
+
+def test_sets_hold_24_and_the_last_takes_what_is_left() -> None:
+    items = tuple(f"i{number}" for number in range(2401))
+    sets = Plan("phrases", "main", items, (PHRASE,), ("first", "second"), set_size=24).sets()
+    assert len(sets) == 100
+    assert {len(one) for one in sets[:-1]} == {24}
+    assert len(sets[-1]) == 25
+    assert [item for one in sets for item in one] == list(items)
+
+
+def test_the_next_set_opens_when_all_have_rated_this_one() -> None:
+    table = Table()
+    table.open(items=["i1", "i2", "i3"], facets=(PHRASE,), set_size=1)
+    with pytest.raises(StateError, match="not in set 1"):
+        table.rate("first", "i2", phrase="load, model")
+    table.rate("first", "i1", phrase="load, model")
+    with pytest.raises(StateError, match="not complete, 1 ratings"):
+        next_set(table.state, "main", "lead")
+    table.rate("second", "i1", phrase="load, model")
+    table.record(next_set(table.state, "main", "lead"))
+    table.rate("first", "i2", phrase="load, model")
+    with pytest.raises(StateError, match="1 ratings are missing"):
+        close_round(table.state, "main", "lead")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.floats(0, 1), st.integers(0, 9), st.integers(2, 4))
+def test_partial_overlap_gives_every_item_to_somebody_and_the_shared_part_to_all(
+    count: int, overlap: float, seed: int, raters: int
+) -> None:
+    items = tuple(f"i{number}" for number in range(count))
+    names = tuple(f"r{number}" for number in range(raters))
+    plan = Plan("main", "main", items, (KEEP,), names, overlap=overlap, seed=seed)
+    shares = [set(one) for one in assigned(plan)]
+    assert set().union(*shares) == set(items)
+    assert len(set.intersection(*shares)) >= round(overlap * count)
+    own = [share - set.intersection(*shares) for share in shares]
+    assert max(len(one) for one in own) - min(len(one) for one in own) <= 1
+
+
+def test_each_rater_has_an_order_of_their_own_and_it_stays() -> None:
+    items = tuple(f"i{number}" for number in range(50))
+    plan = Plan("main", "main", items, (KEEP,), ("first", "second"), seed=3)
+    assert in_order(plan, "first", items) == in_order(plan, "first", items)
+    assert in_order(plan, "first", items) != in_order(plan, "second", items) != items
+    assert sorted(in_order(plan, "first", items)) == sorted(items)
+
+
+BOOK = Codebook()
+
+
+@pytest.mark.parametrize(
+    ("facet", "said", "kept"),
+    [
+        (KEEP, "keep", {"answer": "keep"}),
+        (KEEP, "exclude: crash", {"answer": "exclude", "reason": "crash"}),
+        (KEEP, {"answer": "Exclude", "reason": "crash"}, {"answer": "exclude", "reason": "crash"}),
+        (TOPICS, "c; a", ["a", "c"]),
+        (TOPICS, ["b"], ["b"]),
+        (PHRASE, "Rotate ,  an Image", {"verb": "rotate", "object": "an image"}),
+        (TEXT, "anything: at, all", "anything: at, all"),
+        (Facet("ok", "confirm"), "no: training", {"answer": "no", "instead": "training"}),
+        (Facet("ok", "confirm"), "yes", {"answer": "yes"}),
+        (KEEP, CANNOT_JUDGE, CANNOT_JUDGE),
+    ],
+)
+def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, said: Any, kept: Any) -> None:
+    assert checked_answer(facet, BOOK, said) == kept
+    assert checked_answer(facet, BOOK, written(kept)) == kept
+
+
+@pytest.mark.parametrize(
+    ("facet", "said", "words"),
+    [
+        (KEEP, "maybe", "allowed: keep, or exclude"),
+        (KEEP, "exclude", "without a reason"),
+        (KEEP, "exclude: instalation", "allowed: installation or crash"),
+        (KEEP, "keep: crash", "a reason is for exclude"),
+        (TOPICS, "a; d", "topics is 'd', allowed"),
+        (PHRASE, "rotate", "a verb and an object"),
+        (Facet("ok", "confirm"), "perhaps", "allowed: yes, no"),
+    ],
+)
+def test_an_answer_that_cannot_be_is_one_sentence(facet: Facet, said: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        checked_answer(facet, BOOK, said)
+
+
+def test_a_rating_is_refused_where_it_does_not_belong() -> None:
+    table = Table()
+    table.codebook()
+    table.open(items=["i1"], facets=(PHASE, TEXT))
+    for rater, item, answers, words in (
+        ("nobody", "i1", {"phase": "training"}, "'nobody' does not rate"),
+        ("first", "i9", {"phase": "training"}, "not among those"),
+        ("first", "i1", {"phase": "trainin"}, "allowed: training or setting"),
+        ("first", "i1", {"phase": "training/loss"}, "allowed: training or setting"),
+        ("first", "i1", {"phases": "training"}, "asks no 'phases', allowed: phase"),
+        ("first", "i1", {}, "phase has no answer"),
+    ):
+        with pytest.raises(QuaestorError, match=words):
+            give_rating(table.state, "main", rater, item, answers, now=NOW)
+    with pytest.raises(InputError, match="unsure of 'colour'"):
+        give_rating(table.state, "main", "first", "i1", {"phase": "training"}, now=NOW, unsure=("colour",))
+    table.rate("first", "i1", phase="model training")
+    assert table.state.round("main").all_ratings()[0].answers == {"phase": "training"}
+
+
+def test_the_codebook_of_a_round_is_frozen_and_ratings_can_be_read_under_a_later_one() -> None:
+    table = Table()
+    table.codebook()
+    object_ = Facet("object", "single", codes="issue", level="object")
+    table.open(items=["i1"], facets=(object_,))
+    from quaestor.store.records import NewAct
+
+    table.record(NewAct("codebook.merge", "lead", {"codes": ["setting/loss"], "into": "training/loss"}))
+    table.rate("first", "i1", object="setting/loss")
+    table.rate("second", "i1", object="training/loss")
+    assert [label for _, _, label in labels(table.state, "main", "object")] == ["setting/loss", "training/loss"]
+    assert [label for _, _, label in labels(table.state, "main", "object", 2)] == ["training/loss", "training/loss"]
+    assert [label for _, _, label in labels(table.state, "main", "object", level="phase")] == ["setting", "training"]
+
+
+def test_the_hours_of_a_study_count_superseded_ratings_too() -> None:
+    table = Table()
+    table.open(items=["i1"])
+    for word in ("keep", "exclude: crash"):
+        table.record(give_rating(table.state, "main", "first", "i1", {"relevance": word}, now=NOW, seconds=1800))
+    assert hours(table.state.round("main")) == {"first": 1.0}
+
+
+def test_a_plan_that_cannot_be_is_refused() -> None:
+    table = Table()
+    with pytest.raises(StateError, match="has no items"):
+        table.open(items=[])
+    with pytest.raises(StateError, match="cannot break its ties"):
+        table.open(tie_breaker="second")
+    with pytest.raises(StateError, match="no codes of 'issue'"):
+        table.open(facets=(PHASE,))
+    table.open()
+    with pytest.raises(StateError, match="opened already"):
+        table.open()
+    assert missing(table.state.round("main"))
+    with pytest.raises(StateError, match="no round 'mian', allowed: main"):
+        table.state.round("mian")
+    assert open_round
