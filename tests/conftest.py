@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))  # what tests share and pytest does not collect
 SHARED = ROOT.parent / "shared" / "data"
 
 WriteTable = Callable[..., Path]
@@ -43,3 +47,33 @@ def write_posts(tmp_path: Path) -> WriteTable:
 
 def in_ci() -> bool:
     return os.environ.get("CI") == "true"
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """A real server; its address wants the name of a database. In CI it must be there."""
+    from postgres import NoServer, server
+
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(server())
+        except NoServer as reason:
+            if in_ci():
+                pytest.fail(str(reason))
+            pytest.skip(str(reason))
+        yield address
+
+
+@pytest.fixture
+def postgresql(postgresql_server: str) -> str:
+    """The address of a new, empty database."""
+    return new_database(postgresql_server)
+
+
+def new_database(postgresql_server: str) -> str:
+    import psycopg
+
+    name = f"study_{uuid.uuid4().hex}"
+    with psycopg.connect(postgresql_server.format(database="postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgresql_server.format(database=name)

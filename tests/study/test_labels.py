@@ -64,8 +64,8 @@ def test_every_real_post_is_still_there_after_the_six_acts() -> None:
     before_phases = Counter(history.at(1).way(code)[0] for code in codes.values())
     phases = Counter(book.way(str(code))[0] for code in after.values())
     assert sum(phases.values()) == 1600
-    moved = sum(code.startswith("model-setting/") and code.split("/")[1] in
-                ("loss", "learning-rate", "statement", "optimizer", "derivative") for code in codes.values())  # fmt: skip
+    leaving = {f"model-setting/{name}" for name in ("loss", "learning-rate", "statement", "optimizer", "derivative")}
+    moved = sum(code in leaving for code in codes.values())
     label = sum(code == "model-setting/label" for code in codes.values())
     assert moved > 50
     assert phases["model-training"] == before_phases["model-training"] + moved

@@ -53,8 +53,14 @@ def _asked(facet: Facet, view: RaterView, item: str | None) -> dict[str, Any]:
         "kind": facet.kind,
         "question": facet.question,
         "allowed": _allowed(facet, view.codebook),
-        "proposed": [f"{name}: {value}" for name, value in proposed.items()],
+        "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_place)],
     }
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Issue, object, phase: the order in which a triplet is read."""
+    triplet = ("phrase", "object", "phase")
+    return (triplet.index(name) if name in triplet else len(triplet), name)
 
 
 def _allowed(facet: Facet, book: Codebook) -> str:

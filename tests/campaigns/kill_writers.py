@@ -1,0 +1,143 @@
+"""Kill writers at random moments; every act they were told is on record must be there, and none by halves.
+
+python tests/campaigns/kill_writers.py [--kills 1000] [--seed 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from postgres import NoServer, server
+from quaestor.store.journal import Journal
+from quaestor.store.records import NewAct
+
+LONGEST = 0.025
+"""Seconds a writer lives after its first acknowledgement, at most."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a campaign did and found."""
+
+    kills: int
+    acknowledged: int
+    on_record: int
+    lost: int
+    doubled: int
+    halved: int
+
+    @property
+    def clean(self) -> bool:
+        return not (self.lost or self.doubled or self.halved)
+
+
+def kill_writers(address: str | Path, kills: int, seed: int) -> Tally:
+    """Start a writer, kill it, and again; then compare what was acknowledged with what is on record."""
+    chance = random.Random(seed)
+    with Journal.open(address):
+        pass
+    acknowledged: list[str] = []
+    for life in range(kills):
+        # Now and then before the first acknowledgement: a writer may die while it opens the store.
+        patient = chance.random() < 0.9
+        acknowledged += _one_life(address, life, chance.uniform(0, LONGEST), patient)
+    return _compare(address, kills, acknowledged)
+
+
+def _one_life(address: str | Path, life: int, seconds: float, patient: bool) -> list[str]:
+    """What one writer acknowledged before it was killed; it never ends by itself."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _write_for_ever(address, life, writing)
+    os.close(writing)
+    with open(reading, "rb") as acknowledgements:
+        if patient:
+            select.select([acknowledgements], [], [], 60)
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        lines = acknowledgements.read().split(b"\n")
+    return [line.decode() for line in lines[:-1]]
+
+
+def _write_for_ever(address: str | Path, life: int, pipe: int) -> None:
+    try:
+        with Journal.open(address) as journal:
+            for turn in range(1_000_000):
+                group, size = f"{life}.{turn}", 1 + turn % 3
+                journal.append(
+                    [
+                        NewAct(
+                            "rating", "ann", {"group": group, "size": size, "note": "x" * 200}, key=f"{group}.{part}"
+                        )
+                        for part in range(size)
+                    ]
+                )
+                os.write(pipe, f"{group}\n".encode())
+    finally:
+        os._exit(1)
+
+
+def _compare(address: str | Path, kills: int, acknowledged: list[str]) -> Tally:
+    found: dict[str, list[int]] = defaultdict(list)
+    keys = set()
+    numbers = []
+    with Journal.open(address) as journal:
+        for act in journal.acts():
+            found[act.payload["group"]].append(act.payload["size"])
+            keys.add(act.key)
+            numbers.append(act.number)
+    assert numbers == list(range(1, len(numbers) + 1)), "the numbers have a gap"
+    return Tally(
+        kills,
+        acknowledged=len(acknowledged),
+        on_record=len(found),
+        lost=sum(group not in found for group in acknowledged),
+        doubled=len(numbers) - len(keys),
+        halved=sum(len(sizes) != sizes[0] for sizes in found.values()),
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    clean = True
+    with tempfile.TemporaryDirectory() as folder:
+        clean &= _tell("SQLite", Path(folder) / "study.db", options)
+    try:
+        with server() as address:
+            clean &= _tell("PostgreSQL", address.format(database="postgres"), options)
+    except NoServer as reason:
+        print(f"PostgreSQL: left out, {reason}")
+        clean &= os.environ.get("CI") != "true"
+    return 0 if clean else 1
+
+
+def _tell(name: str, address: str | Path, options: argparse.Namespace) -> bool:
+    begun = time.monotonic()
+    tally = kill_writers(address, options.kills, options.seed)
+    print(
+        f"{name}: {tally.kills:,} kills in {time.monotonic() - begun:.0f} s; "
+        f"{tally.acknowledged:,} groups of acts acknowledged, {tally.on_record:,} on record: "
+        f"{tally.lost} lost, {tally.doubled} doubled, {tally.halved} halved"
+    )
+    return tally.clean
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+"""`quaestor agreement` on ratings of any table: numbers, words for a stranger, and one sentence where it cannot."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
+PILOT = Path(__file__).resolve().parents[3] / "shared" / "data" / "onnx" / "pilot-ratings-open.csv"
+
+FIRST = "aaaabbbbccaaaabbbbccaaaabbbbcc"
+SECOND = "aaaabbbbccaaaabbbbccaaaabbbcca"
+
+
+def quaestor(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    return subprocess.run(
+        [QUAESTOR, "agreement", *map(str, arguments)], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def answer(*arguments: str | Path) -> Any:
+    done = quaestor(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def refusal(*arguments: str | Path) -> str:
+    done = quaestor(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    return done.stderr
+
+
+def write(path: Path, *rows: tuple[str, ...], delimiter: str = ",") -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    return path
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    """Thirty items of two raters on two facets, and one that a rater left empty."""
+    rows = [("item", "rater", "cause", "symptom")]
+    for number, (one, other) in enumerate(zip(FIRST, SECOND, strict=True)):
+        rows += [(f"i{number}", "R1", one, "x" if number % 2 else "y"), (f"i{number}", "R2", other, "xy"[number % 2])]
+    rows += [("i30", "R1", "a", "x"), ("i30", "R2", "", "x")]
+    return write(tmp_path / "ratings.csv", *rows)
+
+
+def test_the_pilot_of_a_published_study_has_its_kappas() -> None:
+    if not PILOT.exists():
+        pytest.skip("the real ratings ../shared/data/onnx/pilot-ratings-open.csv are not here")
+    cause, symptom = answer("--ratings", PILOT, "--facet", "cause", "--facet", "symptom")
+    assert cause["kappa"] == pytest.approx(0.9230, abs=5e-5)
+    assert (cause["n"], cause["raters"], cause["left_out"], cause["band"]) == (30, 2, 0, "almost perfect")
+    assert symptom["kappa"] == 1.0
+    assert symptom["n"] == 30
+
+
+def test_one_facet_is_one_object_with_every_documented_field(ratings: Path) -> None:
+    found = answer("--ratings", ratings, "--facet", "cause")
+    assert (found["facet"], found["raters"], found["n"], found["kappa_kind"]) == ("cause", 2, 30, "cohen")
+    assert found["percent"] == pytest.approx(28 / 30)
+    assert (found["left_out"], found["reasons"]) == (1, {"rated by fewer than two raters": 1})
+    for name in ("percent", "kappa", "ac1", "alpha"):
+        low, high = found[f"{name}_ci"]
+        assert low < found[name] < high
+        assert found[f"{name}_se"] > 0
+    assert [code["code"] for code in found["codes"]] == ["a", "b", "c"]
+    assert found["confused"] == [{"codes": ["a", "c"], "n": 1}, {"codes": ["b", "c"], "n": 1}]
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "agreement.md").read_text(encoding="utf-8")
+    for name in {*found, *found["codes"][0], *found["confusion"]}:
+        assert f"`{name}`" in page or f"`{name.removesuffix('_ci').removesuffix('_se')}`" in page, name
+
+
+def test_several_facets_are_a_list_and_the_undefined_is_explained(ratings: Path, tmp_path: Path) -> None:
+    assert [one["facet"] for one in answer("--ratings", ratings, "--facet", "symptom", "--facet", "cause")] == [
+        "symptom",
+        "cause",
+    ]
+    same = write(tmp_path / "same.csv", ("item", "rater", "f"), *((item, who, "x") for item in "abc" for who in "12"))
+    found = answer("--ratings", same, "--facet", "f")
+    assert found["kappa"] is None
+    assert found["percent"] == 1
+    assert found["undefined"]["kappa"].startswith("undefined, because every rating is the same code")
+    told = quaestor("--ratings", same, "--facet", "f").stdout
+    assert "Cohen's κ is undefined, because every rating is the same code" in told
+
+
+def test_a_stranger_reads_what_was_found(ratings: Path) -> None:
+    told = quaestor("--ratings", ratings, "--facet", "cause")
+    assert told.returncode == 0
+    words = told.stdout
+    assert "cause: 30 items, 2 raters (R1, R2)" in words
+    assert "left out: rated by fewer than two raters (1)" in words
+    for name in ("percent agreement", "Cohen's κ", "Gwet's AC1", "Krippendorff's α", "95 % interval", "almost perfect"):
+        assert name in words
+    assert "93.3%" in words
+    assert "a ↔ c  1 ×" in words
+
+
+def test_names_with_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
+    rows = [
+        (item, who, label) for item, label in zip("abcd", ("[red]", "b", "[red]", "b"), strict=True) for who in "12"
+    ]
+    file = write(tmp_path / "r.csv", ("item", "rater", "[bold]"), *rows, ("e", "1", "[red]"), ("e", "2", "b"))
+    told = quaestor("--ratings", file, "--facet", "[bold]").stdout
+    assert "[bold]: 5 items" in told
+    assert "[red] ↔ b" in told
+
+
+def test_columns_scale_order_and_the_file_type_are_free(tmp_path: Path) -> None:
+    header, levels = ("post", "who", "pain"), ("low", "middle", "high")
+    rows = [(str(n), who, levels[(n + (n == 7 and who == "eve")) % 3]) for n in range(12) for who in ("ann", "eve")]
+    file = write(tmp_path / "r.tsv", header, *rows, delimiter="\t")
+    options = ("--item", "post", "--rater", "who", "--facet", "pain", "--scale", "ordinal", "--order", ",".join(levels))
+    found = answer("--ratings", file, *options)
+    assert (found["scale"], found["weights"], found["n"]) == ("ordinal", "linear", 12)
+    assert found["weighted_kappa"] > found["kappa"]
+    with xlsxwriter.Workbook(str(tmp_path / "r.xlsx")) as book:
+        sheet = book.add_worksheet()
+        for place, row in enumerate([header, *rows]):
+            sheet.write_row(place, 0, row)
+    assert answer("--ratings", tmp_path / "r.xlsx", *options) == found
+
+
+def test_several_codes_in_a_cell_are_a_set(tmp_path: Path) -> None:
+    rows = [("1", "a; b"), ("1", "b;a"), ("2", "a"), ("2", "a;c"), ("3", "c"), ("3", "c"), ("4", ""), ("4", "c")]
+    file = write(
+        tmp_path / "r.csv",
+        ("item", "rater", "topics"),
+        *((item, str(place % 2), codes) for place, (item, codes) in enumerate(rows)),
+    )
+    found = answer("--ratings", file, "--facet", "topics", "--separator", ";")
+    assert found["multilabel"] is True
+    assert (found["n"], found["left_out"]) == (3, 1)
+    assert found["percent"] == pytest.approx(2 / 3)
+    assert found["overlap"] == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert [code["code"] for code in found["codes"]] == ["a", "b", "c"]
+
+
+def test_what_nobody_could_judge_is_left_out(tmp_path: Path) -> None:
+    rows = [(item, who, "?" if item == "c" and who == "2" else "xy"[item == "b"]) for item in "abc" for who in "12"]
+    file = write(tmp_path / "r.csv", ("item", "rater", "f"), *rows)
+    found = answer("--ratings", file, "--facet", "f", "--cannot-judge", "?")
+    assert (found["n"], found["reasons"]) == (2, {"cannot judge": 1})
+
+
+def test_the_interval_depends_on_the_seed_alone(ratings: Path) -> None:
+    def interval(seed: int) -> list[float]:
+        found = answer("--ratings", ratings, "--facet", "cause", "--seed", str(seed))
+        return [found["alpha"], *found["alpha_ci"], found["alpha_se"]]
+
+    assert interval(1) == interval(1)
+    assert interval(1)[0] == interval(2)[0]
+    assert interval(1) != interval(2)
+
+
+def test_a_wrong_call_or_file_is_one_sentence(ratings: Path, tmp_path: Path) -> None:
+    assert "has no column 'causes': use --facet with cause" in refusal("--ratings", ratings, "--facet", "causes")
+    assert "use --rater with rater" in refusal("--ratings", ratings, "--facet", "cause", "--rater", "ratr")
+    assert "cause or symptom" in refusal("--ratings", ratings)
+    assert "there is no file" in refusal("--ratings", tmp_path / "none.csv", "--facet", "cause")
+    assert "give one of them" in refusal("--ratings", ratings, "--facet", "cause", "--round", "pilot")
+    assert "--separator is empty" in refusal("--ratings", ratings, "--facet", "cause", "--separator", "")
+    assert "not one of 'nominal'" in refusal("--ratings", ratings, "--facet", "cause", "--scale", "odd")
+    assert "needs the order of its labels" in refusal("--ratings", ratings, "--facet", "cause", "--scale", "ordinal")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    assert "is empty" in refusal("--ratings", tmp_path / "empty.csv", "--facet", "cause")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "has a header and no ratings"),
+        ([("a", "1", "x"), ("a", "1", "y")], "rater '1' rates item 'a' twice, as 'x' and as 'y': keep one"),
+        ([("a", "", "x")], "has no rater in row 2"),
+        ([("", "1", "x")], "has no item in row 2"),
+        ([("a", "1", "x", "more")], "has 4 cells in row 2 and 3 in its header"),
+    ],
+)
+def test_bad_rows_are_named(tmp_path: Path, rows: list[tuple[str, ...]], words: str) -> None:
+    file = write(tmp_path / "r.csv", ("item", "rater", "cause"), *rows)
+    assert words in refusal("--ratings", file, "--facet", "cause")

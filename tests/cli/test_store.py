@@ -1,0 +1,136 @@
+"""`quaestor backup` and `quaestor restore` as a person or a script meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from quaestor.store.records import NewAct
+from quaestor.study.folder import open_study
+from quaestor.study.journal import open_journal
+from quaestor.study.templates import new_study
+
+QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
+
+
+def quaestor(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [QUAESTOR, *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment},
+        check=False,
+    )
+
+
+def refusal(*arguments: str | Path, cwd: Path, **environment: str) -> str:
+    done = quaestor(*arguments, cwd=cwd, **environment)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study with three acts."""
+    folder = new_study(tmp_path / "mine", "blank")
+    write(folder, 3)
+    return folder
+
+
+def write(folder: Path, number: int) -> None:
+    with open_journal(open_study(folder)) as journal:
+        journal.append([NewAct("rating", "ann", {"item": index}) for index in range(number)])
+
+
+def head(folder: Path) -> int:
+    with open_journal(open_study(folder)) as journal:
+        return journal.head()
+
+
+def test_a_backup_goes_into_a_file_of_its_own_and_comes_back(study: Path) -> None:
+    report = json.loads(quaestor("backup", "--json", cwd=study).stdout)
+    assert set(report) == {"file", "acts", "sha256", "made"}
+    assert report["acts"] == 3
+    assert Path(report["file"]).parent == study / "backups"
+    (study / "study.db").unlink()
+    restored = quaestor("restore", report["file"], "--json", cwd=study)
+    assert json.loads(restored.stdout) == {"acts": 3, "added": 3, "kept": None}
+    assert head(study) == 3
+
+
+def test_words_say_what_was_done(study: Path) -> None:
+    told = quaestor("backup", "one.backup", cwd=study)
+    assert "3 acts in one.backup, read back and found whole" in told.stdout
+    write(study, 2)
+    assert "holds 5 acts, and from act 4 on not those of one.backup: restore with --replace" in refusal(
+        "restore", "one.backup", cwd=study
+    )
+    told = quaestor("restore", "one.backup", "--replace", cwd=study)
+    assert "The study has 3 acts" in told.stdout
+    (kept,) = (study / "backups").iterdir()
+    assert f"What was there before is kept in {kept}" in told.stdout
+    assert head(study) == 3
+
+
+def test_a_wrong_call_is_one_sentence(study: Path, tmp_path: Path) -> None:
+    assert "there is no study.toml" in refusal("backup", cwd=tmp_path)
+    assert "nowhere.backup is no file" in refusal("restore", "nowhere.backup", cwd=study)
+    assert "study.toml is damaged or no backup" in refusal("restore", "study.toml", cwd=study)
+    assert "study.toml is already there" in refusal("backup", "study.toml", cwd=study)
+    (study / "study.db").write_bytes(b"x" * 5000)
+    assert "study.db is damaged or no store of Quaestor" in refusal("backup", cwd=study)
+
+
+def store_at(study: Path, address: str) -> None:
+    with (study / "study.toml").open("a") as file:
+        file.write(f"[store]\naddress = {json.dumps(address)}\n")
+
+
+def test_a_store_in_another_file_counts_from_the_study(study: Path, tmp_path: Path) -> None:
+    store_at(study, "sqlite:///acts.db")
+    (study / "inner").mkdir()
+    assert json.loads(quaestor("backup", "--json", cwd=study / "inner").stdout)["acts"] == 0
+    assert (study / "acts.db").exists()
+
+
+def test_a_study_moves_to_a_server_and_back(study: Path, postgresql: str) -> None:
+    backup = json.loads(quaestor("backup", "--json", cwd=study).stdout)
+    before = (study / "study.toml").read_text()
+    store_at(study, postgresql.replace("postgres@", "postgres:${QUAESTOR_PASSWORD}@"))
+    secret = {"QUAESTOR_PASSWORD": "p@ss/w?rd"}
+    assert "store.address names ${QUAESTOR_PASSWORD}, which is not set" in refusal("backup", cwd=study)
+    restored = quaestor("restore", backup["file"], "--json", cwd=study, **secret)
+    assert json.loads(restored.stdout)["added"] == 3
+    back = json.loads(quaestor("backup", "--json", cwd=study, **secret).stdout)
+    assert (back["acts"], back["sha256"]) == (3, backup["sha256"])
+    (study / "study.toml").write_text(before)
+    assert json.loads(quaestor("restore", back["file"], "--json", cwd=study).stdout)["added"] == 0
+
+
+def test_the_whole_address_may_come_from_the_environment(study: Path, postgresql: str) -> None:
+    store_at(study, "${QUAESTOR_STORE}")
+    assert json.loads(quaestor("backup", "--json", cwd=study, QUAESTOR_STORE=postgresql).stdout)["acts"] == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("postgresql://ann:geheim@127.0.0.1:1/study", "127.0.0.1:1/study cannot be reached"),
+        ("mysql://ann:geheim@host/study", 'store.address: "sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or'),
+        ("postgresql://ann:geheim@host:x/study", "the address of the store cannot be read"),
+    ],
+)
+def test_a_password_is_never_shown(study: Path, address: str, expected: str) -> None:
+    store_at(study, address)
+    message = refusal("backup", cwd=study)
+    assert expected in message
+    assert "geheim" not in message

@@ -1,0 +1,95 @@
+"""Which ratings count, which items are left out, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.measures.agreement import agreement, rating_table, set_table
+
+
+def test_items_with_fewer_than_two_ratings_are_left_out_with_a_reason() -> None:
+    table = rating_table(
+        [
+            ("a", "ann", "x"), ("a", "ben", "y"),
+            ("b", "ann", "x"), ("b", "ben", None),
+            ("c", "ann", None), ("c", "ben", None),
+            ("d", "ann", "x"), ("d", "ben", "unclear"),
+        ],
+        cannot_judge=["unclear"],
+    )  # fmt: skip
+    assert table.items == ("a",)
+    assert table.labels == ("x", "y")
+    assert table.left_out == {
+        "b": "rated by fewer than two raters",
+        "c": "rated by fewer than two raters",
+        "d": "cannot judge",
+    }
+    assert table.reasons == {"cannot judge": 1, "rated by fewer than two raters": 2}
+
+
+def test_an_item_that_one_of_three_cannot_judge_still_counts() -> None:
+    rows = [("a", "ann", "x"), ("a", "ben", "x"), ("a", "eve", "?"), ("b", "ann", "x"), ("b", "eve", "y")]
+    table = rating_table(rows, cannot_judge=["?"])
+    assert table.ratings.tolist() == [[0, 0, -1], [0, -1, 1]]
+    assert not table.left_out
+
+
+def test_a_rater_without_company_is_named_and_does_not_count() -> None:
+    rows = [("a", "ann", "x"), ("a", "ben", "x"), ("b", "ann", "y"), ("b", "ben", "x"), ("c", "eve", "x")]
+    found = agreement(rating_table(rows), facet="cause")
+    assert found.raters == ("ann", "ben")
+    assert found.kappa_kind == "cohen"
+    assert "eve shares no item with another rater and is left out." in found.warnings
+
+
+def test_numbers_are_ordered_by_value_and_words_by_the_order_given() -> None:
+    rows = [("a", "ann", "10"), ("a", "ben", "9"), ("b", "ann", "-1.5"), ("b", "ben", "9")]
+    table = rating_table(rows)
+    assert table.labels == ("-1.5", "9", "10")
+    assert table.ordered
+    words = [("a", "ann", "low"), ("a", "ben", "high")]
+    assert not rating_table(words).ordered
+    assert rating_table(words, order=["low", "middle", "high"]).labels == ("low", "middle", "high")
+
+
+def test_the_same_rating_twice_is_one_and_a_different_one_is_refused() -> None:
+    rows = [("a", "ann", "x"), ("a", "ann", "x"), ("a", "ann", None), ("a", "ben", "x")]
+    assert rating_table(rows).ratings.tolist() == [[0, 0]]
+    with pytest.raises(InputError, match="rater 'ann' rates item 'a' twice, as 'x' and as 'y': keep one"):
+        rating_table([*rows, ("a", "ann", "y")])
+    with pytest.raises(InputError, match="as cannot judge and as 'x'"):
+        rating_table([("a", "ann", "?"), ("a", "ann", "x")], cannot_judge=["?"])
+    with pytest.raises(InputError, match="as 'x' and as 'x; y'"):
+        set_table([("a", "ann", frozenset("x")), ("a", "ann", frozenset("xy"))])
+
+
+def test_sets_that_read_alike_are_kept_apart() -> None:
+    table = set_table([("a", "ann", frozenset(["x; y"])), ("a", "ben", frozenset(["x", "y"]))])
+    assert table.ratings.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [(["low"], "the label 'high' is not in the order low"), (["low", "high", "low"], "names a label twice")],
+)
+def test_an_order_that_does_not_fit_is_refused(order: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rating_table([("a", "ann", "low"), ("a", "ben", "high")], order=order)
+
+
+def test_a_scale_that_the_labels_cannot_have_is_refused() -> None:
+    words = rating_table([("a", "ann", "low"), ("a", "ben", "high")])
+    with pytest.raises(InputError, match="an ordinal scale needs the order of its labels"):
+        agreement(words, facet="severity", scale="ordinal")
+    with pytest.raises(InputError, match="an interval scale needs numbers, and 'high' is none"):
+        agreement(words, facet="severity", scale="interval")
+    sets = set_table([("a", "ann", frozenset("1")), ("a", "ben", frozenset("12"))])
+    with pytest.raises(InputError, match="sets of codes have no ordinal scale"):
+        agreement(sets, facet="severity", scale="ordinal")
+
+
+def test_a_column_of_free_text_is_refused_before_it_fills_the_memory() -> None:
+    rows = ((str(item), rater, f"note {item} of {rater}") for item in range(1_100) for rater in ("ann", "ben"))
+    with pytest.raises(InputError, match="2,200 different labels, as in a column of free text"):
+        rating_table(rows)

@@ -1,0 +1,141 @@
+"""What is no store, or cannot be reached, is refused in one sentence that shows no password."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, MissingPart, QuaestorError, StateError
+from quaestor.store.backup import back_up
+from quaestor.store.journal import Journal
+from quaestor.store.records import NewAct
+
+
+def refusal(address: str | Path, kind: type[QuaestorError] = InputError) -> str:
+    with pytest.raises(kind) as refused:
+        Journal.open(address)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "study.db"
+    file.write_text("no database at all, but long enough to be looked at" * 100)
+    before = file.read_bytes()
+    assert "damaged or no store of Quaestor (file is not a database)" in refusal(file)
+    assert file.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "study.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE acts (number)")
+    before = file.read_bytes()
+    assert "is a database of another program: name another file" in refusal(file)
+    assert file.read_bytes() == before
+
+
+def test_a_table_of_another_program_on_a_server_is_refused(postgresql: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute("CREATE TABLE acts (number bigint)")
+    assert "has a table `acts` of another program" in refusal(postgresql)
+
+
+def test_a_database_that_cannot_hold_every_name_is_refused(postgresql: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+    name = postgresql.partition("?")[0].rpartition("/")[2]
+    assert "is encoded as LATIN1: make a database with ENCODING 'UTF8'" in refusal(postgresql.replace(name, "latin"))
+
+
+def test_a_backup_is_not_opened_as_a_store(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "study.db") as journal:
+        back_up(journal, tmp_path / "one.backup")
+    assert "is a backup: bring it back with `quaestor restore" in refusal(tmp_path / "one.backup")
+
+
+@pytest.mark.parametrize("place", [lambda size: size // 3, lambda size: size // 2, lambda size: size - 5000])
+def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, place: Callable[[int], int]) -> None:
+    file = tmp_path / "study.db"
+    with Journal.open(file) as journal:
+        journal.append([NewAct("rating", "ann", {"text": "x" * 500}) for _ in range(500)])
+    content = bytearray(file.read_bytes())
+    start = place(len(content)) // 4096 * 4096
+    content[start : start + 4096] = b"\xff" * 4096
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="is damaged or no store") as refused, Journal.open(file) as journal:
+        list(journal.acts())
+        journal.append([NewAct("rating", "ann", {}, key=key) for key in "abcdefghijklmnopqrstuvwxyz"])
+    assert "\n" not in str(refused.value)
+
+
+def test_a_folder_or_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    assert "is a folder" in refusal(tmp_path)
+    assert "does not exist: make it, or name another store" in refusal(tmp_path / "none" / "study.db", StateError)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "study.db",
+        "mysql://ann:geheim@host/study",
+        "postgresql://ann:ge@heim@host/study",
+        "postgresql://ann:geheim@host:port/study",
+        "postgresql://ann:geheim/study",
+        "sqlite://",
+        "sqlite:///study.db?password=geheim",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_without_showing_it(address: str) -> None:
+    message = refusal(address)
+    assert "write sqlite:///FILE or postgresql://USER@HOST/DATABASE" in message
+    assert "heim" not in message
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://ann:geheim@127.0.0.1:1/study?password=geheim", "postgres:///study?host=/nowhere"]
+)
+def test_a_server_that_cannot_be_reached_is_one_sentence_without_a_password(address: str) -> None:
+    pytest.importorskip("psycopg")
+    message = refusal(address, StateError)
+    assert "cannot be reached" in message
+    assert "start the server, or mend the address" in message
+    assert "geheim" not in message
+
+
+def test_a_server_that_went_away_is_one_sentence_and_comes_back(postgresql: str) -> None:
+    import psycopg
+
+    with Journal.open(postgresql) as journal:
+        with pytest.raises(StateError, match=r"cannot be (reached|used)") as refused, journal.writing() as writing:
+            with psycopg.connect(postgresql, autocommit=True) as other:
+                other.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                    "AND datname = current_database()"
+                )
+            writing.append([NewAct("rating", "ann", {})])
+        assert "\n" not in str(refused.value)
+        assert [act.number for act in journal.append([NewAct("rating", "ann", {})])] == [1]
+
+
+def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert "pip install 'quaestor[postgres]'" in refusal("postgresql://host/study", MissingPart)
+
+
+def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "study.db") as journal:
+        journal.append([NewAct("rating", "ann", {})])
+        with pytest.raises(StateError, match="the disk is full: free some space"), journal.writing() as writing:
+            writing._connection.exec_driver_sql("PRAGMA max_page_count = 6")
+            writing.append([NewAct("rating", "ann", {"text": "x" * 10_000}) for _ in range(10)])
+        assert journal.head() == 1

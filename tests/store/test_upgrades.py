@@ -1,0 +1,133 @@
+"""A store of another revision: an older one is upgraded after a verified backup, a newer one refused."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy.exc import DBAPIError
+
+from quaestor.base.errors import StateError
+from quaestor.store import revisions
+from quaestor.store.backup import restore
+from quaestor.store.databases import database_at
+from quaestor.store.journal import Journal
+from quaestor.store.moments import exact_now
+from quaestor.store.records import NewAct, Row, row_of
+from quaestor.store.revisions import LATEST, REVISIONS, bring_up_to_date
+from quaestor.store.sqlite import SQLite, verify_copy
+from quaestor.store.tables import VERSIONS, acts, add_rows
+
+OLD = [row_of(NewAct("rating", "ann", {"item": number}), f"t{number}", number) for number in range(1, 8)]
+
+
+def make_old(address: str | Path, rows: list[Row]) -> None:
+    """A store as the first revision left it: without triggers."""
+    database = database_at(address)
+    database.prepare()
+    bring_up_to_date(database, exact_now, None, target="0001")
+    with database.writing() as connection:
+        add_rows(connection, rows)
+    database.close()
+
+
+@pytest.fixture
+def old(address: str | Path) -> str | Path:
+    make_old(address, OLD)
+    return address
+
+
+def test_the_migrations_lead_to_the_table_the_code_knows(journal: Journal) -> None:
+    with journal.database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSIONS})
+        assert compare_metadata(context, acts.metadata) == []
+
+
+def test_every_migration_is_known_by_its_number() -> None:
+    versions = Path(revisions.__file__).parent / "migrations" / "versions"
+    assert sorted(path.name[:4] for path in versions.glob("0*.py")) == list(REVISIONS)
+
+
+def test_an_older_store_is_upgraded_after_a_backup(old: str | Path, tmp_path: Path) -> None:
+    with Journal.open(old, backups=tmp_path / "backups") as journal:
+        assert [act.payload["item"] for act in journal.acts()] == list(range(1, 8))
+        with pytest.raises(DBAPIError, match="never"), journal.database.writing() as connection:
+            connection.exec_driver_sql("DELETE FROM acts")
+    (kept,) = (tmp_path / "backups").iterdir()
+    assert f".before-{LATEST}-" in kept.name
+    report = restore(kept, tmp_path / "restored.db")
+    assert report.acts == 7
+    with Journal.open(tmp_path / "restored.db") as again:
+        assert [act.time for act in again.acts()] == [row.time for row in OLD]
+
+
+def test_an_up_to_date_store_needs_no_backup(old: str | Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        with Journal.open(old, backups=tmp_path / "backups"):
+            pass
+    assert len(list((tmp_path / "backups").iterdir())) == 1
+
+
+def test_a_file_is_kept_beside_the_store_by_default(tmp_path: Path) -> None:
+    make_old(tmp_path / "study.db", OLD)
+    with Journal.open(tmp_path / "study.db"):
+        pass
+    (kept,) = tmp_path.glob("study.db.before-0002-*")
+    with closing(sqlite3.connect(kept)) as copy:
+        assert copy.execute("SELECT count(*) FROM acts").fetchone() == (7,)
+        assert copy.execute("SELECT version_num FROM quaestor_revision").fetchone() == ("0001",)
+
+
+def test_without_a_good_backup_nothing_is_upgraded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_old(tmp_path / "study.db", OLD)
+
+    def refuse(*given: object) -> None:
+        raise StateError("no")
+
+    monkeypatch.setattr("quaestor.store.sqlite.verify_copy", refuse)
+    with pytest.raises(StateError, match="no"):
+        Journal.open(tmp_path / "study.db")
+    database = SQLite(tmp_path / "study.db")
+    with database.reading() as connection:
+        assert database.revision(connection) == "0001"
+    database.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
+
+
+def test_a_copy_that_lacks_an_act_is_no_backup(tmp_path: Path) -> None:
+    make_old(tmp_path / "study.db", OLD)
+    make_old(tmp_path / "other.db", OLD[:6])
+    database = SQLite(tmp_path / "study.db")
+    with (
+        database.reading() as connection,
+        closing(sqlite3.connect(tmp_path / "other.db")) as copy,
+        pytest.raises(StateError, match="could not be verified, so the store was left as it is"),
+    ):
+        verify_copy(copy, connection, tmp_path / "kept")
+    database.close()
+
+
+def test_a_newer_store_is_refused(address: str | Path) -> None:
+    with Journal.open(address) as journal, journal.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE quaestor_revision SET version_num = '9999'")
+    with pytest.raises(
+        StateError, match=r"newer Quaestor \(revision 9999, this one knows 0002\): update Quaestor"
+    ) as no:
+        Journal.open(address)
+    assert "\n" not in str(no.value)
+
+
+def test_opening_a_store_that_is_up_to_date_does_not_wait_for_alembic(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "study.db"):
+        pass
+    program = (
+        "import sys; from pathlib import Path; from quaestor.store.journal import Journal; "
+        "Journal.open(Path(sys.argv[1])).close(); sys.exit('alembic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program, tmp_path / "study.db"], check=False).returncode == 0

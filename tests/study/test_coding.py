@@ -1,0 +1,296 @@
+"""A study coded from pilot to triplets over its journal, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.decisions import decide_agreed
+from quaestor.coding.rounds import close_round
+from quaestor.coding.state import State
+from quaestor.store.records import NewAct
+from quaestor.study.codebook import change_codebook, codebook_at, import_codebook
+from quaestor.study.coding import Coding, open_coding, rebuilt
+from quaestor.study.decisions import break_tie, disagreements_of, settle_agreed, settle_item
+from quaestor.study.folder import Study
+from quaestor.study.funnel import last_result, run_funnel
+from quaestor.study.phrases import adopt_objects, curves_of, proposed_objects, unify_words
+from quaestor.study.rating_desk import give_one, next_for
+from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate, write_table
+from quaestor.study.round_acts import (
+    all_rounds,
+    close_by_name,
+    in_utc,
+    items_for,
+    next_set_by_name,
+    open_by_name,
+    replace_by_name,
+    waive_by_name,
+)
+from quaestor.study.round_agreement import agreement_of_rounds
+from small_study import ITEMS, small_study
+
+
+def rate_all(study: Study, name: str, said: Callable[[str, str], dict[str, str]]) -> None:
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for one in items_for(study, name, rater, left_only=True):
+                rate(coding, name, rater, one["item"], said(rater, one["item"]))
+
+
+def through_pilot(study: Study) -> None:
+    open_by_name(study, "pilot", None)
+    first = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    rate_all(study, "pilot", lambda rater, item: {"relevance": "exclude: crash" if item == first else "keep"})
+    close_by_name(study, "pilot", None)
+
+
+def through_main(study: Study) -> None:
+    """Both keep all but the last two; they differ on the first."""
+    through_pilot(study)
+    open_by_name(study, "main", None)
+
+    def said(rater: str, item: str) -> dict[str, str]:
+        out = item in ITEMS[-2:] or (item == ITEMS[0] and rater == "rater-2")
+        return {"relevance": "exclude: crash" if out else "keep"}
+
+    rate_all(study, "main", said)
+    close_by_name(study, "main", None)
+    settle_agreed(study, "main", None)
+    break_tie(study, "main", "tie-breaker", ITEMS[0], None, "keep", "it works")
+    settle_item(study, "main", "rater-1", ITEMS[0], None, "keep", "together", "")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def study(request: pytest.FixtureRequest, tmp_path: Path) -> Study:
+    store = request.getfixturevalue("postgresql") if request.param == "postgresql" else ""
+    return small_study(tmp_path / "study", store)
+
+
+def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_takes_what_was_kept(study: Study) -> None:
+    import_codebook(study)
+    through_main(study)
+    result = run_funnel(study)
+    assert [step.kept for step in result.steps] == [12, 10]
+    assert not result.pending
+    open_by_name(study, "phrases", None)
+    phrases = {"rater-1": "save, layer", "rater-2": "store, layer"}
+    for _ in range(2):
+        rate_all(study, "phrases", lambda rater, item: {"phrase": phrases[rater]})
+        if curves_of(study, "phrases", None)[0][-1].set == 1:
+            unify_words(study, "phrases", "rater-1", "verb", ["store"], "save", "same meaning", "")
+            next_set_by_name(study, "phrases", None)
+    close_by_name(study, "phrases", None)
+    found, drawing = curves_of(study, "phrases", None)
+    assert [(one.items, one.discrepancy) for one in found] == [(4, 1.0), (6, 0.0)]
+    assert "raters differ" in drawing.read_text("utf-8")
+    open_by_name(study, "phases", None)
+    rate_all(study, "phases", lambda rater, item: {"phase": "training"})
+    close_by_name(study, "phases", None)
+    settle_agreed(study, "phases", None)
+    (proposed,) = proposed_objects(study, "phrases", "phases", 1, None)
+    assert (proposed.phase, proposed.object, proposed.count, proposed.known) == ("training", "layer", 10, False)
+    adopt_objects(study, "phrases", "phases", ["training=layer"], None)
+    assert codebook_at(study, None).codes["training/layer"].name == "layer"
+    open_by_name(study, "triplets", None)
+    shown = next_for(study, "triplets", "rater-1")
+    assert shown["facets"][0]["proposed"] == ["phrase: save, layer", "object: layer", "phase: training"]
+    with open_coding(study) as coding:
+        assert rebuilt(coding.journal) == coding.state
+
+
+def test_main_waits_for_the_pilot_and_a_waiver_is_on_record(study: Study) -> None:
+    open_by_name(study, "pilot", None)
+    rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
+    close_by_name(study, "pilot", None)
+    with pytest.raises(StateError, match=r"'pilot' did not reach its kappa of 0\.4"):
+        open_by_name(study, "main", None)
+    found = agreement_of_rounds(study, "pilot", [])[0]
+    assert (found.passed, found.verdict) == (False, "kappa had to reach 0.4: not reached")
+    waive_by_name(study, "pilot", None, "four items say little")
+    open_by_name(study, "main", None)
+    assert [one["status"] for one in all_rounds(study)][:3] == ["closed", "open", "not opened"]
+
+
+def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study, tmp_path: Path) -> None:
+    open_by_name(study, "pilot", None)
+    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    rows = [{"item": item, "rater": rater, "relevance": "exclude: crash", "memo": "=1+1", "seconds": "12.5"}
+            for item in items for rater in ("rater-1", "rater-2")]  # fmt: skip
+    for name in ("ratings.csv", "ratings.xlsx"):
+        write_table(rows, tmp_path / name)
+    with open_coding(study) as coding:
+        assert import_ratings(coding, "pilot", tmp_path / "ratings.xlsx").given == 8
+        again = import_ratings(coding, "pilot", tmp_path / "ratings.xlsx")
+        assert (again.given, again.known) == (0, 8)
+    close_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        exported = export_ratings(coding, "pilot", "lead")
+    assert len(exported) == 8
+    assert {(row["relevance"], row["memo"], row["seconds"], row["codebook"]) for row in exported} == {
+        ("exclude: crash", "=1+1", "12.5", "0")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("item,rater\nx,y\n", "no column 'relevance'"),
+        ("item,rater,relevance\n", "holds no ratings"),
+        ("item,rater,relevance\nforum/question/99,rater-1,keep\n", "row 2: the item 'forum/question/99' is not among"),
+        ("item,rater,relevance,seconds\n{item},rater-1,keep,soon\n", "row 2: seconds is 'soon'"),
+        ("item,rater,relevance\n{item},rater-1,perhaps\n", "row 2: relevance is 'perhaps'"),
+    ],
+)
+def test_a_wrong_file_of_ratings_is_one_sentence_and_nothing_is_taken_in(tmp_path: Path, text: str, words: str) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    path = tmp_path / "ratings.csv"
+    # A good row comes first: it must not be taken in either.
+    header, _, bad = text.format(item=item).partition("\n")
+    good = f"{item},rater-2,keep{',' * (header.count(',') - 2)}\n" if bad and "relevance" in header else ""
+    path.write_text(f"{header}\n{good}{bad}", "utf-8")
+    words = words.replace("row 2", "row 3")
+    with open_coding(study) as coding, pytest.raises(InputError, match=words):
+        import_ratings(coding, "pilot", path)
+    with open_coding(study) as coding:
+        assert not coding.state.round("pilot").all_ratings()
+
+
+def test_a_rater_sees_their_own_ratings_while_others_work_and_looking_later_is_on_record(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
+    with open_coding(study) as coding:
+        assert {row["rater"] for row in export_ratings(coding, "pilot", "rater-1")} == {"rater-1"}
+        assert {row["rater"] for row in export_ratings(coding, "pilot", "lead")} == {"rater-1", "rater-2"}
+    with pytest.raises(StateError, match="sees the others' ratings when it is closed"):
+        agreement_of_rounds(study, "pilot", [], actor="rater-2")
+    close_by_name(study, "pilot", None)
+    disagreements_of(study, "pilot", "rater-2", open_only=False, item=None, answer=None)
+    with open_coding(study) as coding:
+        assert coding.state.round("pilot").unblinded == ["rater-2"]
+
+
+def test_the_machines_phrase_is_told_only_after_the_raters_own(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    through_main(study)
+    open_by_name(study, "phrases", None)
+    shown = next_for(study, "phrases", "rater-1")
+    assert shown["title"].startswith("how to save layer")
+    assert shown["text"] == "I want to save it"
+    assert "proposal" not in shown
+    assert shown["facets"][0]["proposed"] == []
+    done = give_one(study, "phrases", "rater-1", shown["item"], {"phrase": "store, layer"})
+    assert done["proposal"].startswith("save, layer")
+
+
+def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: Study) -> None:
+    open_by_name(study, "pilot", None)
+    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    with open_coding(study) as coding:
+        first = rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, key="k1")
+    close_by_name(study, "pilot", None, "a test")
+    with open_coding(study) as coding:
+        assert rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, key="k1") == first
+        assert len(coding.state.round("pilot").all_ratings()) == 1
+
+
+def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:
+    import_codebook(study)
+    with open_coding(study) as coding:
+        head = coding.state.head
+        add = {"id": "training/new", "facet": "issue", "parent": "training", "name": "new"}
+        with pytest.raises(StateError, match="is or was a code"):
+            coding.act(lambda state: [NewAct("codebook.add", "lead", add), NewAct("codebook.add", "lead", add)])
+        assert coding.journal.head() == coding.state.head == head
+        assert "training/new" not in coding.state.history.latest.codes
+    change_codebook(study, "codebook.add", add)
+    assert codebook_at(study, None).version == 2
+
+
+def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
+    open_by_name(study, "pilot", None)
+    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    with open_coding(study) as one, open_coding(study) as other:
+        rate(one, "pilot", "rater-1", items[0], {"relevance": "keep"})
+        rate(other, "pilot", "rater-2", items[0], {"relevance": "keep"})
+        assert one.state == other.state
+        with pytest.raises(StateError):
+            one.act(lambda state: close_round(state, "pilot", "lead"))
+
+
+def test_many_raters_at_once_lose_nothing(study: Study) -> None:
+    open_by_name(study, "pilot", None)
+    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    failures: list[Exception] = []
+
+    def work(rater: str) -> None:
+        try:
+            with open_coding(study) as coding:
+                for item in items * 5:
+                    rate(coding, "pilot", rater, item, {"relevance": "keep"})
+        except Exception as error:  # noqa: BLE001 - told to the test, which fails with it
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(rater,)) for rater in ("rater-1", "rater-2") for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    with open_coding(study) as coding:
+        assert len(coding.state.round("pilot").all_ratings()) == 6 * 20
+        assert rebuilt(coding.journal) == coding.state
+
+
+def test_a_replaced_rater_hands_over_what_is_left(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    item = items_for(study, "pilot", "rater-2", left_only=False)[0]["item"]
+    with open_coding(study) as coding:
+        rate(coding, "pilot", "rater-2", item, {"relevance": "keep"})
+    done = replace_by_name(study, "pilot", None, "rater-2", "rater-3", "ill")
+    assert done["raters"] == ["rater-1", "rater-2 then rater-3"]
+    assert len(items_for(study, "pilot", "rater-3", left_only=False)) == 3
+
+
+def test_published_decisions_come_in_marked_as_such(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    path = tmp_path / "labels.csv"
+    path.write_text("item,phase\nforum/question/1,training\nforum/question/2,setting\n", "utf-8")
+    with open_coding(study) as coding:
+        assert import_decisions(coding, "labels", path, "lead", "a paper") == 2
+        import_decisions(coding, "labels", path, "lead", "a paper")
+        found = coding.state.published["labels"]
+    assert {made.how for made in found.values()} == {"published"}
+    assert len(found) == 2
+
+
+def test_a_step_decided_by_a_round_makes_the_funnel_stale_when_it_is_settled(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    through_main(study)
+    found = last_result(study)
+    assert found is not None
+    assert not found[1]
+
+
+def test_a_moment_is_read_as_people_write_it() -> None:
+    assert in_utc("2027-03-01") == "2027-03-01T23:59:59.000000+00:00"
+    assert in_utc("2027-03-01T18:00+01:00") == "2027-03-01T17:00:00.000000+00:00"
+    with pytest.raises(InputError, match="'soon' is no time"):
+        in_utc("soon")
+
+
+def test_the_state_of_a_fresh_journal_is_empty(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    with open_coding(study) as coding:
+        assert coding.state == State()
+        assert isinstance(coding, Coding)
+        with pytest.raises(StateError, match="no round 'main', allowed: none has been opened yet"):
+            coding.act(lambda state: decide_agreed(state, "main", "lead"))
