@@ -12,8 +12,8 @@ from acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.answers import checked_answer, written
 from quaestor.coding.assignment import assigned, in_order
-from quaestor.coding.ratings import give_rating, hours, labels
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan
+from quaestor.coding.ratings import drift_labels, give_rating, hours, labels, practise
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
 from quaestor.coding.rounds import (
     close_round,
     missing,
@@ -270,3 +270,33 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
     with pytest.raises(StateError, match="no round 'mian', allowed: main"):
         table.state.round("mian")
     assert open_round
+
+
+def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> None:
+    table = Table()
+    practice = (Practice("p1", {"relevance": "exclude: crash"}, "The answer mends an error."),)
+    table.open(items=["i1"], practice=practice)
+    with pytest.raises(StateError, match="1 items to practise on before 'main' counts"):
+        table.rate("first", "i1", relevance="keep")
+    act, right, feedback = practise(table.state, "main", "first", "p1", {"relevance": "keep"})
+    table.record(act)
+    assert (right, feedback) == ({"relevance": False}, "The answer mends an error.")
+    assert not table.state.round("main").all_ratings()
+    table.rate("first", "i1", relevance="keep")
+    with pytest.raises(InputError, match="no practice item of 'main', allowed: p1"):
+        practise(table.state, "main", "second", "i1", {"relevance": "keep"})
+
+
+def test_drift_compares_each_rater_with_what_they_said_before() -> None:
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("keep", "keep"))
+    table.open("drift", items=["i1", "i2"], kind="drift")
+    for rater, item, word in (
+        ("first", "i1", "keep"), ("first", "i2", "exclude: crash"),
+        ("second", "i1", "keep"), ("second", "i2", "exclude: crash"),
+    ):  # fmt: skip
+        table.rate(rater, item, "drift", relevance=word)
+    found = drift_labels(table.state, "drift", "main", "relevance")
+    now = {item: label for item, which, label in found if which == "drift"}
+    then = {item: label for item, which, label in found if which == "main"}
+    assert {item for item in now if now[item] != then[item]} == {"i2 (first)"}
+    assert len(now) == len(then) == 4

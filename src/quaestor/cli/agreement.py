@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from quaestor.study.agreement import Agreement, Estimate
-    from quaestor.study.folder import Study
+    from quaestor.study.round_agreement import RoundAgreement
 
 
 def add_to(app: typer.Typer) -> None:
@@ -28,6 +28,9 @@ def agreement(
     ] = None,
     version: Annotated[int | None, typer.Option(help="Read a round's ratings under this codebook version.")] = None,
     level: Annotated[str | None, typer.Option(help="Read them at this level of the codebook, such as phase.")] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="ROUND", help="Of a drift round: compare each rater with this earlier one.")
+    ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     ratings: Annotated[
@@ -65,9 +68,16 @@ def agreement(
         quaestor agreement --ratings ratings.csv --facet topics --separator ";" --json
     """
     from quaestor.study.agreement import RatingsFile, agreement_of_file, to_json
+    from quaestor.study.round_agreement import agreement_of_rounds
 
     if ratings is None:
-        _of_rounds(chosen_study(study), round_, facet or [], version, level or "", actor, json)
+        if against and round_ is None:
+            raise InputError("--against goes with --round: name the drift round too")
+        found_rounds = agreement_of_rounds(
+            chosen_study(study), round_, facet or [],
+            version=version, level=level or "", against=against or "", actor=actor,
+        )  # fmt: skip
+        _show_rounds(found_rounds, json)
         return
     if round_ is not None:
         raise InputError("--round and --ratings are two places to look: give one of them")
@@ -91,13 +101,9 @@ def agreement(
         _show(one)
 
 
-def _of_rounds(
-    opened: Study, name: str | None, facets: list[str], version: int | None, level: str, actor: str | None, json: bool
-) -> None:
+def _show_rounds(found: list[RoundAgreement], json: bool) -> None:
     from quaestor.study.agreement import to_json
-    from quaestor.study.round_agreement import agreement_of_rounds
 
-    found = agreement_of_rounds(opened, name, facets, version=version, level=level, actor=actor)
     if json:
         values = [one.about | to_json(one.agreement) for one in found]
         print_json(values[0] if len(values) == 1 else values)

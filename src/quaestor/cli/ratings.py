@@ -47,8 +47,8 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
         return
     if shown["instructions"] and not shown["done"]:
         screen.print(escape(shown["instructions"]) + "\n")
-    for one in shown["practice"] if not shown["done"] else ():
-        screen.print(f"[dim]to practise:[/dim] {escape(one['item'])}: {escape(one['feedback'])}")
+    if shown["practice"]:
+        screen.print(f"[dim]To practise on: answer it with `quaestor ratings practise {escape(name)}`[/dim]\n")
     screen.print(f"[bold]{escape(shown['title'])}[/bold]")
     screen.print(f"{escape(shown['item'])}  {escape(shown['link'])}\n[dim]{escape(' '.join(shown['tags']))}[/dim]\n")
     screen.print(escape(shown["text"]))
@@ -79,14 +79,8 @@ def give(
     """
     from quaestor.study.rating_desk import give_one
 
-    answers = {}
-    for one in answer:
-        facet, equals, value = one.partition("=")
-        if not equals:
-            raise InputError(f"{one!r} is no answer: write it as FACET=ANSWER")
-        answers[facet.strip()] = value.strip()
     done = give_one(
-        chosen_study(study), name, actor, item, answers,
+        chosen_study(study), name, actor, item, _answers(answer),
         unsure=tuple(unsure or ()), memo=memo, seconds=seconds, key=key,
     )  # fmt: skip
     if json:
@@ -95,6 +89,42 @@ def give(
     errors().print(f"On record as act {done['act']}; {number(done['left'])} left")
     if done["proposal"]:
         errors().print(f"A machine would say: {done['proposal']}")
+
+
+def _answers(given: list[str]) -> dict[str, str]:
+    answers = {}
+    for one in given:
+        facet, equals, value = one.partition("=")
+        if not equals:
+            raise InputError(f"{one!r} is no answer: write it as FACET=ANSWER")
+        answers[facet.strip()] = value.strip()
+    return answers
+
+
+@group.command()
+def practise(
+    name: RoundArgument,
+    item: Annotated[str, typer.Argument(help="A practice item's id.")],
+    answer: Annotated[list[str], typer.Argument(help="FACET=ANSWER for each facet.")],
+    actor: RaterOption,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Try a practice item and hear what would have been right; it counts for nothing.
+
+    Example: quaestor ratings practise pilot stackoverflow/question/34454721 relevance=keep --as rater-1
+    """
+    from quaestor.study.rating_desk import try_one
+
+    done = try_one(chosen_study(study), name, actor, item, _answers(answer))
+    if json:
+        print_json(done)
+        return
+    for facet, right in done["right"].items():
+        errors().print(f"{facet}: {'right' if right else 'expected ' + done['answers'][facet]}")
+    if done["feedback"]:
+        errors().print(done["feedback"], soft_wrap=True, markup=False)
+    errors().print(f"{done['left']} to practise on" if done["left"] else f"Now {name} counts")
 
 
 @group.command("import")

@@ -7,8 +7,8 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import checked_answers, label_of
-from quaestor.coding.records import CANNOT_JUDGE, Facet, Rating
+from quaestor.coding.answers import checked_answer, checked_answers, label_of
+from quaestor.coding.records import CANNOT_JUDGE, Facet, Practice, Rating
 from quaestor.coding.state import OPEN, RoundState, State
 from quaestor.store.records import NewAct, new_key
 
@@ -47,6 +47,11 @@ def give_rating(
         raise InputError(f"the item {item!r} is not among those of {rater!r} in {name!r}: see `quaestor round items`")
     if one.plan.set_size and item not in one.open_items():
         raise StateError(f"the item {item!r} is not in set {one.set}, which is the one being rated")
+    if to_practise(one, rater) and not (simulated or imported):
+        raise StateError(
+            f"{rater!r} has {len(to_practise(one, rater))} items to practise on before {name!r} counts: "
+            f"`quaestor ratings practise {name}`"
+        )
     if seconds < 0:
         raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: it cannot be less than none")
     payload: dict[str, Any] = {
@@ -70,6 +75,35 @@ def give_rating(
     return NewAct("rating", rater, payload, one.plan.codebook, key or new_key())
 
 
+def to_practise(one: RoundState, rater: str) -> list[Practice]:
+    """The practice items that a rater has not tried yet."""
+    tried = one.practised.get(rater, ())
+    return [practice for practice in one.plan.practice if practice.item not in tried]
+
+
+def practise(
+    state: State, name: str, rater: str, item: str, answers: Mapping[str, Any]
+) -> tuple[NewAct, dict[str, bool], str]:
+    """Try a practice item: the act, which facets were right, and what is said about it. It counts for nothing."""
+    one = state.round(name)
+    if one.seat_of(rater) is None:
+        raise StateError(f"{rater!r} does not rate in {name!r}")
+    found = next((practice for practice in one.plan.practice if practice.item == item), None)
+    if found is None:
+        items = listed(practice.item for practice in one.plan.practice) or "none"
+        raise InputError(f"{item!r} is no practice item of {name!r}, allowed: {items}")
+    book = state.history.at(one.plan.codebook)
+    given = checked_answers(one.plan, book, answers)
+    right = {
+        facet.id: label_of(facet, given.get(facet.id))
+        == label_of(facet, checked_answer(facet, book, found.answers[facet.id]))
+        for facet in one.plan.facets
+        if facet.id in found.answers
+    }
+    payload = {"round": name, "item": item, "answers": given}
+    return NewAct("practice", rater, payload, one.plan.codebook), right, found.feedback
+
+
 def labels(
     state: State, name: str, facet: str, version: int | None = None, level: str = ""
 ) -> list[tuple[str, str, Label | None]]:
@@ -87,6 +121,21 @@ def labels(
             if rating is not None:
                 found.append((item, seat.label, _label(state, asked, rating, version, level)))
     return found
+
+
+def drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tuple[str, str, Label | None]]:
+    """(item and rater, round, label): what each rater said then and says now, under the codebook of now.
+
+    Agreement over these tells whether raters still use the codes as they did.
+    """
+    version = state.round(name).plan.codebook
+    known = {(item, rater) for item, rater, _ in labels(state, name, facet, version)}
+    return [
+        (f"{item} ({rater})", which, label)
+        for which in (earlier, name)
+        for item, rater, label in labels(state, which, facet, version)
+        if (item, rater) in known
+    ]
 
 
 def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | None:

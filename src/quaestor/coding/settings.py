@@ -42,13 +42,17 @@ class RoundItems(Settings):
     after: Name | None = None
     sample: Name | None = None
     kept_by: Name | None = None
+    again: Name | None = None
+    size: Annotated[int, Field(ge=1)] | None = None
     without: tuple[Name, ...] = ()
     set_size: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _come_from_one_place(self) -> Self:
-        if sum(bool(one) for one in (self.after, self.sample, self.kept_by)) != 1:
-            raise ValueError("items come from one place: give after, sample or kept_by")
+        if sum(bool(one) for one in (self.after, self.sample, self.kept_by, self.again)) != 1:
+            raise ValueError("items come from one place: give after, sample, kept_by or again")
+        if self.size is not None and self.again is None:
+            raise ValueError("size goes with again: how many items of an earlier round are rated again")
         return self
 
 

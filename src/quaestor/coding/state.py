@@ -67,6 +67,7 @@ class RoundState:
     decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
     unifications: list[Unification] = field(default_factory=list)
     reread: dict[int, list[str]] = field(default_factory=dict)
+    practised: dict[str, list[str]] = field(default_factory=dict)
 
     def seat_of(self, rater: str) -> Seat | None:
         return next((seat for seat in self.seats if rater in seat.raters), None)
@@ -248,6 +249,10 @@ def _reread(state: State, act: Act) -> None:
     state.rounds[said["round"]].reread.setdefault(said["set"], []).append(said["item"])
 
 
+def _practised(state: State, act: Act) -> None:
+    state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
+
+
 _TAKES: dict[str, Callable[[State, Act], None]] = {
     "round.open": _opened,
     "round.close": _closed,
@@ -258,6 +263,7 @@ _TAKES: dict[str, Callable[[State, Act], None]] = {
     "round.set": _next_set,
     "round.unblind": _unblinded,
     "rating": _rated,
+    "practice": _practised,
     "comment": _commented,
     "tie.comment": _commented,
     "decision": _decided,

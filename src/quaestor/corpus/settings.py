@@ -10,7 +10,6 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from quaestor.base.settings import Name, Seed, Settings
 
-
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Tag = Annotated[str, StringConstraints(pattern=r"^[^\s<>|]+$")]
 

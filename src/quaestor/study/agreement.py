@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.ratings import labels
+from quaestor.coding.ratings import drift_labels, labels
 from quaestor.coding.records import CANNOT_JUDGE
 from quaestor.coding.state import State
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
@@ -41,9 +41,19 @@ class _Row:
 
 
 def round_agreement(
-    state: State, name: str, facet: str, *, version: int | None = None, level: str = "", seed: int = 0
+    state: State,
+    name: str,
+    facet: str,
+    *,
+    version: int | None = None,
+    level: str = "",
+    against: str = "",
+    seed: int = 0,
 ) -> Agreement:
-    """The agreement of a round on one facet, from its ratings alone, read under any version of the codebook."""
+    """The agreement of a round on one facet, from its ratings alone, read under any version of the codebook.
+
+    Against an earlier round it is the agreement of each rater with what they said then.
+    """
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
     if facet not in names:
@@ -51,7 +61,9 @@ def round_agreement(
     asked = one.plan.facet(facet)
     if asked.kind == "text":
         raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
-    found = labels(state, name, facet, version, level)
+    if against:
+        state.round(against)
+    found = drift_labels(state, name, against, facet) if against else labels(state, name, facet, version, level)
     if asked.kind == "multiple":
         sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
         return agreement(set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet, seed=seed)

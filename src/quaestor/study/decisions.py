@@ -64,7 +64,9 @@ def _for_tie_breaker(state: State, name: str, who: str) -> list[dict[str, Any]]:
 
 
 def _end(decision: Decision | None) -> dict[str, str]:
-    return {"decision": written(decision.answer) if decision else "", "how": decision.how if decision else ""}
+    if decision is None:
+        return {"decision": "", "how": ""}
+    return {"decision": written(decision.answer), "how": decision.how + (", simulated" if decision.simulated else "")}
 
 
 def settle_agreed(study: Study, name: str, actor: str | None) -> int:

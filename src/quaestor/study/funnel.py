@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -102,6 +102,19 @@ def decided_by_rounds(study: Study) -> dict[str, list[str]]:
     return known[1]
 
 
+def simulated_rounds(study: Study, rounds: Iterable[str]) -> list[str]:
+    """A note for each round of these that simulated raters decided."""
+    if not rounds:
+        return []
+    with open_coding(study) as coding:
+        state = coding.state
+    return [
+        f"the round {name} was rated by simulated raters"
+        for name in rounds
+        if any(rating.simulated for rating in state.rounds[name].all_ratings())
+    ]
+
+
 def run_funnel(study: Study) -> FunnelResult:
     """Run the funnel and keep what it found; the same evidence and settings give the same result."""
     with _opened(study) as opened, sole_user(study.funnel_folder, "the funnel"):
@@ -124,7 +137,7 @@ def run_funnel(study: Study) -> FunnelResult:
         _write_candidates(opened, fell)
         pending = tuple(step.step for step in opened.pending)
         waits_for = opened.pending[0].round or "" if opened.pending else ""
-        note = "; ".join(opened.manifest.notes)
+        note = "; ".join([*opened.manifest.notes, *simulated_rounds(study, opened.decided)])
         result = FunnelResult(study.funnel_source(), steps, pending, opened.seed, waits_for, note)
         document = {"fingerprint": fingerprint(study, opened.manifest), "result": asdict(result)}
         write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())

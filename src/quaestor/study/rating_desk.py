@@ -7,10 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from quaestor.coding.answers import choices
+from quaestor.coding.answers import choices, written
 from quaestor.coding.proposals import propose
+from quaestor.coding.ratings import practise, to_practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView
+from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
+from quaestor.store.records import NewAct
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
 from quaestor.study.ratings import rate
@@ -25,7 +28,8 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
     """The next item of a rater with all that is asked of it."""
     with open_coding(study) as coding:
         view = rater_view(coding.state, name, rater)
-    item = view.left[0] if view.left else None
+        trying = [one.item for one in to_practise(coding.state.round(name), rater)]
+    item = trying[0] if trying else view.left[0] if view.left else None
     shown = texts_of(study, [item] if item else []).get(item or "")
     return {
         "round": name,
@@ -35,9 +39,7 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
         "tags": list(shown.tags) if shown else [],
         "link": shown.link if shown else "",
         "instructions": view.instructions,
-        "practice": [
-            {"item": one.item, "answers": dict(one.answers), "feedback": one.feedback} for one in view.practice
-        ],
+        "practice": bool(trying),
         "facets": [_asked(facet, view, item) for facet in view.facets],
         "done": len(view.items) - len(view.left),
         "items": len(view.items),
@@ -97,6 +99,29 @@ def give_one(
         found = propose(shown.title) if shown else None
         proposal = f"{found.verb}, {found.object} ({found.certainty})" if found else ""
     return {"act": act, "left": len(view.left), "proposal": proposal}
+
+
+def try_one(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Try a practice item and hear what would have been right."""
+    with open_coding(study) as coding:
+        told: list[tuple[dict[str, bool], str]] = []
+
+        def act(state: State) -> NewAct:
+            new, right, feedback = practise(state, name, rater, item, answers)
+            told.append((right, feedback))
+            return new
+
+        coding.act(act)
+        one = coding.state.round(name)
+        found = next(practice for practice in one.plan.practice if practice.item == item)
+    right, feedback = told[0]
+    return {
+        "item": item,
+        "right": right,
+        "answers": {facet: written(answer) for facet, answer in found.answers.items()},
+        "feedback": feedback,
+        "left": len(to_practise(one, rater)),
+    }
 
 
 def plain_text(body: str) -> str:

@@ -59,6 +59,7 @@ def agreement_of_rounds(
     *,
     version: int | None = None,
     level: str = "",
+    against: str = "",
     actor: str | None = None,
 ) -> list[RoundAgreement]:
     """The agreement of one closed round, or of all of them."""
@@ -68,10 +69,12 @@ def agreement_of_rounds(
         if not chosen:
             raise StateError("no round has been closed yet: agreement can be seen when one is")
         found = []
+        if against:
+            _require(coding, state.round(against), actor or coding.lead)
         for one in chosen:
             _require(coding, one, actor or coding.lead)
             asked = list(facets) or [facet.id for facet in one.plan.facets if facet.kind != "text"]
-            found += [_one(coding, one, facet, version, level) for facet in asked]
+            found += [_one(coding, one, facet, version, level, against) for facet in asked]
         return found
 
 
@@ -81,8 +84,8 @@ def _require(coding: Coding, one: RoundState, actor: str) -> None:
     note_view(coding, one.plan.round, actor)
 
 
-def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str) -> RoundAgreement:
-    found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level)
+def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str, against: str) -> RoundAgreement:
+    found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level, against=against)
     plan = one.plan
     measured = facet == plan.measured and plan.threshold is not None
     value = statistic(found, plan.statistic).value

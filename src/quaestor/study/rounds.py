@@ -17,6 +17,7 @@ from quaestor.coding.records import Facet, Plan, Practice
 from quaestor.coding.rounds import missing, open_round
 from quaestor.coding.settings import RoundSettings
 from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.corpus.sampling import simple_sample
 from quaestor.measures.records import Agreement, Estimate
 from quaestor.study.agreement import round_agreement
 from quaestor.study.coding import Coding
@@ -83,6 +84,10 @@ def _items(study: Study, state: State, one: RoundSettings) -> tuple[str, ...]:
         if found is None:
             raise StateError(f"{one.round!r} takes what {one.items.kept_by!r} keeps, which is not settled yet")
         chosen = sorted(found)
+    elif one.items.again is not None:
+        rated = state.round(one.items.again).plan.items
+        seed = one.seed if one.seed is not None else study.settings.study.seed
+        chosen = simple_sample(rated, one.items.size or len(rated), seed)
     elif one.items.sample is not None:
         drawn = draw_sample(study, one.items.sample)
         chosen = sorted(item for items in drawn.strata.values() for item in items)

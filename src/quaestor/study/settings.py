@@ -76,7 +76,8 @@ class StudySettings(Settings):
             for facet in one.facets:
                 if facet not in self.facets:
                     raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
-            for field, before in (("after", one.after), ("items.kept_by", one.items.kept_by)):
+            earlier_rounds = {"after": one.after, "items.kept_by": one.items.kept_by, "items.again": one.items.again}
+            for field, before in earlier_rounds.items():
                 if before is not None and before not in names:
                     raise ValueError(_unknown(f"{key}.{field}", before, names))
             for field, earlier in (("items.without", one.items.without), ("confirms", one.confirms)):

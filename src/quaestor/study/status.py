@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quaestor.corpus.evidence import read_manifest
+from quaestor.study.coding_status import Stage, coding_stages
 from quaestor.study.folder import Study
 from quaestor.study.sources import what_changed
 
 _MANY_REJECTED = 0.05
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One part of the study's way: its state in a word, and in a sentence."""
-
-    name: str
-    state: str  # done, doubtful, stale, waiting, none
-    detail: str
 
 
 @dataclass(frozen=True)
@@ -33,8 +25,13 @@ def study_status(study: Study) -> Status:
     """Look at what is there; nothing is computed."""
     sources = [_source(study, name) for name in study.settings.sources]
     funnel = _funnel(study)
-    stages = (*sources, funnel)
-    return Status(study.settings.study.title or study.settings.study.name, stages, _next(study, sources, funnel))
+    coding, coding_next = coding_stages(study)
+    following = _next(study, sources, funnel) or coding_next
+    return Status(
+        study.settings.study.title or study.settings.study.name,
+        (*sources, funnel, *coding),
+        following or "quaestor serve, to look at what each step kept and dropped",
+    )
 
 
 def _source(study: Study, name: str) -> Stage:
@@ -85,4 +82,4 @@ def _next(study: Study, sources: list[Stage], funnel: Stage) -> str:
         return f"add [[funnel.steps]] to {study.file}"
     if funnel.state in ("waiting", "stale"):
         return "quaestor funnel"
-    return "quaestor serve, to look at what each step kept and dropped"
+    return ""
