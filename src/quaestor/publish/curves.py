@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -23,7 +24,8 @@ _STYLE = """
 
 def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False) -> str:
     """An SVG of both curves; it says so where the raters were simulated."""
-    top = max([0.1, *(max(one.discrepancy, one.incompatibility) for one in found)])
+    highest = max([0.1, *(max(one.discrepancy, one.incompatibility) for one in found)])
+    top = math.ceil(highest * 5) / 5  # so that the lines of the grid stand at round numbers
     last = max([2, *(one.set for one in found)])
     parts = []
     for step in range(5):

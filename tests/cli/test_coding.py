@@ -1,0 +1,158 @@
+"""Coding on the command line: a pair of raters from the codebook to the decisions, and wrong calls in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from small_study import ITEMS, small_study
+
+QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
+
+
+class Shell:
+    """A terminal in a study folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        return subprocess.run(
+            [QUAESTOR, *arguments], cwd=self.folder, capture_output=True, text=True, env=environment, check=False
+        )
+
+    def json(self, *arguments: str) -> Any:
+        done = self(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def refusal(self, *arguments: str) -> str:
+        done = self(*arguments)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert done.stdout == ""
+        assert done.stderr.count("\n") == 1, done.stderr
+        return done.stderr
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    small_study(tmp_path / "study")
+    return Shell(tmp_path / "study")
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A study that no test changes."""
+    folder = tmp_path_factory.mktemp("untouched")
+    small_study(folder)
+    return Shell(folder)
+
+
+def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_path: Path) -> None:
+    assert "Next: quaestor codebook import" in shell("status").stdout
+    assert shell.json("codebook", "import")["version"] == 1
+    assert shell.json("round", "open", "pilot")["items"] == 4
+    shown = shell.json("ratings", "next", "pilot", "--as", "rater-1")
+    assert shown["instructions"] == "Read the title."
+    assert "relevance" in shell("ratings", "next", "pilot", "--as", "rater-1").stdout
+    given = shell.json(
+        "ratings", "give", "pilot", shown["item"], "relevance=keep", "--as", "rater-1", "--memo", "clear"
+    )
+    assert given["left"] == 3
+    items = shell.json("round", "items", "pilot", "--as", "rater-1")
+    rows = ["item,rater,relevance"]
+    for number, one in enumerate(items):
+        rows += [f"{one['item']},rater-1,keep", f"{one['item']},rater-2,{'exclude: crash' if number == 0 else 'keep'}"]
+    (tmp_path / "ratings.csv").write_text("\n".join(rows), "utf-8")
+    assert shell.json("ratings", "import", "pilot", str(tmp_path / "ratings.csv")) == {"given": 8, "known": 0}
+    assert "8 were there already" in shell("ratings", "import", "pilot", str(tmp_path / "ratings.csv")).stderr
+    assert shell.json("round", "close", "pilot")["missing"] == 0
+    found = shell.json("agreement", "--round", "pilot")
+    assert (found["n"], found["percent"], found["passed"], found["simulated"]) == (4, 0.75, False, False)
+    assert "had to reach 0.4: not reached" in shell("agreement", "--round", "pilot").stdout
+    (differing,) = shell.json("decisions", "list", "pilot")
+    assert differing["answers"] == [["rater-1", "keep"], ["rater-2", "exclude: crash"]]
+    shell.json("decisions", "agree", "pilot")
+    shell.json("decisions", "comment", "pilot", differing["item"], "it is a crash", "--as", "rater-2")
+    shell.json("decisions", "settle", "pilot", differing["item"], "exclude: crash", "--how", "discussion")
+    assert "1 disagreements, 1 settled" in shell("decisions", "list", "pilot").stderr
+    exported = shell("decisions", "export", "pilot").stdout
+    assert exported.count("agreement") == 3
+    assert "discussion" in exported
+    assert "answer: keep" not in shell.refusal("round", "open", "main")
+    shell.json("round", "waive", "pilot", "--reason", "too few")
+    assert shell.json("round", "open", "main")["items"] == 12
+    assert "round main" in shell("status").stdout
+
+
+def test_the_codebook_is_changed_compared_and_changed_back(shell: Shell, tmp_path: Path) -> None:
+    shell.json("codebook", "import")
+    shell.json("codebook", "add", "setting/layer", "--facet", "issue", "--parent", "setting", "--name", "layer")
+    shell.json("codebook", "rename", "setting/layer", "a layer")
+    shell.json("codebook", "redefine", "setting/layer", "--definition", "One part of a model.", "--key", "l")
+    shell.json("codebook", "move", "setting/layer", "--to", "training")
+    shell.json("codebook", "merge", "setting/layer", "--into", "training/loss")
+    shell.json("codebook", "split", "training/loss", "--part", "a=custom", "--part", "b=plain", "--otherwise", "b")
+    shell.json("codebook", "retire", "a")
+    assert shell.json("codebook", "undo", "8")["version"] == 9
+    changes = shell.json("codebook", "log")
+    assert [one["kind"] for one in changes][-2:] == ["retire", "undo"]
+    assert [one["version"] for one in changes if one["undone"]] == [8]
+    assert {one["what"] for one in shell.json("codebook", "diff", "1")} == {"added", "split"}
+    assert "version 9" in shell("codebook", "show").stdout
+    shell("codebook", "show", "--version", "2", "--out", str(tmp_path / "two.toml"))
+    assert 'id = "setting/layer"' in (tmp_path / "two.toml").read_text("utf-8")
+    assert shell.json("codebook", "show")["codes"][0]["id"] == "training"
+
+
+def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> None:
+    shell.json("round", "open", "pilot")
+    assert "simulated raters need a synthetic dump" in shell.refusal("synth", "ratings", "pilot")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["round", "open", "pillot"], "there is no round 'pillot', allowed: pilot"),
+        (["round", "close", "pilot"], "there is no round 'pilot', allowed: none has been opened yet"),
+        (["round", "open", "main"], "comes after 'pilot', which has not been opened"),
+        (["ratings", "next", "pilot", "--as", "x"], "there is no round 'pilot'"),
+        (["decisions", "list", "pilot"], "there is no round 'pilot'"),
+        (["agreement"], "no round has been closed yet"),
+        (["agreement", "--against", "pilot"], "--against goes with --round"),
+        (["codebook", "rename", "x", "y"], "there is no code 'x' in the codebook"),
+        (["codebook", "split", "x", "--part", "a", "--otherwise", "a"], "write it as ID=name"),
+        (["codebook", "redefine", "x"], "say what is new"),
+        (["codebook", "import", "nowhere.toml"], "nowhere.toml cannot be read"),
+        (["codebook", "show", "--version", "7"], "there is no 7"),
+        (["phrases", "curves", "pilot"], "there is no round 'pilot'"),
+        (["ratings", "import", "pilot", "nowhere.csv"], "there is no round 'pilot'"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(untouched: Shell, arguments: list[str], words: str) -> None:
+    assert words in untouched.refusal(*arguments)
+
+
+def test_settings_of_rounds_are_checked_and_name_what_is_allowed(shell: Shell) -> None:
+    file = shell.folder / "study.toml"
+    text = file.read_text("utf-8")
+    for old, new, words in (
+        ('facets = ["relevance"]', 'facets = ["relevanse"]', "rounds[0].facets is 'relevanse', allowed: relevance"),
+        ('after = "pilot"', 'after = "later"', "rounds[1].after is 'later', allowed: pilot"),
+        ('tie_breaker = "tie-breaker"', 'tie_breaker = "rater-1"', "cannot break its ties"),
+        ("items = { sample", 'items = { after = "how-to", sample', "items come from one place"),
+        ('kind = "pilot"', 'kind = "trial"', "rounds[0].kind is 'trial', allowed: pilot"),
+        ('codes = "issue"', 'options = ["a"]', "level needs codes"),
+        ("threshold = 0.4", "treshold = 0.4", "rounds[0].treshold is not a known key, allowed here: threshold"),
+    ):
+        assert old in text
+        file.write_text(text.replace(old, new, 1), "utf-8")
+        assert words in shell.refusal("round", "list")
+    assert ITEMS
