@@ -198,3 +198,8 @@ def test_with_several_raters_kappa_per_code_is_fleiss_of_the_code_against_the_re
         expected = fleiss_kappa(patterns_of(table_of(alone)))
         assert code.kappa.value == pytest.approx(expected.value, abs=1e-12)
         assert code.kappa.se == pytest.approx(expected.se, abs=1e-12)
+        used, gaps = matrix == place, matrix == MISSING
+        assert code.n_any == used.any(axis=1).sum()
+        assert code.n_all == (used | gaps).all(axis=1).sum()
+        raters, uses = (~gaps).sum(axis=1), used.sum(axis=1)
+        assert code.specific == pytest.approx((uses * (uses - 1) / (raters - 1)).sum() / uses.sum())

@@ -1,0 +1,148 @@
+"""Ratings as a matrix of items × raters, and which items are left out of it and why."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.base.errors import InputError
+
+TOO_FEW_RATERS = "rated by fewer than two raters"
+CANNOT_JUDGE = "cannot judge"
+MISSING = -1
+MOST_LABELS = 2_000
+"""More different labels are text that somebody wrote, not codes that raters chose among."""
+
+NO_CODE = "(none)"
+
+Label = TypeVar("Label", str, frozenset[str])
+
+
+@dataclass(frozen=True, eq=False)
+class RatingTable:
+    """The items that at least two raters rated; `ratings` holds places in `labels`, -1 where one is missing."""
+
+    items: tuple[str, ...]
+    raters: tuple[str, ...]
+    labels: tuple[str, ...]
+    ratings: NDArray[np.int64]
+    left_out: Mapping[str, str]
+    """Item → why it is not in the matrix."""
+    lonely: tuple[str, ...] = ()
+    """Raters who share no item with another."""
+    ordered: bool = False
+    """Whether the order of `labels` means something: they are numbers, or their order was given."""
+    sets: tuple[frozenset[str], ...] | None = None
+    """For facets with several codes an item: the codes behind each label."""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        return dict(sorted(Counter(self.left_out.values()).items()))
+
+    def values(self) -> NDArray[np.float64]:
+        """The labels as numbers, for an interval scale."""
+        numbers = [number_of(label) for label in self.labels]
+        for label, number in zip(self.labels, numbers, strict=True):
+            if number is None:
+                raise InputError(f"an interval scale needs numbers, and {label!r} is none: use ordinal or nominal")
+        return np.array(numbers, dtype=np.float64)
+
+
+def rating_table(
+    ratings: Iterable[tuple[str, str, str | None]], *, order: Sequence[str] = (), cannot_judge: Collection[str] = ()
+) -> RatingTable:
+    """From (item, rater, label) triples, where None is a missing rating; `order` lists all labels, lowest first."""
+    given, undecided = _gather(ratings, frozenset(cannot_judge))
+    used = _used(given)
+    if len(set(order)) < len(order):
+        raise InputError(f"the order {', '.join(order)} names a label twice: name each once")
+    if unknown := sorted(used - set(order)) if order else []:
+        raise InputError(f"the label {unknown[0]!r} is not in the order {', '.join(order)}: add it there")
+    labels = tuple(order) or in_order(used)
+    ordered = bool(order) or all(number_of(label) is not None for label in labels)
+    return replace(_table(given, undecided, labels), labels=labels, ordered=ordered)
+
+
+def set_table(
+    ratings: Iterable[tuple[str, str, frozenset[str] | None]], *, cannot_judge: Collection[str] = ()
+) -> RatingTable:
+    """The same for raters who may give an item several codes; an empty set says that no code applies."""
+    given, undecided = _gather(ratings, frozenset(frozenset([label]) for label in cannot_judge))
+    sets = tuple(sorted(_used(given), key=lambda codes: (len(codes), in_order(codes))))
+    labels = tuple("; ".join(in_order(codes)) or NO_CODE for codes in sets)
+    return replace(_table(given, undecided, sets), labels=labels, sets=sets)
+
+
+def _gather(
+    ratings: Iterable[tuple[str, str, Label | None]], cannot_judge: frozenset[Label]
+) -> tuple[dict[str, dict[str, Label]], set[str]]:
+    given: dict[str, dict[str, Label]] = {}
+    undecided: set[tuple[str, str]] = set()
+    for item, rater, label in ratings:
+        found = given.setdefault(item, {})
+        if label is None:
+            continue
+        known = found.get(rater)
+        if known is None and (item, rater) not in undecided:
+            if label in cannot_judge:
+                undecided.add((item, rater))
+            else:
+                found[rater] = label
+        elif known != label and not (known is None and label in cannot_judge):
+            raise InputError(
+                f"rater {rater!r} rates item {item!r} twice, as {_shown(known)} and as {_shown(label)}: keep one"
+            )
+    return given, {item for item, _ in undecided}
+
+
+def _shown(label: str | frozenset[str] | None) -> str:
+    if label is None:
+        return CANNOT_JUDGE
+    return repr(label) if isinstance(label, str) else repr("; ".join(sorted(label)))
+
+
+def _used(given: Mapping[str, Mapping[str, Label]]) -> set[Label]:
+    """The labels of the items that two raters rated."""
+    return {label for found in given.values() if len(found) >= 2 for label in found.values()}
+
+
+def _table(given: Mapping[str, Mapping[str, Label]], undecided: set[str], labels: tuple[Label, ...]) -> RatingTable:
+    if len(labels) > MOST_LABELS:
+        raise InputError(f"there are {len(labels):,} different labels, as in a column of free text: name a facet")
+    kept = {item: found for item, found in given.items() if len(found) >= 2}
+    left_out = {item: CANNOT_JUDGE if item in undecided else TOO_FEW_RATERS for item in given if item not in kept}
+    everyone = sorted({rater for found in given.values() for rater in found})
+    active = {rater for found in kept.values() for rater in found}
+    raters = tuple(rater for rater in everyone if rater in active or not active)
+    column = {rater: place for place, rater in enumerate(raters)}
+    place_of = {label: place for place, label in enumerate(labels)}
+    matrix = np.full((len(kept), len(raters)), MISSING, dtype=np.int64)
+    for row, found in zip(matrix, kept.values(), strict=True):
+        for rater, label in found.items():
+            row[column[rater]] = place_of[label]
+    lonely = tuple(rater for rater in everyone if active and rater not in active)
+    return RatingTable(tuple(kept), raters, (), matrix, left_out, lonely)
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Numbers by value, words by the alphabet."""
+    found = sorted(labels)
+    numbers = {label: number_of(label) for label in found}
+    if any(number is None for number in numbers.values()):
+        return tuple(found)
+    return tuple(sorted(found, key=lambda label: numbers[label] or 0.0))
+
+
+def number_of(label: str) -> float | None:
+    """The number a label is, if it is a finite one."""
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
