@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +13,7 @@ from quaestor.coding.records import CANNOT_JUDGE
 from quaestor.coding.state import State
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
 from quaestor.measures.records import Agreement, Estimate, Scale
-from quaestor.sources.tables import TableSettings, columns_of
-from quaestor.sources.tables.cells import ErrorCell, Record, as_text
-from quaestor.sources.tables.delimited import read_delimited
-from quaestor.sources.tables.workbook import read_workbook
+from quaestor.study.tables import columns_of_table, read_rows
 
 __all__ = ["Agreement", "Estimate", "RatingsFile", "Scale", "agreement_of_file", "round_agreement", "to_json"]
 
@@ -121,50 +117,21 @@ def _codes(label: str, separator: str) -> frozenset[str] | None:
 
 def _read(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
     path = file.path
-    if not path.is_file():
-        raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX of ratings")
-    settings = TableSettings(path=str(path), item="{item}")
-    header = columns_of(path, settings)
-    item, rater = _place(file, header, file.item, "--item"), _place(file, header, file.rater, "--rater")
+    header = columns_of_table(path)
+    item, rater = _column(file, header, file.item, "--item"), _column(file, header, file.rater, "--rater")
     if not facets:
-        others = [name for place, name in enumerate(header) if place not in (item, rater)]
+        others = [name for name in header if name not in (item, rater)]
         raise InputError(f"name what was rated with --facet, one of the columns of {path}: {listed(others)}")
-    places = [_place(file, header, facet, "--facet") for facet in facets]
-    read = read_workbook if path.suffix.lower() == ".xlsx" else read_delimited
-    with closing(_after_header(read(path, settings))) as records:
-        for record in records:
-            cells = _cells(path, record, len(header))
-            if not any(cells):
-                continue
-            if not cells[item] or not cells[rater]:
-                lacking = file.rater if cells[item] else file.item
-                raise InputError(f"{path} has no {lacking} in row {record.number}: fill it in or remove the row")
-            yield _Row(cells[item], cells[rater], tuple(cells[place] for place in places))
+    columns = [_column(file, header, facet, "--facet") for facet in facets]
+    for number, cells in read_rows(path):
+        if not cells[item] or not cells[rater]:
+            lacking = file.rater if cells[item] else file.item
+            raise InputError(f"{path} has no {lacking} in row {number}: fill it in or remove the row")
+        yield _Row(cells[item], cells[rater], tuple(cells[column] for column in columns))
 
 
-def _after_header(records: Iterator[Record]) -> Generator[Record, None, None]:
-    """A generator, so that closing it closes the file."""
-    for position, record in enumerate(records):
-        if position:
-            yield record
-
-
-def _cells(path: Path, record: Record, width: int) -> list[str]:
-    if record.fault:
-        raise InputError(f"{path} cannot be read in row {record.number}: {record.fault}")
-    failed = next((cell for cell in record.cells if isinstance(cell, ErrorCell)), None)
-    if failed is not None:
-        raise InputError(f"{path} has a failed formula ({failed.text}) in row {record.number}: mend or empty it")
-    cells = [as_text(cell).strip() for cell in record.cells]
-    if len(cells) != width and any(cells):
-        raise InputError(
-            f"{path} has {len(cells)} cells in row {record.number} and {width} in its header: mend the row"
-        )
-    return cells
-
-
-def _place(file: RatingsFile, header: tuple[str, ...], name: str, option: str) -> int:
+def _column(file: RatingsFile, header: tuple[str, ...], name: str, option: str) -> str:
     if name in header:
-        return header.index(name)
+        return name
     options = listed(nearest_first(name, header)[:30])
     raise InputError(f"{file.path} has no column {name!r}: use {option} with {options}")

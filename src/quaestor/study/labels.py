@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
+from quaestor.base.toml import read_toml
 from quaestor.coding.codebook.file import read_codebook
 from quaestor.coding.records import Codebook
 
@@ -46,6 +46,6 @@ def read_labels(folder: Path) -> Labels:
     path = folder / LABELS_FILE
     if not path.exists():
         raise InputError(f"{path} does not exist: this study does not say how published labels are read")
-    raw = tomllib.loads(path.read_text("utf-8"))
+    raw = read_toml(path, InputError)
     moves = [(f"codebook.{one['kind']}", {key: one[key] for key in one if key != "kind"}) for one in raw["moves"]]
     return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Self, Union, get_args, get_origin
 
@@ -12,6 +11,7 @@ from pydantic_core import ErrorDetails
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.settings import Name, Seed, Settings
+from quaestor.base.toml import read_toml
 from quaestor.coding.settings import FacetSettings, RoundSettings
 from quaestor.corpus.kinds import bundled_kinds
 from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, Tag
@@ -102,14 +102,7 @@ def _unknown(key: str, found: str, allowed: Any) -> str:
 
 def read_settings(path: Path) -> StudySettings:
     """The settings of a study file; raises SettingsError with file, key, what was found and what is allowed."""
-    try:
-        raw = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}") from None
+    raw = read_toml(path, SettingsError)
     try:
         return StudySettings.model_validate(raw)
     except ValidationError as error:

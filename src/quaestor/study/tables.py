@@ -13,12 +13,20 @@ from quaestor.sources.tables.delimited import read_delimited
 from quaestor.sources.tables.workbook import read_workbook
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """(row number, column → cell) of every row that is not empty."""
+def columns_of_table(path: Path) -> tuple[str, ...]:
+    """The names in the header."""
     if not path.is_file():
         raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX")
-    settings = TableSettings(path=str(path), item="{item}")
-    header = columns_of(path, settings)
+    return columns_of(path, _settings(path))
+
+
+def _settings(path: Path) -> TableSettings:
+    return TableSettings(path=str(path), item="{item}")
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """(row number, column → cell) of every row that is not empty."""
+    header, settings = columns_of_table(path), _settings(path)
     read = read_workbook if path.suffix.lower() == ".xlsx" else read_delimited
     with closing(_records(read(path, settings))) as records:
         for record in records:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from quaestor.base.errors import InputError
 from quaestor.base.settings import Settings
+from quaestor.base.toml import read_toml
 from quaestor.coding.records import Code, Codebook
 
 _TEXTS = ("definition", "use", "not", "colour", "key")
@@ -50,14 +50,7 @@ class CodebookFile(Settings):
 
 def read_codebook(path: Path) -> dict[str, Any]:
     """The payload of the act that imports a file; a mistake is one sentence with the entry it is in."""
-    try:
-        raw = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from None
+    raw = read_toml(path, InputError)
     try:
         file = CodebookFile.model_validate(raw)
     except ValidationError as error:

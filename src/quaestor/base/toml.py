@@ -1,0 +1,21 @@
+"""TOML files that people write: every way in which one cannot be read is one sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import QuaestorError
+
+
+def read_toml(path: Path, failure: type[QuaestorError]) -> dict[str, Any]:
+    """The content of a file; `failure` is raised with what is wrong and where."""
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise failure(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise failure(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise failure(f"{path} is not valid TOML: {error}") from None
