@@ -1,6 +1,7 @@
 # Each target sets up what it needs; the second time it finds it there.
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
+#   make campaign a thousand kills of a writing process, on both databases
 #   make check    ruff, mypy, import-linter
 #   make docs     the reference of the command line, from the commands
 #   make bench    side by side with peers, ratios in one run
@@ -13,7 +14,7 @@ DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 
-.PHONY: demo test check format docs bench clean help
+.PHONY: demo test campaign check format docs bench clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -36,7 +37,12 @@ demo: $(VENV)/ready
 
 test: $(VENV)/ready-dev
 	$(BIN)/python tests/browser.py --install
+	$(BIN)/python tests/postgres.py --install
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TEST_ARGS)
+
+campaign: $(VENV)/ready-dev
+	$(BIN)/python tests/postgres.py --install
+	$(BIN)/python tests/campaigns/kill_writers.py
 
 check: $(VENV)/ready-dev
 	$(BIN)/ruff check .

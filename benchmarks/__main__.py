@@ -11,9 +11,18 @@ import shutil
 import sys
 from pathlib import Path
 
-from benchmarks import archives, funnel, ingest
+from benchmarks import agreement, archives, coding, funnel, ingest, journal, phrases
 
-PARTS = {"ingest": ingest.main, "memory": ingest.memory, "archives": archives.main, "funnel": funnel.main}
+PARTS = {
+    "ingest": ingest.main,
+    "memory": ingest.memory,
+    "archives": archives.main,
+    "funnel": funnel.main,
+    "phrases": phrases.main,
+    "agreement": agreement.main,
+    "journal": journal.main,
+    "coding": coding.main,
+}
 FOLDER = Path(".bench")
 
 

@@ -112,19 +112,31 @@ def test_a_server_that_cannot_be_reached_is_one_sentence_without_a_password(addr
     assert "geheim" not in message
 
 
-def test_a_server_that_went_away_is_one_sentence_and_comes_back(postgresql: str) -> None:
+def end_connections(postgresql: str) -> None:
+    """As a restart of the server does."""
     import psycopg
 
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
+
+
+def test_a_server_that_went_away_is_one_sentence_and_comes_back(postgresql: str) -> None:
     with Journal.open(postgresql) as journal:
         with pytest.raises(StateError, match=r"cannot be (reached|used)") as refused, journal.writing() as writing:
-            with psycopg.connect(postgresql, autocommit=True) as other:
-                other.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-                    "AND datname = current_database()"
-                )
+            end_connections(postgresql)
             writing.append([NewAct("rating", "ann", {})])
         assert "\n" not in str(refused.value)
         assert [act.number for act in journal.append([NewAct("rating", "ann", {})])] == [1]
+
+
+def test_a_server_that_was_restarted_between_two_acts_is_no_failure(postgresql: str) -> None:
+    with Journal.open(postgresql) as journal:
+        journal.append([NewAct("rating", "ann", {})])
+        end_connections(postgresql)
+        assert journal.append([NewAct("rating", "ann", {})])[0].number == 2
 
 
 def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,84 @@
+"""Backup and restore: all acts of a store to one file and back, between databases as well."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import zip_longest
+from pathlib import Path
+
+from sqlalchemy import Connection, delete
+
+from quaestor.base.clock import Clock
+from quaestor.base.errors import StateError
+from quaestor.store.backup_file import Backup, Digest, open_backup, write_backup
+from quaestor.store.databases import Damaged, database_at, explained
+from quaestor.store.journal import Journal
+from quaestor.store.moments import exact_now, stamp, written
+from quaestor.store.records import BackupReport, RestoreReport
+from quaestor.store.tables import acts, add_rows, head_of, rows
+
+
+def back_up(journal: Journal, target: Path) -> BackupReport:
+    """Write all acts, as they are at one moment, to one file, and read it back; writers need not wait."""
+    with explained(journal.database), journal.database.reading() as connection:
+        return write_backup(rows(connection), target, written(journal.clock()))
+
+
+def restore(
+    source: Path, address: str | Path, *, replace: bool = False, backups: Path | None = None, clock: Clock = exact_now
+) -> RestoreReport:
+    """Bring a backup into a store that is missing, empty, or holds the first acts of the backup.
+
+    Any other store is refused, or with `replace` kept in a file of `backups` (or beside the store) and replaced.
+    """
+    with open_backup(source) as backup:
+        try:
+            return _bring(backup, address, replace, backups, clock)
+        except Damaged:
+            if not replace:
+                raise
+        kept = database_at(address).set_aside(stamp(clock()))
+        return dataclasses.replace(_bring(backup, address, False, backups, clock), kept=kept)
+
+
+def _bring(backup: Backup, address: str | Path, replace: bool, backups: Path | None, clock: Clock) -> RestoreReport:
+    with Journal.open(address, clock, backups) as journal:
+        database, kept = journal.database, None
+        with explained(database), database.writing() as connection:
+            before = head_of(connection)
+            differs = _first_difference(backup, connection)
+            if differs is None:
+                add_rows(connection, (row for row in backup.rows() if row.number > before))
+            elif not replace:
+                raise StateError(
+                    f"{database.shown} holds {before:,} acts, and from act {differs:,} on not those of "
+                    f"{backup.report.file}: restore with --replace, which keeps what is there in a file"
+                )
+            else:
+                target = database.beside(backups, f"before-restore-{stamp(clock())}.backup")
+                kept = write_backup(rows(connection), target, written(clock())).file
+                with database.unguarded(connection):
+                    connection.execute(delete(acts))
+                    add_rows(connection, backup.rows())
+                before = 0
+            _verify(backup, connection)
+        return RestoreReport(backup.report.acts, backup.report.acts - before, kept)
+
+
+def _first_difference(backup: Backup, connection: Connection) -> int | None:
+    """The number of the first act of the store that the backup does not have just so."""
+    for number, (there, ours) in enumerate(zip_longest(rows(connection), backup.rows()), start=1):
+        if there is None:
+            return None
+        if there != ours:
+            return number
+    return None
+
+
+def _verify(backup: Backup, connection: Connection) -> None:
+    """Before the commit, so that a restore that went wrong has not happened."""
+    digest = Digest()
+    for _ in digest.through(rows(connection)):
+        pass
+    if digest.sha256 != backup.report.sha256:
+        raise StateError(f"{backup.report.file} did not read back as it was restored, so nothing was: try again")

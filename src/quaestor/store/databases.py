@@ -1,0 +1,107 @@
+"""What the journal asks of a database, and how an address names one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+
+_FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+
+
+class Damaged(InputError):
+    """A store that cannot be read any more."""
+
+
+class Database(Protocol):
+    """One of the two databases a journal can live in."""
+
+    @property
+    def shown(self) -> str:
+        """Where the store is, in words that hold no password."""
+
+    def prepare(self) -> None:
+        """Make sure a store can be opened or made here, or refuse in one sentence."""
+
+    def close(self) -> None: ...
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that sees one state of the store, however long it takes."""
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """A transaction that holds the write lock from its first moment."""
+
+    def revision(self, connection: Connection) -> str | None:
+        """The revision noted in the store; none where there is no store yet."""
+
+    def beside(self, folder: Path | None, words: str) -> Path:
+        """The name of a file that belongs to the store, in a folder or where the store's files are."""
+
+    def keep(self, target: Path, connection: Connection, made: str) -> None:
+        """Write a verified copy of a store of an older revision to a new file."""
+
+    def set_aside(self, stamp: str) -> Path:
+        """Make room where a damaged store is; nothing of it is lost."""
+
+    def unguarded(self, connection: Connection) -> AbstractContextManager[None]:
+        """Within a restore that replaces, acts may be removed."""
+
+    def refusal(self, error: DBAPIError) -> QuaestorError:
+        """A failure of the database as one sentence."""
+
+
+def database_at(address: str | Path) -> Database:
+    """The database an address names; nothing is opened yet."""
+    if isinstance(address, Path):
+        from quaestor.store.sqlite import SQLite
+
+        return SQLite(address)
+    url = _read(address)
+    if url.drivername == "sqlite":
+        if not url.database or url.query:
+            raise InputError(f"an address of a SQLite store names its file and nothing else: {_FORMS}")
+        return database_at(Path(url.database))
+    from quaestor.store.postgres import PostgreSQL
+
+    return PostgreSQL(url)
+
+
+def _read(address: str) -> URL:
+    """The parts of an address; what is refused is never shown, it may hold a password."""
+    scheme = address.partition("://")[0]
+    if scheme not in ("sqlite", "postgresql", "postgres"):
+        raise InputError(f"the address of the store begins with neither sqlite:// nor postgresql://: {_FORMS}")
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        url = None
+    # A second @ would put the rest of a password into the name of the host.
+    if url is None or "@" in f"{url.host}{url.database}":
+        raise InputError(
+            f"the address of the store cannot be read: {_FORMS}, with special characters of a password as %XX"
+        )
+    return url.set(drivername="sqlite" if scheme == "sqlite" else "postgresql+psycopg")
+
+
+@contextmanager
+def explained(database: Database) -> Iterator[None]:
+    """Failures of the database leave as one sentence."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise database.refusal(error) from error
+    except NoConnectionFree as error:
+        raise StateError(f"{database.shown} is too busy, no connection became free: try again") from error
+
+
+def one_line(error: DBAPIError) -> str:
+    """What the database itself said, without the statement and its values."""
+    lines = str(error.orig).strip().splitlines()
+    return lines[0].strip() if lines else type(error.orig).__name__

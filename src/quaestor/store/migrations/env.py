@@ -1,0 +1,14 @@
+"""What Alembic runs: the migrations, in the transaction of whoever called it."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from quaestor.store.tables import VERSIONS
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    version_table=VERSIONS,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,100 @@
+"""A journal in PostgreSQL: writers queue at an advisory lock, so that numbers follow the order of commits."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DBAPIError
+
+from quaestor.base.errors import InputError, MissingPart, QuaestorError, StateError
+from quaestor.store.backup_file import write_backup
+from quaestor.store.databases import explained, one_line
+from quaestor.store.tables import VERSIONS, noted_revision, rows
+
+_LOCK = 0x5155414553544F52
+"""The advisory lock of every writer: `QUAESTOR` as a number."""
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+
+
+class PostgreSQL:
+    """The database on a server that holds a study's acts."""
+
+    def __init__(self, url: URL) -> None:
+        if importlib.util.find_spec("psycopg") is None:
+            raise MissingPart("a store in PostgreSQL needs psycopg: pip install 'quaestor[postgres]'")
+        # The query of an address may hold a password as well.
+        self.shown = url.set(drivername="postgresql", password=None, query={}).render_as_string()
+        timeout = {} if "connect_timeout" in url.query else {"connect_timeout": 10}
+        self._engine = create_engine(
+            url,
+            connect_args={"client_encoding": "utf8", **timeout},
+            max_overflow=15,
+            pool_timeout=60,
+            # A server may have been restarted since the last act.
+            pool_pre_ping=True,
+        )
+        event.listen(self._engine, "connect", _be_durable)
+
+    def prepare(self) -> None:
+        with explained(self), self.reading() as connection:
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            raise InputError(f"{self.shown} is encoded as {encoding}: make a database with ENCODING 'UTF8'")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        # Read committed: what is read after the lock includes what the last holder wrote.
+        options = {"isolation_level": "READ COMMITTED", "postgresql_readonly": False}
+        with self._engine.connect().execution_options(**options) as connection, connection.begin():
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            yield connection
+
+    def revision(self, connection: Connection) -> str | None:
+        if connection.exec_driver_sql(f"SELECT to_regclass('{VERSIONS}')").scalar_one() is None:
+            if connection.exec_driver_sql("SELECT to_regclass('acts')").scalar_one() is not None:
+                raise InputError(f"{self.shown} has a table `acts` of another program: name another database")
+            return None
+        return noted_revision(connection)
+
+    def beside(self, folder: Path | None, words: str) -> Path:
+        return (folder or Path.cwd()) / f"{self._engine.url.database}.{words}"
+
+    def keep(self, target: Path, connection: Connection, made: str) -> None:
+        write_backup(rows(connection), target, made)
+
+    def set_aside(self, stamp: str) -> Path:
+        raise StateError(f"{self.shown} is damaged: have the server mended, or name another database")
+
+    @contextmanager
+    def unguarded(self, connection: Connection) -> Iterator[None]:
+        connection.exec_driver_sql("ALTER TABLE acts DISABLE TRIGGER USER")
+        yield
+        connection.exec_driver_sql("ALTER TABLE acts ENABLE TRIGGER USER")
+
+    def refusal(self, error: DBAPIError) -> QuaestorError:
+        if getattr(error.orig, "sqlstate", None) is None:
+            remedy = "start the server, or mend the address of the store"
+            return StateError(f"{self.shown} cannot be reached ({one_line(error)}): {remedy}")
+        return StateError(f"{self.shown} cannot be used: {one_line(error)}")
+
+
+def _be_durable(connection: DBAPIConnection, record: object) -> None:
+    """A server may acknowledge before it has written; not for our commits."""
+    cursor = connection.cursor()
+    cursor.execute(_DURABLE)
+    cursor.close()
+    connection.commit()

@@ -1,0 +1,164 @@
+"""A journal in a SQLite file: durable commits, one writer at a time, readers never wait."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.files import fsync
+from quaestor.store.backup_file import BACKUP
+from quaestor.store.databases import Damaged, explained, one_line
+from quaestor.store.tables import VERSIONS, noted_revision
+
+PATIENCE = 60.0
+"""Seconds to wait for another writer before giving up."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class SQLite:
+    """The file that holds a study's acts."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file.resolve()
+        self.shown = str(file)
+        self._engine = create_engine(
+            URL.create("sqlite", database=str(self.file)),
+            # Without the module's own idea of when a transaction begins: it begins when we say so.
+            connect_args={"timeout": PATIENCE, "isolation_level": None, "check_same_thread": False},
+            max_overflow=-1,
+        )
+        event.listen(self._engine, "connect", _be_durable)
+        event.listen(self._engine, "begin", _begin)
+
+    def prepare(self) -> None:
+        if self.file.is_dir():
+            raise InputError(f"{self.shown} is a folder: name the file of a store")
+        if not self.file.parent.is_dir():
+            raise StateError(f"the folder {self.file.parent} does not exist: make it, or name another store")
+        with explained(self):
+            self._refuse_foreign()
+            self._use_write_ahead_log()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection, connection.begin():
+            yield connection
+
+    def revision(self, connection: Connection) -> str | None:
+        if not _tables(connection):
+            return None  # nothing yet, or what a creation left that was cut short
+        return noted_revision(connection)
+
+    def beside(self, folder: Path | None, words: str) -> Path:
+        return (folder or self.file.parent) / f"{self.file.name}.{words}"
+
+    def keep(self, target: Path, connection: Connection, made: str) -> None:
+        aside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            # A copy of the file, whatever an older program kept in it.
+            with closing(sqlite3.connect(self.file)) as source, closing(sqlite3.connect(aside)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+                verify_copy(copy, connection, target)
+            fsync(aside)
+            os.replace(aside, target)
+            fsync(target.parent)
+        except sqlite3.Error as error:
+            raise StateError(f"{self.shown} cannot be copied before its upgrade to {target}: {error}") from error
+        finally:
+            aside.unlink(missing_ok=True)
+
+    def set_aside(self, stamp: str) -> Path:
+        target = self.file.with_name(f"{self.file.name}.damaged-{stamp}")
+        # The file itself last: a log that stayed behind would be replayed into the next store.
+        for suffix in ("-wal", "-shm", ""):
+            part = self.file.with_name(f"{self.file.name}{suffix}")
+            if part.exists():
+                part.rename(f"{target}{suffix}")
+        fsync(target.parent)
+        return target
+
+    @contextmanager
+    def unguarded(self, connection: Connection) -> Iterator[None]:
+        found = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
+        for name, _ in found:
+            connection.exec_driver_sql(f'DROP TRIGGER "{name}"')
+        yield
+        for _, statement in found:
+            connection.exec_driver_sql(statement)
+
+    def refusal(self, error: DBAPIError) -> QuaestorError:
+        code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+        if code in _DAMAGED:
+            return Damaged(
+                f"{self.shown} is damaged or no store of Quaestor ({one_line(error)}): "
+                "restore a backup with `quaestor restore FILE --replace`, or name another store"
+            )
+        if code == sqlite3.SQLITE_BUSY:
+            return StateError(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+        if code == sqlite3.SQLITE_FULL:
+            return StateError(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            return StateError(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
+        return StateError(f"{self.shown} cannot be used: {one_line(error)}")
+
+    def _refuse_foreign(self) -> None:
+        with self.reading() as connection:
+            tables = _tables(connection)
+            if connection.exec_driver_sql("PRAGMA application_id").scalar() == BACKUP:
+                raise InputError(f"{self.shown} is a backup: bring it back with `quaestor restore {self.shown}`")
+        if tables and VERSIONS not in tables:
+            raise InputError(f"{self.shown} is a database of another program: name another file for the store")
+
+    def _use_write_ahead_log(self) -> None:
+        """Once for a store; SQLite does not wait for others here, so that we must."""
+        deadline = time.monotonic() + PATIENCE
+        with self._engine.connect().execution_options(begin="SELECT 1") as connection:
+            while True:
+                try:
+                    if connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
+                        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                except DBAPIError as error:
+                    busy = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+                    if not busy or time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.01)
+                else:
+                    return
+
+
+def _be_durable(connection: sqlite3.Connection, record: Any) -> None:
+    """Every commit is on the disk before it is acknowledged."""
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+
+
+def _tables(connection: Connection) -> set[str]:
+    return set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+
+
+def verify_copy(copy: sqlite3.Connection, connection: Connection, target: Path) -> None:
+    wanted = "SELECT * FROM acts ORDER BY number"
+    whole = copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    if not whole or copy.execute(wanted).fetchall() != [tuple(row) for row in connection.exec_driver_sql(wanted)]:
+        raise StateError(f"the backup {target} could not be verified, so the store was left as it is: try again")

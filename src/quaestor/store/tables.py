@@ -1,0 +1,94 @@
+"""The one table of the journal, as the newest migration leaves it, and how rows get in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    bindparam,
+    column,
+    func,
+    insert,
+    select,
+    table,
+)
+
+from quaestor.store.records import Row
+
+VERSIONS = "quaestor_revision"
+"""Where Alembic notes the revision of a store; no other program's store has it."""
+PAGE = 2_000
+
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+
+acts = Table(
+    "acts",
+    MetaData(),
+    Column("number", _Number, primary_key=True, autoincrement=False),
+    Column("time", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("codebook", _Number, nullable=False),
+    Column("key", Text, nullable=False, unique=True),
+    Column("payload", Text, nullable=False),
+)
+_REVISION = select(column("version_num", Text)).select_from(table(VERSIONS))
+_HEAD = select(func.coalesce(func.max(acts.c.number), 0))
+_AFTER = select(acts).where(acts.c.number > bindparam("after")).order_by(acts.c.number).limit(PAGE)
+_KEY = select(acts).where(acts.c.key == bindparam("key"))
+_KEYS = select(acts).where(acts.c.key.in_(bindparam("keys", expanding=True)))
+_INSERT = insert(acts)
+
+
+def noted_revision(connection: Connection) -> str:
+    """The revision a store says it has."""
+    return connection.execute(_REVISION).scalar_one()
+
+
+def head_of(connection: Connection) -> int:
+    """The number of the last act; 0 where there is none."""
+    return int(connection.execute(_HEAD).scalar_one())
+
+
+def page(connection: Connection, after: int) -> list[Row]:
+    """The next rows in order, at most `PAGE` of them."""
+    return [Row._make(values) for values in connection.execute(_AFTER, {"after": after})]
+
+
+def rows(connection: Connection, after: int = 0) -> Iterator[Row]:
+    """All rows a transaction sees, without holding more than a page of them."""
+    while found := page(connection, after):
+        yield from found
+        after = found[-1].number
+
+
+def rows_by_key(connection: Connection, keys: Sequence[str]) -> dict[str, Row]:
+    """Those of the keys that are on record."""
+    if len(keys) == 1:  # as most often, and in half the time
+        return _by_key(connection.execute(_KEY, {"key": keys[0]}))
+    found: dict[str, Row] = {}
+    for start in range(0, len(keys), PAGE):
+        found |= _by_key(connection.execute(_KEYS, {"keys": keys[start : start + PAGE]}))
+    return found
+
+
+def _by_key(found: Iterable[Any]) -> dict[str, Row]:
+    return {row.key: row for row in map(Row._make, found)}
+
+
+def add_rows(connection: Connection, new: Iterable[Row]) -> int:
+    """Append rows as they are and say how many; whoever calls holds the write lock."""
+    waiting, count = iter(new), 0
+    while batch := [row._asdict() for row in islice(waiting, PAGE)]:
+        connection.execute(_INSERT, batch)
+        count += len(batch)
+    return count
