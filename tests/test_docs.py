@@ -10,9 +10,12 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from quaestor.cli.main import app
+from quaestor.coding.codebook.file import CodebookFile, CodeEntry, FacetEntry
+from quaestor.coding.settings import FacetSettings, PracticeSettings, RoundItems, RoundSettings
 from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, StepSettings
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import ColumnSettings, TableSettings
+from quaestor.store.settings import StoreSettings
 from quaestor.study.settings import AboutStudy, StudySettings
 
 ROOT = Path(__file__).parents[1]
@@ -23,13 +26,42 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
     "model",
     [
         StudySettings, AboutStudy, StackExchangeSettings, TableSettings, ColumnSettings, KindSettings,
-        FunnelSettings, StepSettings, SampleSettings,
+        FunnelSettings, StepSettings, SampleSettings, FacetSettings, RoundSettings, StoreSettings,
     ],
 )  # fmt: skip
 def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> None:
     page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
-    for name, field in model.model_fields.items():
-        assert re.search(rf"[`.\[]{field.alias or name}[`.\]]", page), field.alias or name
+    for name in keys_of(model):
+        assert re.search(rf"[`.\[]{name}[`.\]]", page), name
+
+
+@pytest.mark.parametrize(
+    ("heading", "prefix", "model"),
+    [
+        ("[study]", "", AboutStudy),
+        ("[facets.NAME]", "", FacetSettings),
+        ("[[rounds]]", "", RoundSettings),
+        ("[[rounds]]", "items.", RoundItems),
+        ("[[rounds]]", "practice.", PracticeSettings),
+        ("[store]", "", StoreSettings),
+    ],
+)
+def test_every_key_of_coding_is_explained_in_its_own_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
+    page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
+    section = page.split(f"\n## `{heading}`\n")[1].split("\n## ")[0]
+    for name in keys_of(model):
+        assert f"`{prefix}{name}`" in section, name
+
+
+@pytest.mark.parametrize("model", [CodebookFile, FacetEntry, CodeEntry])
+def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> None:
+    page = (ROOT / "docs" / "reference" / "codebook.md").read_text()
+    for name in keys_of(model):
+        assert f"`{name}`" in page, name
+
+
+def keys_of(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def test_every_command_and_option_is_explained() -> None:

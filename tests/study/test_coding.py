@@ -18,13 +18,13 @@ from quaestor.study.coding import Coding, open_coding, rebuilt
 from quaestor.study.decisions import break_tie, disagreements_of, settle_agreed, settle_item
 from quaestor.study.folder import Study
 from quaestor.study.funnel import last_result, run_funnel
+from quaestor.study.moments import in_utc
 from quaestor.study.phrases import adopt_objects, curves_of, proposed_objects, unify_words
 from quaestor.study.rating_desk import give_one, next_for
 from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate, write_table
 from quaestor.study.round_acts import (
     all_rounds,
     close_by_name,
-    in_utc,
     items_for,
     next_set_by_name,
     open_by_name,
@@ -143,6 +143,7 @@ def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study
         ("item,rater,relevance\n", "holds no ratings"),
         ("item,rater,relevance\nforum/question/99,rater-1,keep\n", "row 2: the item 'forum/question/99' is not among"),
         ("item,rater,relevance,seconds\n{item},rater-1,keep,soon\n", "row 2: seconds is 'soon'"),
+        ("item,rater,relevance,time\n{item},rater-1,keep,soon\n", "row 2: 'soon' is no time"),
         ("item,rater,relevance\n{item},rater-1,perhaps\n", "row 2: relevance is 'perhaps'"),
     ],
 )
@@ -199,6 +200,8 @@ def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: 
     with open_coding(study) as coding:
         assert rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, key="k1") == first
         assert len(coding.state.round("pilot").all_ratings()) == 1
+        with pytest.raises(StateError, match="says something else"):
+            rate(coding, "pilot", "rater-1", item, {"relevance": "exclude: crash"}, key="k1")
 
 
 def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:

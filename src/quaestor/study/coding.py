@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from quaestor.base.errors import StateError
 from quaestor.coding.state import State
 from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import Act, NewAct
@@ -12,6 +13,7 @@ from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
 
 Decide = Callable[[State], NewAct | Sequence[NewAct] | None]
+Same = Callable[[State, Act], bool]
 
 
 class Coding:
@@ -35,18 +37,20 @@ class Coding:
     def now(self) -> str:
         return self.journal.clock().isoformat(timespec="microseconds")
 
-    def act(self, decide: Decide, key: str = "") -> list[Act]:
+    def act(self, decide: Decide, key: str = "", same: Same | None = None) -> list[Act]:
         """Check an act against the newest state and record it, with nobody in between.
 
-        A key that is on record is answered with the act it stands for.
+        A key that is on record is answered with the act it stands for, if that says the `same`.
 
         What `decide` returns is recorded whole or not at all.
         """
         with self.journal.writing() as writing:
+            self._state.take(writing.acts(after=self._state.head))
             known = writing.find(key) if key else None
             if known:
+                if same and not same(self._state, known):
+                    raise StateError(f"the key {key!r} stands for act {known.number}, which says something else")
                 return [known]
-            self._state.take(writing.acts(after=self._state.head))
             wanted = decide(self._state)
             acts = [wanted] if isinstance(wanted, NewAct) else list(wanted or ())
             return self._record(writing, acts)

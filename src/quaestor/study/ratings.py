@@ -13,13 +13,14 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.files import write_whole
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import written
+from quaestor.coding.answers import checked_answers, written
 from quaestor.coding.decisions import import_published
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view, require_lead_view, unblinding
-from quaestor.store.records import NewAct
+from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding
+from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
@@ -47,11 +48,19 @@ def rate(
 ) -> int:
     """One rating; the number of its act."""
     now = coding.now()
+
+    def same(state: State, known: Act) -> bool:
+        plan = state.round(name).plan
+        said = checked_answers(plan, state.history.at(plan.codebook), answers)
+        asked = {"round": name, "item": item, "answers": said}
+        return known.kind == "rating" and known.actor == rater and asked.items() <= known.payload.items()
+
     acts = coding.act(
         lambda state: give_rating(
             state, name, rater, item, answers, now=now, unsure=unsure, memo=memo, seconds=seconds, key=key
         ),
         key,
+        same,
     )
     return acts[0].number
 
@@ -105,7 +114,7 @@ def _rating(
         seconds=spent,
         simulated=row.get("simulated", "").lower() in ("true", "1", "yes"),
         imported=key.rpartition("/")[0],
-        time=row.get("time", ""),
+        time=in_utc(row["time"]) if row.get("time") else "",
         key=f"import/{name}/{key}",
     )
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
-from quaestor.base.errors import InputError
 from quaestor.coding.rounds import close_round, next_set, reopen_round, replace_rater, set_deadline, waive_gate
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
 from quaestor.store.records import NewAct
 from quaestor.study.coding import Coding, Decide, open_coding
 from quaestor.study.folder import Study
+from quaestor.study.moments import in_utc
 from quaestor.study.rounds import open_named, summary
 
 
@@ -77,17 +76,6 @@ def deadline_by_name(study: Study, name: str, actor: str | None, until: str) -> 
         return act
 
     return _act(study, name, decide)
-
-
-def in_utc(text: str) -> str:
-    """A moment a person wrote, in UTC; a date alone lasts to its end."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"{text!r} is no time: write it as 2027-03-01 or 2027-03-01T18:00+01:00") from None
-    if len(text) <= 10:
-        moment = moment.replace(hour=23, minute=59, second=59)
-    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def items_for(study: Study, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:

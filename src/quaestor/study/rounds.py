@@ -23,6 +23,7 @@ from quaestor.study.agreement import round_agreement
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.funnel import fell_file, step_number
+from quaestor.study.moments import in_utc
 from quaestor.study.samples import draw_sample
 
 
@@ -57,7 +58,7 @@ def plan_of(coding: Coding, name: str) -> Plan:
         settle=one.settle,
         instructions=one.instructions,
         practice=tuple(Practice(each.item, each.answers, each.feedback) for each in one.practice),
-        deadline=one.deadline.isoformat() if one.deadline else "",
+        deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         set_size=one.items.set_size or 0,
         proposals=_proposals(state, one, items),
     )
