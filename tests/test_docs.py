@@ -82,12 +82,20 @@ def test_every_command_and_option_is_explained() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target, heading in re.findall(r"\]\(([^)#:]*)#?([^):]*)\)", page.read_text()):
+        found = page.parent / target if target else page
+        assert found.exists(), target
+        assert not heading or heading in headings_of(found), f"{target}#{heading}"
+
+
+def headings_of(page: Path) -> list[str]:
+    """The headings of a page as links name them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_in_the_docs_exist(page: Path) -> None:
     known = set(get_command(app).commands) | {"COMMAND"}  # type: ignore[attr-defined]
-    for name in re.findall(r"^quaestor ([a-zA-Z]+)", page.read_text(), flags=re.MULTILINE):
+    for name in re.findall(r"^(?:\$ )?quaestor ([a-zA-Z]+)", page.read_text(), flags=re.MULTILINE):
         assert name in known
