@@ -82,7 +82,7 @@ def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_
     shell.json("decisions", "agree", "pilot")
     shell.json("decisions", "comment", "pilot", differing["item"], "it is a crash", "--as", "rater-2")
     shell.json("decisions", "settle", "pilot", differing["item"], "exclude: crash", "--how", "discussion")
-    assert "1 disagreements, 1 settled" in shell("decisions", "list", "pilot").stderr
+    assert "1 disagreement, 1 settled" in shell("decisions", "list", "pilot").stderr
     exported = shell("decisions", "export", "pilot").stdout
     assert exported.count("agreement") == 3
     assert "discussion" in exported

@@ -162,7 +162,7 @@ def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
     history = begun()
     history.record("codebook.add", {"id": "x", "facet": "issue", "parent": "training", "name": "x"})
     history.record("codebook.rename", {"code": "x", "name": "y"})
-    with pytest.raises(StateError, match="while change 3 stands"):
+    with pytest.raises(StateError, match="while change 3, which builds on it, stands"):
         history.record(UNDO, {"version": 2})
 
 
@@ -178,6 +178,9 @@ def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
         ("codebook.merge", {"codes": ["training"], "into": "setting/loss"}, "different levels"),
         ("codebook.move", {"code": "training", "parent": "training/loss"}, "below itself"),
         ("codebook.retire", {"code": "training"}, "has codes below it"),
+        ("codebook.redefine", {"code": "training", "colour": "red"}, "write it as #4269d0"),
+        ("codebook.redefine", {"code": "training", "key": "tr"}, "one key of the keyboard"),
+        ("codebook.facet", {"id": "", "levels": ["a"]}, "a facet needs an id"),
         ("codebook.redefine", {"code": "training", "across": {"group": "creat"}}, "allowed: create"),
         (UNDO, {"version": 1}, "began the codebook"),
         (UNDO, {"version": 7}, "no change 7"),
@@ -237,6 +240,32 @@ def test_the_files_of_a_tree_and_facets_across_it_round_trip(tmp_path: Path) -> 
     again = History()
     again.record("codebook.import", read_codebook(path))
     assert again.latest == history.latest
+
+
+def test_a_pointer_across_follows_a_merge_into_the_file(tmp_path: Path) -> None:
+    history = begun()
+    history.record("codebook.add", {"id": "make", "facet": "group", "name": "make"})
+    history.record("codebook.merge", {"codes": ["create"], "into": "make"})
+    path = tmp_path / "codebook.toml"
+    path.write_text(write_codebook(history.latest), "utf-8")
+    again = History()
+    again.record("codebook.import", read_codebook(path))
+    assert again.latest.codes["setting/loss"].across == {"group": "make"}
+
+
+def test_a_split_goes_by_the_word_of_a_keep_answer_too() -> None:
+    history = begun()
+    history.record(
+        "codebook.split",
+        {
+            "code": "training/loss",
+            "parts": [{"id": "a", "name": "a"}, {"id": "b", "name": "b"}],
+            "rules": [{"facet": "relevance", "answer": "keep", "part": "a"}],
+            "otherwise": "b",
+        },
+    )
+    assert history.read("training/loss", 2, "i", {"relevance": {"answer": "keep"}}).code == "a"
+    assert history.read("training/loss", 2, "i", {"relevance": {"answer": "exclude"}}).code == "b"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acting import Table, rated
+from acting import PHRASE, Table, rated
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.decisions import (
     comment_on,
@@ -21,6 +21,7 @@ from quaestor.coding.decisions import (
     tie_comment,
 )
 from quaestor.coding.decisions import decided as decided_answers
+from quaestor.coding.phrases import unify
 from quaestor.coding.ratings import labels
 from quaestor.measures.agreement import agreement, rating_table, to_json
 
@@ -42,7 +43,7 @@ def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[
     for number, found in enumerate(disagreements(table.state, "main")):
         if number % 2:
             table.record(tie_comment(table.state, "main", "breaker", found.item, "relevance", "keep"))
-            table.record(decide(table.state, "main", "lead", found.item, "relevance", "keep", "together"))
+            table.record(decide(table.state, "main", "lead", found.item, "relevance", "keep", "together", lead="lead"))
         else:
             table.record(comment_on(table.state, "main", "first", found.item, "relevance", "I see"))
             table.record(decide(table.state, "main", "first", found.item, "relevance", "keep", "discussion"))
@@ -98,6 +99,32 @@ def test_where_the_tie_breaker_decides_alone_nobody_else_does() -> None:
         decide(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
     table.record(decide(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker"))
     assert settled(table.state, "main")
+
+
+def test_a_stranger_settles_nothing_and_cannot_judge_is_no_decision() -> None:
+    table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
+    with pytest.raises(StateError, match="'stranger' has no part in 'main'"):
+        decide(table.state, "main", "stranger", "i1", "relevance", "keep", "discussion")
+    with pytest.raises(StateError, match="'stranger' has no part in 'main'"):
+        comment_on(table.state, "main", "stranger", "i1", "relevance", "keep it")
+    with pytest.raises(InputError, match="cannot be settled with 'cannot judge'"):
+        decide(table.state, "main", "first", "i1", "relevance", "cannot judge", "discussion")
+    table.record(decide(table.state, "main", "lead", "i1", "relevance", "keep", "discussion", lead="lead"))
+    with pytest.raises(StateError, match="would not be independent"):
+        tie_comment(table.state, "main", "breaker", "i1", "relevance", "keep")
+
+
+def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
+    table = Table()
+    table.open(items=["i1", "i2"], facets=(PHRASE,))
+    for item, second in (("i1", "restore, model"), ("i2", "save, model")):
+        table.rate("first", item, phrase="load, model")
+        table.rate("second", item, phrase=second)
+    table.record(unify(table.state, "main", "first", "verb", ["restore"], "load", "same meaning"))
+    table.close()
+    assert [found.item for found in disagreements(table.state, "main")] == ["i2"]
+    table.record(decide_agreed(table.state, "main", "lead"))
+    assert table.state.round("main").decided("phrase")["i1"].answer == {"verb": "load", "object": "model"}
 
 
 def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:

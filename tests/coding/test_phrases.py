@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acting import PHRASE, Table
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.coding.phrases import (
     HYPERNYM,
     SAME_MEANING,
@@ -73,6 +73,21 @@ def test_words_that_were_unified_lead_on_to_what_their_word_became() -> None:
     assert words_before(table.state.round("main"), 2)["verb"] == {"a": "c", "b": "c"}
 
 
+def test_a_word_unified_with_one_that_became_another_becomes_that_one_too() -> None:
+    table = sets_of_two(("a, x", "b, x"), ("b, x", "c, x"))
+    table.record(unify(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
+    table.record(unify(table.state, "main", "first", "verb", ["c"], "a", SAME_MEANING, "as before"))
+    assert words_before(table.state.round("main"), 2)["verb"] == {"a": "b", "c": "b"}
+    table.record(unify(table.state, "main", "first", "verb", ["b"], "a", SAME_MEANING, "the other way round"))
+    assert words_before(table.state.round("main"), 2)["verb"] == {"b": "a", "c": "a"}
+
+
+def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
+    table = sets_of_two(("load, model", "cannot judge"), ("load, model", "load, model"))
+    assert [(one.items, one.discrepancy) for one in curves(table.state.round("main"))] == [(1, 0.0)]
+    assert agreed_phrases(table.state.round("main")) == {"i1": ("load", "model")}
+
+
 @pytest.mark.parametrize(
     ("part", "words", "to", "rule", "message"),
     [
@@ -92,8 +107,14 @@ def test_what_cannot_be_unified_is_one_sentence(part: str, words: list[str], to:
 def test_an_unclear_phrase_is_read_again_and_both_answers_are_kept() -> None:
     table = sets_of_two(("get, output", "get, layer"))
     table.record(ask_to_reread(table.state, "main", "first", "i0"))
-    assert table.state.round("main").reread == {1: ["i0"]}
-    table.rate("second", "i0", phrase="get, output")
+    assert rater_view(table.state, "main", "second").left == ("i0",)
+    with pytest.raises(StateError, match="2 ratings are missing"):
+        unify(table.state, "main", "first", "object", ["layer"], "output", SAME_MEANING)
+    for rater in ("first", "second"):
+        table.rate(rater, "i0", phrase="get, output")
+    assert rater_view(table.state, "main", "second").left == ()
+    with pytest.raises(StateError, match="has been compared"):
+        table.rate("second", "i0", phrase="get, layer")
     assert agreed_phrases(table.state.round("main"))["i0"] == ("get", "output")
     with pytest.raises(InputError, match="not in set 1"):
         ask_to_reread(table.state, "main", "first", "i9")

@@ -81,7 +81,7 @@ def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None
     with pytest.raises(StateError, match="second saw the ratings"):
         reopen_round(table.state, "main", "lead", "again")
     assert unblinding(table.state, "main", "second") is None, "it is on record once"
-    assert unblinding(table.state, "main", "lead") is None, "who has no part in it cannot spoil it"
+    assert unblinding(table.state, "main", "lead") is None, "who has no part in a closed round cannot spoil it"
 
 
 def test_a_second_rating_supersedes_the_first_and_both_are_kept() -> None:
@@ -203,6 +203,8 @@ def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, s
         (KEEP, "exclude: instalation", "allowed: installation or crash"),
         (KEEP, "keep: crash", "a reason is for exclude"),
         (TOPICS, "a; d", "topics is 'd', allowed"),
+        (TOPICS, ";", "names nothing"),
+        (PHASE, ["training"], "phase is"),
         (PHRASE, "rotate", "a verb and an object"),
         (Facet("ok", "confirm"), "perhaps", "allowed: yes, no"),
     ],
@@ -276,7 +278,7 @@ def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> No
     table = Table()
     practice = (Practice("p1", {"relevance": "exclude: crash"}, "The answer mends an error."),)
     table.open(items=["i1"], practice=practice)
-    with pytest.raises(StateError, match="1 items to practise on before 'main' counts"):
+    with pytest.raises(StateError, match=r"has still to practise \(1 left\) before 'main' counts"):
         table.rate("first", "i1", relevance="keep")
     act, right, feedback = practise(table.state, "main", "first", "p1", {"relevance": "keep"})
     table.record(act)
@@ -285,6 +287,48 @@ def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> No
     table.rate("first", "i1", relevance="keep")
     with pytest.raises(InputError, match="no practice item of 'main', allowed: p1"):
         practise(table.state, "main", "second", "i1", {"relevance": "keep"})
+
+
+@pytest.mark.parametrize(
+    ("practice", "words"),
+    [
+        (Practice("i1", {"relevance": "keep"}), "cannot be practised on"),
+        (Practice("p", {"relevance": "exclude: nosuch"}), "the practice item 'p' of 'main'"),
+        (Practice("p", {"phase": "x"}), "asks no 'phase'"),
+    ],
+)
+def test_practice_that_would_lock_raters_out_is_refused_when_the_round_opens(practice: Practice, words: str) -> None:
+    with pytest.raises(StateError, match=words):
+        Table().open(items=["i1"], practice=(practice,))
+
+
+def test_who_has_seen_the_ratings_of_an_open_round_takes_no_seat_in_it() -> None:
+    table = Table()
+    table.open(items=["i1"])
+    table.record(unblinding(table.state, "main", "lead"))
+    with pytest.raises(StateError, match="'lead' has seen the ratings"):
+        replace_rater(table.state, "main", "lead", "second", "lead")
+    with pytest.raises(StateError, match="nobody is named"):
+        replace_rater(table.state, "main", "lead", "second", " ")
+
+
+def test_a_pilot_that_another_round_was_opened_on_stays_closed() -> None:
+    table = rated(("keep", "keep"))
+    table.open("next", items=["i1"], after="main")
+    with pytest.raises(StateError, match="'next' was opened on what 'main' reached"):
+        reopen_round(table.state, "main", "lead", "again")
+
+
+def test_a_memo_and_a_time_that_cannot_be_are_refused() -> None:
+    table = Table()
+    table.open(items=["i1"])
+    for more, words in (
+        ({"memo": "half \ud800"}, "half a character"),
+        ({"seconds": float("nan")}, "seconds"),
+        ({"seconds": -1}, "seconds"),
+    ):
+        with pytest.raises(InputError, match=words):
+            give_rating(table.state, "main", "first", "i1", {"relevance": "keep"}, now=NOW, **more)  # type: ignore[arg-type]
 
 
 def test_drift_compares_each_rater_with_what_they_said_before() -> None:

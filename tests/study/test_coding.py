@@ -19,7 +19,7 @@ from quaestor.study.decisions import break_tie, disagreements_of, settle_agreed,
 from quaestor.study.folder import Study
 from quaestor.study.funnel import last_result, run_funnel
 from quaestor.study.moments import in_utc
-from quaestor.study.phrases import adopt_objects, curves_of, proposed_objects, unify_words
+from quaestor.study.phrases import adopt_objects, curves_of, proposed_objects, unify_words, words_of
 from quaestor.study.rating_desk import give_one, next_for
 from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate, write_table
 from quaestor.study.round_acts import (
@@ -28,6 +28,7 @@ from quaestor.study.round_acts import (
     items_for,
     next_set_by_name,
     open_by_name,
+    reopen_by_name,
     replace_by_name,
     waive_by_name,
 )
@@ -136,6 +137,94 @@ def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study
     }
 
 
+def test_a_longer_or_renamed_file_brings_only_what_is_new_and_undoes_no_correction(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    rows = [{"item": item, "rater": "rater-1", "relevance": "keep"} for item in items]
+    write_table(rows[:3], tmp_path / "first.csv")
+    write_table(rows, tmp_path / "second.csv")
+    with open_coding(study) as coding:
+        assert import_ratings(coding, "pilot", tmp_path / "first.csv").given == 3
+        rate(coding, "pilot", "rater-1", items[0], {"relevance": "exclude: crash"})
+        assert import_ratings(coding, "pilot", tmp_path / "second.csv").given == 1
+        current = coding.state.round("pilot").current("rater-1", items[0])
+        assert current is not None
+        assert current.answers["relevance"]["answer"] == "exclude"
+        assert len(coding.state.round("pilot").all_ratings()) == 5
+
+
+def test_what_is_confirmed_comes_from_closed_rounds_alone(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    import_codebook(study)
+    through_main(study)
+    open_by_name(study, "phrases", None)
+    with pytest.raises(StateError, match="confirms what 'phrases' decides, which is still open"):
+        open_by_name(study, "triplets", None)
+
+
+def test_comparing_words_is_on_record_and_ends_the_rating_of_the_set(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    through_main(study)
+    open_by_name(study, "phrases", None)
+    with pytest.raises(StateError, match="set 1 of 'phrases' is not complete"):
+        words_of(study, "phrases", "verb", "rater-1")
+    rate_all(study, "phrases", lambda rater, item: {"phrase": "save, layer"})
+    assert words_of(study, "phrases", "verb", "rater-1")[0]["word"] == "save"
+    with open_coding(study) as coding:
+        one = coding.state.round("phrases")
+        assert one.compared == [1]
+        with pytest.raises(StateError, match="set 1 of 'phrases' has been compared"):
+            rate(coding, "phrases", "rater-1", one.open_items()[0], {"phrase": "store, layer"})
+
+
+def test_only_the_lead_opens_rounds_and_changes_the_codebook(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    with pytest.raises(StateError, match="'rater-1' is not the lead"):
+        open_by_name(study, "pilot", "rater-1")
+    with pytest.raises(StateError, match="'rater-1' is not the lead"):
+        import_codebook(study, None, "rater-1")
+
+
+def test_threads_that_share_one_desk_take_every_act_once(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    with open_coding(study) as coding:
+
+        def write(rater: str) -> None:
+            for item in items * 4:
+                rate(coding, "pilot", rater, item, {"relevance": "keep"})
+
+        def look() -> None:
+            for _ in range(60):
+                _ = coding.state
+
+        threads = [threading.Thread(target=write, args=(rater,)) for rater in ("rater-1", "rater-2")]
+        threads += [threading.Thread(target=look) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert coding.state == rebuilt(coding.journal)
+        assert len(coding.state.round("pilot").all_ratings()) == 32
+
+
+def test_items_that_were_never_rated_are_told_of_in_the_funnel(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    through_pilot(study)
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for item in ITEMS[:6]:
+                rate(coding, "main", rater, item, {"relevance": "keep"})
+    close_by_name(study, "main", None, "out of time")
+    settle_agreed(study, "main", None)
+    result = run_funnel(study)
+    assert result.steps[-1].kept == 6
+    assert "6 items of the round main were never rated" in result.note
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -175,7 +264,9 @@ def test_a_rater_sees_their_own_ratings_while_others_work_and_looking_later_is_o
     close_by_name(study, "pilot", None)
     disagreements_of(study, "pilot", "rater-2", open_only=False, item=None, answer=None)
     with open_coding(study) as coding:
-        assert coding.state.round("pilot").unblinded == ["rater-2"]
+        assert coding.state.round("pilot").unblinded == ["lead", "rater-2"]
+    with pytest.raises(StateError, match="rater-2 saw the ratings"):
+        reopen_by_name(study, "pilot", None, "again")
 
 
 def test_the_machines_phrase_is_told_only_after_the_raters_own(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 
 def agreement(
     round_: Annotated[
-        str | None, typer.Option("--round", metavar="ROUND", help="A closed round of the study; default: all of them.")
+        str | None, typer.Option("--round", metavar="ROUND", help="A round of the study; default: all closed ones.")
     ] = None,
     version: Annotated[int | None, typer.Option(help="Read a round's ratings under this codebook version.")] = None,
     level: Annotated[str | None, typer.Option(help="Read them at this level of the codebook, such as phase.")] = None,

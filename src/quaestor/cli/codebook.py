@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from quaestor.base.errors import InputError
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, errors, print_json
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 group = typer.Typer(help="The codebook: every change is an act that can be undone.", no_args_is_help=True)
 
@@ -43,7 +43,7 @@ def import_file(
     if json:
         print_json({"version": book.version, "codes": len(book.codes), "facets": list(book.facets)})
         return
-    errors().print(f"Version {book.version}: {len(book.codes)} codes in {len(book.facets)} facets")
+    say(f"Version {book.version}: {len(book.codes)} codes in {len(book.facets)} facets")
 
 
 @group.command()
@@ -66,11 +66,13 @@ def show(
     book = codebook_at(chosen_study(study), version)
     if out is not None:
         save_codebook(book, out)
-        errors().print(f"Version {book.version} written to {out}", soft_wrap=True)
+        say(f"Version {book.version} written to {out}")
         return
     if json:
         print_json(codes_json(book))
         return
+    if facet is not None and facet not in book.facets:
+        raise InputError(f"there is no facet {facet!r}, allowed: {', '.join(book.facets) or 'none yet'}")
     for one in book.facets.values():
         if facet not in (None, one.id):
             continue
@@ -130,7 +132,7 @@ def diff(
         sides = " → ".join(part for part in (one.before, one.after) if part)
         console().print(f"{one.what:10} {escape(one.code)}  {escape(sides)}", soft_wrap=True)
     if not found:
-        errors().print("The two versions do not differ")
+        say("The two versions do not differ")
 
 
 def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str, Any], json: bool) -> None:
@@ -140,7 +142,17 @@ def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str,
     if json:
         print_json({"version": version})
     else:
-        errors().print(f"The codebook is now at version {version}; `quaestor codebook undo {version}` takes it back")
+        say(f"The codebook is now at version {version}; `quaestor codebook undo {version}` takes it back")
+
+
+def _across(given: list[str]) -> dict[str, str]:
+    found = {}
+    for one in given:
+        facet, equals, code = one.partition("=")
+        if not equals:
+            raise InputError(f"--across is {one!r}: write it as FACET=CODE")
+        found[facet.strip()] = code.strip()
+    return found
 
 
 @group.command()
@@ -172,6 +184,9 @@ def add(
     example: Annotated[list[str] | None, typer.Option(help="An example; may be given several times.")] = None,
     colour: Annotated[str, typer.Option(help="As in #4269d0.")] = "",
     key: Annotated[str, typer.Option(help="One key of the keyboard.")] = "",
+    across: Annotated[
+        list[str] | None, typer.Option(help="FACET=CODE of another tree; may be given several times.")
+    ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -182,7 +197,7 @@ def add(
     """
     payload = {
         "id": code, "facet": facet, "parent": parent, "name": name, "definition": definition, "use": use,
-        "not": unless, "examples": example or [], "colour": colour, "key": key,
+        "not": unless, "examples": example or [], "colour": colour, "key": key, "across": _across(across or []),
     }  # fmt: skip
     _change(study, actor, "codebook.add", {name: value for name, value in payload.items() if value}, json)
 
@@ -211,6 +226,9 @@ def redefine(
     example: Annotated[list[str] | None, typer.Option(help="An example; may be given several times.")] = None,
     colour: Annotated[str | None, typer.Option(help="As in #4269d0.")] = None,
     key: Annotated[str | None, typer.Option(help="One key of the keyboard.")] = None,
+    across: Annotated[
+        list[str] | None, typer.Option(help="FACET=CODE of another tree; may be given several times.")
+    ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -221,6 +239,7 @@ def redefine(
     """
     given = {
         "definition": definition, "use": use, "not": unless, "examples": example, "colour": colour, "key": key,
+        "across": None if across is None else _across(across),
     }  # fmt: skip
     wanted = {name: value for name, value in given.items() if value is not None}
     if not wanted:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 from quaestor.cli.ratings import write_out
 
 group = typer.Typer(help="Disagreements and decisions, on the record.", no_args_is_help=True)
@@ -53,10 +53,13 @@ def list_disagreements(
         said = "; ".join(f"{who}: {what}" if who else what for who, what in one["answers"])
         end = f"  → {one['decision']} ({one['how']})" if one["decision"] else ""
         screen.print(f"{escape(one['item'])}  {one['facet']}  {escape(said)}{escape(end)}", soft_wrap=True)
+        if one["tie_comment"]:
+            screen.print(f"    tie-breaker: {escape(one['tie_comment'])}  {escape(one['tie_text'])}", soft_wrap=True)
         for comment in one["comments"]:
             screen.print(f"    {escape(comment['actor'])}: {escape(comment['text'])}", soft_wrap=True)
     settled = sum(bool(one["decision"]) for one in found)
-    errors().print(f"{number(len(found))} disagreements, {number(settled)} settled")
+    noun = "disagreement" if len(found) == 1 else "disagreements"
+    say(f"{number(len(found))} {noun}, {number(settled)} settled")
 
 
 @group.command()
@@ -71,7 +74,7 @@ def agree(name: RoundArgument, actor: ActorOption = None, study: StudyOption = N
     if json:
         print_json({"decided": made})
     else:
-        errors().print(f"{number(made)} decisions by agreement")
+        say(f"{number(made)} decisions by agreement")
 
 
 @group.command()
@@ -176,11 +179,11 @@ def import_file(
     if json:
         print_json({"decisions": made})
     else:
-        errors().print(f"{number(made)} published decisions are on record as {name}")
+        say(f"{number(made)} published decisions are on record as {name}")
 
 
 def _done(act: int, json: bool) -> None:
     if json:
         print_json({"act": act})
     else:
-        errors().print(f"On record as act {act}")
+        say(f"On record as act {act}")

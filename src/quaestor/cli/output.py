@@ -35,6 +35,11 @@ def errors() -> Console:
     return Console(stderr=True, highlight=False, emoji=False)
 
 
+def say(words: str) -> None:
+    """A line for the person, as it is: brackets in it mean nothing."""
+    errors().print(words, soft_wrap=True, markup=False)
+
+
 def console() -> Console:
     from rich.console import Console
 

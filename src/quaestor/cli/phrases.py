@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(help="Constant comparison of verb phrases, set by set.", no_args_is_help=True)
 
@@ -45,6 +45,8 @@ def words(
     for one in found:
         to = f" → {one['to']}" if one["to"] != one["word"] else ""
         console().print(f"{number(one['count']):>6}  {escape(one['word'] + to)}")
+    if any(one["simulated"] for one in found):
+        say("given by simulated raters")
 
 
 @group.command()
@@ -69,7 +71,7 @@ def unify(
     if json:
         print_json({"act": act})
     else:
-        errors().print(f"On record as act {act}: {', '.join(words)} → {to}")
+        say(f"On record as act {act}: {', '.join(words)} → {to}")
 
 
 @group.command()
@@ -90,7 +92,7 @@ def reread(
     if json:
         print_json({"act": act})
     else:
-        errors().print(f"On record as act {act}")
+        say(f"On record as act {act}")
 
 
 @group.command()
@@ -112,7 +114,7 @@ def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = 
     for one in found:
         bars = (f"{share:4.0%} {'█' * round(share * 15):15}" for share in (one.discrepancy, one.incompatibility))
         screen.print(f"{one.set:>5}  {one.items:>5}  {'  '.join(bars)}")
-    errors().print(f"Drawn in {drawing}", soft_wrap=True)
+    say(f"Drawn in {drawing}")
 
 
 @group.command()
@@ -143,7 +145,7 @@ def objects(
         if json:
             print_json({"version": version})
         else:
-            errors().print(f"The codebook is now at version {version}")
+            say(f"The codebook is now at version {version}")
         return
     found = proposed_objects(opened, name, phases, at_least, actor)
     if json:
@@ -152,3 +154,5 @@ def objects(
     for one in found:
         mark = "in the codebook" if one.known else "new"
         console().print(f"{number(one.count):>6}  {escape(one.phase)}  {escape(one.object)}  [dim]{mark}[/dim]")
+    if any(one.simulated for one in found):
+        say("from phrases of simulated raters")

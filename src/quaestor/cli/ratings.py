@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from quaestor.base.errors import InputError
-from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(
     help="Ratings: one rater's independent answers, never changed, only superseded.", no_args_is_help=True
@@ -43,21 +43,24 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
         return
     screen = console()
     if shown["item"] is None:
-        errors().print(f"Nothing is left for {actor} in {name}")
+        say(f"Nothing is left for {actor} in {name}")
         return
     if shown["instructions"] and not shown["done"]:
         screen.print(escape(shown["instructions"]) + "\n")
     if shown["practice"]:
-        screen.print(f"[dim]To practise on: answer it with `quaestor ratings practise {escape(name)}`[/dim]\n")
+        command = f"quaestor ratings practise {name} {shown['item']} … --as {actor}"
+        screen.print(f"[dim]To practise on, it counts for nothing: {escape(command)}[/dim]\n")
     screen.print(f"[bold]{escape(shown['title'])}[/bold]")
     screen.print(f"{escape(shown['item'])}  {escape(shown['link'])}\n[dim]{escape(' '.join(shown['tags']))}[/dim]\n")
     screen.print(escape(shown["text"]))
+    if shown["answer"]:
+        screen.print(f"\n[bold]Accepted answer[/bold]\n{escape(shown['answer'])}")
     for asked in shown["facets"]:
         screen.print(f"\n[bold]{escape(asked['facet'])}[/bold]  {escape(asked['question'])}")
         for line in asked["proposed"]:
             screen.print(f"  proposed: {escape(line)}")
         screen.print(f"  {escape(asked['allowed'])}", soft_wrap=True)
-    errors().print(f"\n{number(shown['done'])} of {number(shown['items'])} rated", style="dim")
+    say(f"\n{number(shown['done'])} of {number(shown['items'])} rated")
 
 
 @group.command()
@@ -86,9 +89,9 @@ def give(
     if json:
         print_json(done)
         return
-    errors().print(f"On record as act {done['act']}; {number(done['left'])} left")
+    say(f"On record as act {done['act']}; {number(done['left'])} left")
     if done["proposal"]:
-        errors().print(f"A machine would say: {done['proposal']}")
+        say(f"A machine would say: {done['proposal']}")
 
 
 def _answers(given: list[str]) -> dict[str, str]:
@@ -121,10 +124,10 @@ def practise(
         print_json(done)
         return
     for facet, right in done["right"].items():
-        errors().print(f"{facet}: {'right' if right else 'expected ' + done['answers'][facet]}")
+        say(f"{facet}: {'right' if right else 'expected ' + done['answers'][facet]}")
     if done["feedback"]:
-        errors().print(done["feedback"], soft_wrap=True, markup=False)
-    errors().print(f"{done['left']} to practise on" if done["left"] else f"Now {name} counts")
+        say(done["feedback"])
+    say(f"{done['left']} to practise on" if done["left"] else f"Now {name} counts")
 
 
 @group.command("import")
@@ -147,7 +150,7 @@ def import_file(
     if json:
         print_json({"given": done.given, "known": done.known})
     else:
-        errors().print(f"{number(done.given)} ratings taken in, {number(done.known)} were there already")
+        say(f"{number(done.given)} ratings taken in, {number(done.known)} were there already")
 
 
 @group.command("export")
@@ -182,7 +185,7 @@ def write_out(rows: list[dict[str, str]], out: Path | None, json: bool, write: A
         print_json(rows)
     elif out is not None:
         write(rows, out)
-        errors().print(f"{number(len(rows))} rows written to {out}", soft_wrap=True)
+        say(f"{number(len(rows))} rows written to {out}")
     elif rows:
         writer = csv.DictWriter(sys.stdout, list(rows[0]))
         writer.writeheader()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, errors, number, print_json
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(help="Rounds: items × raters × facets under one frozen codebook version.", no_args_is_help=True)
 
@@ -46,7 +46,7 @@ def list_rounds(study: StudyOption = None, json: JsonOption = False) -> None:
         )
     console().print(table)
     if not found:
-        errors().print("No rounds yet: add [[rounds]] to study.toml")
+        say("No rounds yet: add [[rounds]] to study.toml")
 
 
 @group.command("open")
@@ -189,8 +189,7 @@ def _tell(summary: dict[str, Any], what: str, json: bool) -> None:
         print_json(summary)
         return
     sets = f", set {summary['set']} of {summary['sets']}" if summary["sets"] > 1 else ""
-    errors().print(
+    say(
         f"{summary['round']} is {what}{sets}: {number(summary['items'])} items, raters {', '.join(summary['raters'])}, "
         f"codebook version {summary['codebook']}, {number(summary['missing'])} ratings missing",
-        soft_wrap=True,
     )

@@ -83,8 +83,8 @@ def ratings(
         if settle:
             done = simulate_settling(coding, name, seed=seed)
         elif all_sets:
-            simulate_sets(coding, name, accuracy=accuracy, seed=seed, tell=lambda at, total: None)
-            done = {"ratings": len(coding.state.round(name).all_ratings())}
+            given = simulate_sets(coding, name, accuracy=accuracy, seed=seed, tell=lambda at, total: None)
+            done = {"ratings": given}
         else:
             given = simulate_ratings(coding, name, accuracy=accuracy, confusion=confusion, seed=seed, only=rater)
             done = {"ratings": given}

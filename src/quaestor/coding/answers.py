@@ -40,8 +40,8 @@ def checked_answer(facet: Facet, book: Codebook, given: Any) -> Any:
 
 def _single(facet: Facet, book: Codebook, given: Any) -> str:
     allowed = choices(facet, book)
-    if given in allowed:
-        return str(given)
+    if isinstance(given, str) and given in allowed:
+        return given
     by_name = [code for code, name in allowed.items() if name.casefold() == str(given).casefold()]
     if len(by_name) == 1:
         return by_name[0]
@@ -58,7 +58,10 @@ def choices(facet: Facet, book: Codebook) -> dict[str, str]:
 
 def _multiple(facet: Facet, book: Codebook, given: Any) -> list[str]:
     values = given if isinstance(given, list | tuple) else [part.strip() for part in str(given).split(";")]
-    return sorted({_single(facet, book, value) for value in values if value})
+    chosen = sorted({_single(facet, book, value) for value in values if value})
+    if not chosen:
+        raise InputError(f"{facet.id} names nothing: choose at least one, or say {CANNOT_JUDGE!r}")
+    return chosen
 
 
 def _keep(facet: Facet, book: Codebook, given: Any) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
 from quaestor.coding.answers import checked_answer, label_of
+from quaestor.coding.phrases import Words, all_words, unified
 from quaestor.coding.records import CANNOT_JUDGE, KEEP, Decision, Disagreement, Facet
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.store.records import NewAct
@@ -31,9 +32,17 @@ def answers_of(one: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _same(facet: Facet, answers: Iterable[Any]) -> bool:
-    compared = {CANNOT_JUDGE if answer == CANNOT_JUDGE else label_of(facet, answer) for answer in answers}
+def _same(one: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
+    """Whether all say the same; of phrases, once their words are unified."""
+    words = all_words(one) if facet.kind == "phrase" else {}
+    compared = {_compared(facet, answer, words) for answer in answers}
     return len(compared) == 1 and CANNOT_JUDGE not in compared
+
+
+def _compared(facet: Facet, answer: Any, words: Words) -> object:
+    if answer == CANNOT_JUDGE:
+        return CANNOT_JUDGE
+    return unified(answer, words) if facet.kind == "phrase" else label_of(facet, answer)
 
 
 def disagreements(state: State, name: str) -> list[Disagreement]:
@@ -45,7 +54,7 @@ def disagreements(state: State, name: str) -> list[Disagreement]:
             continue
         for item in one.plan.items:
             answers = answers_of(one, item, facet.id)
-            if answers and not _same(facet, (answer for _, answer in answers)):
+            if answers and not _same(one, facet, (answer for _, answer in answers)):
                 made = one.decisions.get((item, facet.id))
                 said = tuple(c for c in one.comments if c.item == item and c.facet in (facet.id, ""))
                 tie = one.tie_comments.get((item, facet.id))
@@ -68,24 +77,36 @@ def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
             if not answers or (item, facet.id) in one.decisions or facet.kind == "text":
                 continue
             values = [answer for _, answer in answers]
-            if _same(facet, values):
+            if _same(one, facet, values):
                 how = AGREEMENT if len(values) > 1 else SINGLE
-                entries.append({"item": item, "facet": facet.id, "answer": _common(values), "how": how})
+                entry = {"item": item, "facet": facet.id, "answer": _common(one, facet, values), "how": how}
+                entries.append(entry | ({"simulated": True} if _is_simulated(one, item) else {}))
     return NewAct("decision", actor, {"round": name, "decisions": entries}, one.plan.codebook) if entries else None
 
 
-def _common(values: list[Any]) -> Any:
-    """The answer all gave; reasons that differ are all kept."""
+def _is_simulated(one: RoundState, item: str) -> bool:
+    ratings = (one.of_seat(seat, item) for seat in one.seats)
+    return any(rating.simulated for rating in ratings if rating)
+
+
+def _common(one: RoundState, facet: Facet, values: list[Any]) -> Any:
+    """The answer all gave, in unified words; reasons that differ are all kept."""
     first = values[0]
+    if facet.kind == "phrase":
+        return dict(zip(("verb", "object"), unified(first, all_words(one)), strict=True))
     if isinstance(first, Mapping) and "answer" in first:
-        reasons = list(dict.fromkeys(value["reason"] for value in values if value.get("reason")))
-        return {"answer": first["answer"], "reason": "; ".join(reasons)} if reasons else dict(first)
+        common = {"answer": first["answer"]}
+        for more in ("reason", "instead"):
+            said = list(dict.fromkeys(value[more] for value in values if value.get(more)))
+            common |= {more: "; ".join(said)} if said else {}
+        return common
     return first
 
 
-def comment_on(state: State, name: str, actor: str, item: str, facet: str, text: str) -> NewAct:
+def comment_on(state: State, name: str, actor: str, item: str, facet: str, text: str, *, lead: str = "") -> NewAct:
     """Say something about a disagreement, on the record."""
     one = _closed(state, name)
+    _require_part(one, actor, lead)
     if actor == one.plan.tie_breaker and not _decided(one, item, facet):
         raise StateError(f"{actor!r} breaks ties: record the independent comment with `quaestor decisions tie`")
     if not text.strip():
@@ -112,6 +133,8 @@ def tie_comment(
         named = repr(one.plan.tie_breaker) if one.plan.tie_breaker else "nobody"
         raise StateError(f"{actor!r} does not break the ties of {name!r}: {named} does")
     _dispute(state, name, item, facet)
+    if _decided(one, item, facet):
+        raise StateError(f"{item!r} is settled: a comment now would not be independent")
     if (item, facet) in one.tie_comments:
         raise StateError(f"the comment on {item!r} is on record and stays as it is")
     value = checked_answer(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
@@ -130,10 +153,12 @@ def decide(
     how: str,
     reason: str = "",
     *,
+    lead: str = "",
     simulated: bool = False,
 ) -> NewAct:
-    """Settle a disagreement in one of the ways the round allows."""
+    """Settle a disagreement in one of the ways the round allows; who has no part in the round may only be its lead."""
     one = _closed(state, name)
+    _require_part(one, actor, lead)
     ways = _WAYS[one.plan.settle]
     if how not in ways:
         raise InputError(f"{name!r} is settled by {one.plan.settle}, allowed: {listed(ways)}")
@@ -149,6 +174,8 @@ def decide(
     if how == TOGETHER and said is None:
         raise StateError(f"the tie-breaker has not commented on {item!r} yet: that comes first, blind")
     value = checked_answer(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
+    if value == CANNOT_JUDGE:
+        raise InputError(f"{item!r} cannot be settled with {CANNOT_JUDGE!r}: decide what it is, or exclude it")
     entry = {"item": item, "facet": facet, "answer": value, "how": how}
     payload: dict[str, Any] = {"round": name, "decisions": [entry]}
     payload |= {"reason": reason} if reason else {}
@@ -183,7 +210,9 @@ def kept(state: State, name: str) -> set[str] | None:
     rated = {item for item in one.plan.items if answers_of(one, item, facet.id)}
     if not rated or rated - set(made):
         return None
-    return {item for item, decision in made.items() if decision.answer["answer"] == KEEP}
+    return {
+        item for item, decision in made.items() if decision.answer != CANNOT_JUDGE and decision.answer["answer"] == KEEP
+    }
 
 
 def _dispute(state: State, name: str, item: str, facet: str) -> None:
@@ -194,8 +223,14 @@ def _dispute(state: State, name: str, item: str, facet: str) -> None:
     answers = [answer for _, answer in answers_of(one, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
-    if _same(one.plan.facet(facet), answers):
+    if _same(one, one.plan.facet(facet), answers):
         raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
+
+
+def _require_part(one: RoundState, actor: str, lead: str) -> None:
+    if one.seat_of(actor) is None and actor not in (one.plan.tie_breaker, lead):
+        people = listed(rater for seat in one.seats for rater in seat.raters)
+        raise StateError(f"{actor!r} has no part in {one.plan.round!r}: its raters are {people}")
 
 
 def _decided(one: RoundState, item: str, facet: str) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.records import CANNOT_JUDGE, Decision, Facet, SetCurve, Unification
-from quaestor.coding.state import RoundState, State
+from quaestor.coding.rounds import missing
+from quaestor.coding.state import OPEN, RoundState, State
 from quaestor.store.records import NewAct
 
 SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
@@ -20,14 +21,22 @@ def words_before(one: RoundState, number: int) -> dict[str, dict[str, str]]:
     return _words(made for made in one.unifications if made.set < number)
 
 
+def all_words(one: RoundState) -> dict[str, dict[str, str]]:
+    """Which word stands for which, by all that has been unified."""
+    return _words(one.unifications)
+
+
 def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
     words: dict[str, dict[str, str]] = {part: {} for part in PARTS}
     for made in unifications:
         table = words[made.part]
-        table.pop(made.to, None)  # what others lead to stands for itself from now on
+        to = table.get(made.to, made.to)
+        if to in made.words:  # the other way round than before: the new word stands for itself
+            table.pop(made.to)
+            to = made.to
         for word in made.words:
-            if word != made.to:
-                table[word] = made.to
+            if word != to:
+                table[word] = to
         for word, to in list(table.items()):
             if to in table:
                 table[word] = table[to]
@@ -75,7 +84,7 @@ def unify(
     simulated: bool = False,
 ) -> NewAct:
     """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
-    one = state.round(name)
+    one = _compared(state, name)
     if part not in PARTS:
         raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
     if rule not in (SAME_MEANING, HYPERNYM):
@@ -103,9 +112,33 @@ def unify(
     return NewAct("words.unify", actor, payload, one.plan.codebook)
 
 
+def _compared(state: State, name: str) -> RoundState:
+    """A round whose present set all have rated: only then do raters compare their words."""
+    one = state.round(name)
+    phrase_facet(one)
+    if one.status != OPEN:
+        raise StateError(
+            f"the round {name!r} is closed: its words stand; settle what is left with `quaestor decisions`"
+        )
+    if left := missing(one):
+        raise StateError(
+            f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: "
+            "words are compared when all have rated it"
+        )
+    return one
+
+
+def compare(state: State, name: str, actor: str) -> NewAct | None:
+    """Put on record that raters now see each other's words of this set: from here on only what is read again counts."""
+    one = state.round(name)
+    if one.set in one.compared or one.status != OPEN:
+        return None
+    return NewAct("words.compare", actor, {"round": name, "set": one.set}, one.plan.codebook)
+
+
 def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
     """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
-    one = state.round(name)
+    one = _compared(state, name)
     if item not in one.open_items():
         raise InputError(f"the item {item!r} is not in set {one.set} of {name!r}")
     return NewAct("words.reread", actor, {"round": name, "set": one.set, "item": item}, one.plan.codebook)
@@ -126,8 +159,11 @@ def curves(one: RoundState) -> list[SetCurve]:
     """
     found = []
     for number, items in enumerate(one.sets[: one.set], start=1):
-        given = phrases_of(one, items)
-        if not given or any(len(given.get(item, ())) < len(one.seats) for item in items):
+        due = [(seat, item) for item in items for seat in one.seats if item in seat.items[0]]
+        if any(one.of_seat(seat, item) is None for seat, item in due):
+            continue
+        given = {item: phrases for item, phrases in phrases_of(one, items).items() if len(phrases) > 1}
+        if not given:
             continue
         before, after = words_before(one, number), words_before(one, number + 1)
         differ = sum(len({unified(phrase, before) for phrase in phrases}) > 1 for phrases in given.values())
@@ -140,14 +176,16 @@ def curves(one: RoundState) -> list[SetCurve]:
 
 def agreed_phrases(one: RoundState) -> dict[str, tuple[str, str]]:
     """The phrase of each item on whose words the raters now agree, or that was decided."""
-    words = _words(one.unifications)
+    words = all_words(one)
     facet = phrase_facet(one).id
     found: dict[str, tuple[str, str]] = {}
     for item, phrases in phrases_of(one, one.plan.items).items():
         made = one.decisions.get((item, facet))
-        said = {unified(phrase, words) for phrase in ([made[-1].answer] if made else phrases)}
-        if len(said) == 1:
-            found[item] = said.pop()
+        if made and made[-1].answer != CANNOT_JUDGE:
+            found[item] = unified(made[-1].answer, words)
+        elif not made and len(phrases) == sum(item in seat.items[0] for seat in one.seats):
+            said = {unified(phrase, words) for phrase in phrases}
+            found |= {item: said.pop()} if len(said) == 1 else {}
     return found
 
 
@@ -155,6 +193,10 @@ def propose_objects(
     phrases: Mapping[str, tuple[str, str]], phases: Mapping[str, Decision], at_least: int = 1
 ) -> list[tuple[str, str, int]]:
     """(phase, object, count): the core objects of the phrases of each phase, the most frequent first."""
-    counts = Counter((str(phases[item].answer), thing) for item, (_, thing) in phrases.items() if item in phases)
+    counts = Counter(
+        (phases[item].answer, thing)
+        for item, (_, thing) in phrases.items()
+        if item in phases and isinstance(phases[item].answer, str) and phases[item].answer != CANNOT_JUDGE
+    )
     rows = [(phase, thing, count) for (phase, thing), count in counts.items() if count >= at_least]
     return sorted(rows, key=lambda row: (row[0], -row[2], row[1]))

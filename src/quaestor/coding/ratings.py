@@ -8,11 +8,13 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import checked_answer, checked_answers, label_of
+from quaestor.coding.phrases import unified, words_before
 from quaestor.coding.records import CANNOT_JUDGE, Facet, Practice, Rating
 from quaestor.coding.state import OPEN, RoundState, State
 from quaestor.store.records import NewAct, new_key
 
 Label = str | frozenset[str]
+_TOO_LONG = 7 * 24 * 3600
 
 
 def give_rating(
@@ -27,7 +29,7 @@ def give_rating(
     memo: str = "",
     seconds: float = 0.0,
     simulated: bool = False,
-    imported: str = "",
+    imported: bool = False,
     time: str = "",
     key: str = "",
 ) -> NewAct:
@@ -47,13 +49,18 @@ def give_rating(
         raise InputError(f"the item {item!r} is not among those of {rater!r} in {name!r}: see `quaestor round items`")
     if one.plan.set_size and item not in one.open_items():
         raise StateError(f"the item {item!r} is not in set {one.set}, which is the one being rated")
+    rated_before = one.current(rater, item)
+    if one.plan.set_size and one.set in one.compared and rated_before and one.is_rated(seat, item):
+        raise StateError(f"set {one.set} of {name!r} has been compared: ask for {item!r} to be read again first")
     if to_practise(one, rater) and not (simulated or imported):
         raise StateError(
-            f"{rater!r} has {len(to_practise(one, rater))} items to practise on before {name!r} counts: "
-            f"`quaestor ratings practise {name}`"
+            f"{rater!r} has still to practise ({len(to_practise(one, rater))} left) before {name!r} counts: "
+            f"`quaestor ratings next {name} --as {rater}` shows what on"
         )
-    if seconds < 0:
-        raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: it cannot be less than none")
+    if not 0 <= seconds < _TOO_LONG:
+        raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: give what it took, less than a week")
+    if memo.encode("utf-8", "replace").decode() != memo:
+        raise InputError(f"the memo on {item!r} holds half a character: write it again")
     payload: dict[str, Any] = {
         "round": name,
         "item": item,
@@ -128,20 +135,27 @@ def drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tupl
 
     Agreement over these tells whether raters still use the codes as they did.
     """
-    version = state.round(name).plan.codebook
-    known = {(item, rater) for item, rater, _ in labels(state, name, facet, version)}
-    return [
-        (f"{item} ({rater})", which, label)
-        for which in (earlier, name)
-        for item, rater, label in labels(state, which, facet, version)
-        if (item, rater) in known
-    ]
+    now, then = state.round(name), state.round(earlier)
+    version = now.plan.codebook
+    found: list[tuple[str, str, Label | None]] = []
+    for rater, items in now.ratings.items():
+        for item, given in items.items():
+            before = then.current(rater, item)
+            if before is None:
+                continue
+            for which, rating in ((earlier, before), (name, given[-1])):
+                asked = state.round(which).plan.facet(facet)
+                found.append((f"{item} ({rater})", which, _label(state, asked, rating, version, "")))
+    return found
 
 
 def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | None:
     answer = rating.answers.get(facet.id)
     if answer == CANNOT_JUDGE:
         return frozenset([CANNOT_JUDGE]) if facet.kind == "multiple" else CANNOT_JUDGE
+    if facet.kind == "phrase" and answer is not None:
+        one = state.round(rating.round)
+        return " ".join(unified(answer, words_before(one, one.set_of(rating.item))))
     label = label_of(facet, answer)
     if label is None or not facet.codes:
         return label

@@ -36,6 +36,8 @@ class SplitRule:
             return self.items[item]
         for facet, answer, part in self.rules:
             given = answers.get(facet)
+            if isinstance(given, Mapping):
+                given = given.get("answer") or f"{given.get('verb')} {given.get('object')}"
             if given == answer or (isinstance(given, list | tuple) and answer in given):
                 return part
         return self.otherwise
@@ -222,7 +224,7 @@ class Rating:
     memo: str = ""
     seconds: float = 0.0
     simulated: bool = False
-    imported: str = ""
+    imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -237,6 +239,7 @@ class Comment:
     time: str
     answer: Any = None
     """Of a tie-breaker's independent comment: the answer it speaks for."""
+    simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -279,6 +282,7 @@ class Unification:
     rule: str  # same meaning, hypernym
     actor: str
     reason: str = ""
+    simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -310,10 +314,12 @@ class RaterView:
     proposals: Mapping[str, Mapping[str, str]]
     words: Mapping[str, Mapping[str, str]]
     status: str
+    again: tuple[str, ...] = ()
+    """Items whose phrase was unclear: they are to be read and rated again."""
 
     @property
     def left(self) -> tuple[str, ...]:
-        return tuple(item for item in self.items if item not in self.ratings)
+        return tuple(item for item in self.items if item not in self.ratings or item in self.again)
 
 
 @dataclass(frozen=True)

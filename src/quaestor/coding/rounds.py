@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.answers import checked_answer
 from quaestor.coding.records import Plan
 from quaestor.coding.state import CLOSED, OPEN, RoundState, State, plan_payload
 from quaestor.store.records import NewAct
@@ -20,9 +21,26 @@ def open_round(state: State, plan: Plan, actor: str, passed: bool | None = None)
         if facet.codes and not state.history.latest.active(facet.codes, facet.level or None):
             level = f" at the level {facet.level!r}" if facet.level else ""
             raise StateError(f"the codebook has no codes of {facet.codes!r}{level}: import it first")
+    _check_practice(state, plan)
     if plan.after:
         _check_gate(state, plan, passed)
     return NewAct("round.open", actor, {"plan": plan_payload(plan)}, plan.codebook)
+
+
+def _check_practice(state: State, plan: Plan) -> None:
+    """A wrong answer to practise on would lock every rater out."""
+    book = state.history.at(plan.codebook)
+    for practice in plan.practice:
+        if practice.item in plan.items:
+            raise StateError(f"{practice.item!r} is to be rated in {plan.round!r} and cannot be practised on")
+        for name, answer in practice.answers.items():
+            facet = next((facet for facet in plan.facets if facet.id == name), None)
+            if facet is None:
+                raise StateError(f"{plan.round!r} asks no {name!r}, which its practice item {practice.item!r} answers")
+            try:
+                checked_answer(facet, book, answer)
+            except InputError as error:
+                raise StateError(f"the practice item {practice.item!r} of {plan.round!r}: {error}") from None
 
 
 def _check_gate(state: State, plan: Plan, passed: bool | None) -> None:
@@ -44,7 +62,7 @@ def missing(one: RoundState) -> list[tuple[str, str]]:
         (seat.rater, item)
         for seat in one.seats
         for item in seat.items[0]
-        if item in opened and one.of_seat(seat, item) is None
+        if item in opened and not one.is_rated(seat, item)
     ]
 
 
@@ -69,9 +87,13 @@ def reopen_round(state: State, name: str, actor: str, reason: str) -> NewAct:
         raise StateError(f"opening {name!r} again needs a reason: give one with --reason")
     if one.decisions or one.comments or one.tie_comments:
         raise StateError(f"{name!r} has been discussed or decided: rate its items again in a new round")
-    if one.unblinded:
+    followers = [other.plan.round for other in state.rounds.values() if other.plan.after == name]
+    if followers:
+        raise StateError(f"{followers[0]!r} was opened on what {name!r} reached: its ratings stand")
+    saw = [actor for actor in one.unblinded if one.seat_of(actor)]
+    if saw:
         raise StateError(
-            f"{', '.join(sorted(set(one.unblinded)))} saw the ratings of {name!r}, so it is no longer blind: "
+            f"{', '.join(saw)} saw the ratings of {name!r}, so it is no longer blind: "
             "rate its items again in a new round"
         )
     return NewAct("round.reopen", actor, {"round": name, "reason": reason}, one.plan.codebook)
@@ -93,8 +115,12 @@ def replace_rater(state: State, name: str, actor: str, rater: str, by: str, reas
     seat = one.seat_of(rater)
     if seat is None or seat.rater != rater:
         raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(seat.rater for seat in one.seats)}")
+    if not by.strip():
+        raise StateError(f"nobody is named to take over from {rater!r}: name somebody")
     if by == one.plan.tie_breaker or one.seat_of(by):
         raise StateError(f"{by!r} has a part in {name!r} already: name somebody else")
+    if by in one.unblinded:
+        raise StateError(f"{by!r} has seen the ratings of {name!r} and would not rate blind: name somebody else")
     left = [item for item in seat.items_of(rater) if one.of_seat(seat, item) is None]
     payload = {"round": name, "rater": rater, "by": by, "items": left, "reason": reason}
     return NewAct("round.replace", actor, payload, one.plan.codebook)
@@ -105,7 +131,7 @@ def set_deadline(state: State, name: str, actor: str, deadline: str) -> NewAct:
     return NewAct("round.deadline", actor, {"round": name, "deadline": deadline}, one.plan.codebook)
 
 
-def next_set(state: State, name: str, actor: str) -> NewAct:
+def next_set(state: State, name: str, actor: str, *, simulated: bool = False) -> NewAct:
     """Go on to the next set when both have rated this one and its words are unified."""
     one = _open(state, name)
     sets = one.sets
@@ -114,7 +140,9 @@ def next_set(state: State, name: str, actor: str) -> NewAct:
     left = missing(one)
     if left:
         raise StateError(f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first")
-    return NewAct("round.set", actor, {"round": name, "set": one.set + 1}, one.plan.codebook)
+    payload: dict[str, object] = {"round": name, "set": one.set + 1}
+    payload |= {"simulated": True} if simulated else {}
+    return NewAct("round.set", actor, payload, one.plan.codebook)
 
 
 def _open(state: State, name: str) -> RoundState:

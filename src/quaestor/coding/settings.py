@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -31,9 +32,20 @@ class FacetSettings(Settings):
             raise ValueError(f"a {self.kind} facet takes no codes, level or options: leave them out")
         if self.level and not self.codes:
             raise ValueError("level needs codes: name the facet of the codebook")
+        if self.scale != "nominal" and self.kind != "single":
+            raise ValueError(f"a {self.kind} facet has no {self.scale} scale: leave scale out")
+        if self.scale == "interval" and not all(_is_number(option) for option in self.options or ("none",)):
+            raise ValueError("an interval scale needs options that are numbers")
         if self.reasons and self.kind != "keep":
             raise ValueError(f"a {self.kind} facet takes no reasons: they are for keep")
         return self
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 class RoundItems(Settings):

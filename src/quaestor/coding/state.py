@@ -66,8 +66,12 @@ class RoundState:
     tie_comments: dict[tuple[str, str], Comment] = field(default_factory=dict)
     decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
     unifications: list[Unification] = field(default_factory=list)
-    reread: dict[int, list[str]] = field(default_factory=dict)
+    reread: dict[str, int] = field(default_factory=dict)
+    """Items to be read again, and the act that asked for it."""
+    compared: list[int] = field(default_factory=list)
+    """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
+    _places: dict[str, int] = field(default_factory=dict, compare=False)
 
     def seat_of(self, rater: str) -> Seat | None:
         return next((seat for seat in self.seats if rater in seat.raters), None)
@@ -80,6 +84,11 @@ class RoundState:
         """The rating that counts for a seat: that of whoever was given the item."""
         return next((found for rater in reversed(seat.raters) if (found := self.current(rater, item))), None)
 
+    def is_rated(self, seat: Seat, item: str) -> bool:
+        """Whether a seat has rated an item, and rated it again where that was asked for."""
+        rating = self.of_seat(seat, item)
+        return rating is not None and rating.number > self.reread.get(item, 0)
+
     def all_ratings(self) -> list[Rating]:
         found = [one for items in self.ratings.values() for given in items.values() for one in given]
         return sorted(found, key=lambda one: one.number)
@@ -87,6 +96,12 @@ class RoundState:
     def open_items(self) -> tuple[str, ...]:
         """The items that may be rated now."""
         return self.sets[self.set - 1]
+
+    def set_of(self, item: str) -> int:
+        """The number of the set an item is in."""
+        if not self._places:
+            self._places.update({one: number for number, items in enumerate(self.sets, start=1) for one in items})
+        return self._places[item]
 
     def decided(self, facet: str) -> dict[str, Decision]:
         return {item: made[-1] for (item, name), made in self.decisions.items() if name == facet}
@@ -110,6 +125,8 @@ class State:
     def take(self, acts: Iterable[Act]) -> None:
         """Go on from where the state stands."""
         for act in acts:
+            if act.number <= self.head:
+                continue
             self.head = act.number
             if act.kind.startswith("codebook."):
                 self.history.record(act.kind, act.payload)
@@ -144,7 +161,7 @@ def _closed(state: State, act: Act) -> None:
 
 def _reopened(state: State, act: Act) -> None:
     one = state.rounds[act.payload["round"]]
-    one.status, one.closed, one.incomplete = OPEN, "", ""
+    one.status, one.closed, one.incomplete, one.waived = OPEN, "", "", ""
 
 
 def _waived(state: State, act: Act) -> None:
@@ -184,7 +201,7 @@ def _rated(state: State, act: Act) -> None:
         said.get("memo", ""),
         float(said.get("seconds", 0)),
         bool(said.get("simulated")),
-        said.get("imported", ""),
+        bool(said.get("imported")),
     )
     items = state.rounds[rating.round].ratings.setdefault(rating.rater, {})
     items.setdefault(rating.item, []).append(rating)
@@ -192,7 +209,16 @@ def _rated(state: State, act: Act) -> None:
 
 def _commented(state: State, act: Act) -> None:
     said = act.payload
-    comment = Comment(act.number, said["item"], said["facet"], act.actor, said["text"], act.time, said.get("answer"))
+    comment = Comment(
+        act.number,
+        said["item"],
+        said["facet"],
+        act.actor,
+        said["text"],
+        act.time,
+        said.get("answer"),
+        bool(said.get("simulated")),
+    )
     one = state.rounds[said["round"]]
     if act.kind == "tie.comment":
         one.tie_comments[said["item"], said["facet"]] = comment
@@ -213,7 +239,7 @@ def _decided(state: State, act: Act) -> None:
             act.actor,
             act.time,
             said.get("reason", ""),
-            simulated=bool(said.get("simulated")),
+            simulated=bool(said.get("simulated") or entry.get("simulated")),
         )
         decisions.setdefault((decision.item, decision.facet), []).append(decision)
 
@@ -240,13 +266,22 @@ def _unified(state: State, act: Act) -> None:
             said["rule"],
             act.actor,
             said.get("reason", ""),
+            bool(said.get("simulated")),
         )
     )
+    _compared(state, act)
 
 
 def _reread(state: State, act: Act) -> None:
     said = act.payload
-    state.rounds[said["round"]].reread.setdefault(said["set"], []).append(said["item"])
+    state.rounds[said["round"]].reread[said["item"]] = act.number
+    _compared(state, act)
+
+
+def _compared(state: State, act: Act) -> None:
+    one = state.rounds[act.payload["round"]]
+    if act.payload["set"] not in one.compared:
+        one.compared.append(act.payload["set"])
 
 
 def _practised(state: State, act: Act) -> None:
@@ -270,4 +305,5 @@ _TAKES: dict[str, Callable[[State, Act], None]] = {
     "decision.import": _published,
     "words.unify": _unified,
     "words.reread": _reread,
+    "words.compare": _compared,
 }

@@ -6,7 +6,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.assignment import in_order, without_order
 from quaestor.coding.decisions import disagreements, settled
 from quaestor.coding.phrases import words_before
-from quaestor.coding.records import Disagreement, RaterView, TieCase
+from quaestor.coding.records import Disagreement, Practice, RaterView, TieCase
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.store.records import NewAct
 
@@ -31,7 +31,7 @@ def rater_view(state: State, name: str, rater: str) -> RaterView:
         instructions=plan.instructions,
         facets=plan.facets,
         codebook=state.history.at(plan.codebook),
-        practice=plan.practice,
+        practice=tuple(Practice(one.item, {}) for one in plan.practice),
         deadline=one.deadline,
         set=one.set,
         sets=len(one.sets),
@@ -40,6 +40,7 @@ def rater_view(state: State, name: str, rater: str) -> RaterView:
         proposals={item: plan.proposals[item] for item in items if item in plan.proposals},
         words=words_before(one, one.set) if plan.set_size else {},
         status=one.status,
+        again=tuple(item for item in items if item in own and not one.is_rated(seat, item)),
     )
 
 
@@ -50,21 +51,22 @@ def require_lead_view(state: State, name: str, actor: str) -> RoundState:
     after the last of them is settled.
     """
     one = state.round(name)
-    if not one.plan.blind:
-        return one
-    if one.seat_of(actor) and one.status != CLOSED:
-        raise StateError(f"{actor!r} rates in {name!r} and sees the others' ratings when it is closed")
     if actor == one.plan.tie_breaker and not (one.status == CLOSED and settled(state, name)):
         raise StateError(f"{actor!r} breaks the ties of {name!r} and sees who said what when all are settled")
+    if one.plan.blind and one.seat_of(actor) and one.status != CLOSED:
+        raise StateError(f"{actor!r} rates in {name!r} and sees the others' ratings when it is closed")
     return one
 
 
 def unblinding(state: State, name: str, actor: str) -> NewAct | None:
-    """The act that records that a rater now sees the others' ratings; None where that is on record or no matter."""
+    """The act that records that somebody now sees the ratings of a blind round; None where it is on record.
+
+    Who looks at an open round can take no seat in it any more; a rater who looks at a closed one ends its reopening.
+    """
     one = state.round(name)
-    if one.seat_of(actor) is None or actor in one.unblinded or not one.plan.blind:
+    if actor in one.unblinded or not one.plan.blind or (one.status == CLOSED and one.seat_of(actor) is None):
         return None
-    return NewAct("round.unblind", actor, {"round": name}, one.plan.codebook, f"unblind/{name}/{actor}/{one.closed}")
+    return NewAct("round.unblind", actor, {"round": name}, one.plan.codebook)
 
 
 def disagreements_for(state: State, name: str, actor: str) -> list[Disagreement]:

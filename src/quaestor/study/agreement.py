@@ -8,6 +8,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
+from quaestor.coding.answers import choices
 from quaestor.coding.ratings import drift_labels, labels
 from quaestor.coding.records import CANNOT_JUDGE
 from quaestor.coding.state import State
@@ -57,14 +58,18 @@ def round_agreement(
     asked = one.plan.facet(facet)
     if asked.kind == "text":
         raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
-    if against:
-        state.round(against)
+    if against and facet not in [other.id for other in state.round(against).plan.facets]:
+        raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
+    book = state.history.at(one.plan.codebook if version is None else version)
+    if level and (not asked.codes or level not in book.facets[asked.codes].levels):
+        levels = listed(nearest_first(level, book.facets[asked.codes].levels)) if asked.codes else "none"
+        raise InputError(f"{facet!r} has no level {level!r}, allowed: {levels}")
     found = drift_labels(state, name, against, facet) if against else labels(state, name, facet, version, level)
     if asked.kind == "multiple":
         sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
         return agreement(set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet, seed=seed)
     single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
-    order = asked.options if asked.scale == "ordinal" and asked.options else ()
+    order = tuple(choices(asked, book)) if asked.scale == "ordinal" else ()
     table = rating_table(single, order=order, cannot_judge=[CANNOT_JUDGE])
     return agreement(table, facet=facet, scale=_scale(asked.scale), seed=seed)
 

@@ -13,7 +13,7 @@ from quaestor.coding.codebook.history import undone_in
 from quaestor.coding.records import Codebook, Difference
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
-from quaestor.study.coding import open_coding
+from quaestor.study.coding import open_coding, require_lead
 from quaestor.study.folder import Study
 from quaestor.study.tables import read_rows
 
@@ -30,10 +30,11 @@ def import_codebook(study: Study, file: Path | None = None, actor: str | None = 
 def change_codebook(study: Study, kind: str, payload: dict[str, Any], actor: str | None = None) -> int:
     """One act on the codebook; the version it led to."""
     with open_coding(study) as coding:
+        who = require_lead(coding, actor, "change the codebook")
 
         def decide(state: State) -> NewAct:
             book = state.history.then(kind, payload)
-            return NewAct(kind, actor or coding.lead, payload, book.version)
+            return NewAct(kind, who, payload, book.version)
 
         coding.act(decide)
         return coding.state.history.latest.version
@@ -69,6 +70,11 @@ def codes_json(book: Codebook) -> dict[str, Any]:
                 "parent": code.parent,
                 "name": code.name,
                 "definition": code.definition,
+                "use": code.use,
+                "not": code.not_,
+                "examples": list(code.examples),
+                "colour": code.colour,
+                "key": code.key,
                 "status": code.status,
                 "into": code.into,
                 "across": dict(code.across),
@@ -105,7 +111,7 @@ def _in_words(kind: str, said: dict[str, Any]) -> str:
         return f"split {said['code']} into {', '.join(part['id'] for part in said['parts'])}"
     if kind == "undo":
         return f"undo change {said['version']}"
-    more = {"rename": said.get("name"), "move": f"to {said.get('parent')}", "redefine": ""}.get(kind, "")
+    more = {"rename": said.get("name"), "move": f"to {said.get('parent') or 'the top'}"}.get(kind, "")
     return f"{kind} {said.get('code') or said.get('id')} {more}".strip()
 
 

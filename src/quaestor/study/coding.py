@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -23,6 +24,7 @@ class Coding:
         self.study = study
         self.journal = journal
         self._state = State()
+        self._taking = threading.RLock()
 
     @property
     def lead(self) -> str:
@@ -31,8 +33,9 @@ class Coding:
     @property
     def state(self) -> State:
         """What the journal says now."""
-        self._state.take(self.journal.acts(after=self._state.head))
-        return self._state
+        with self._taking:
+            self._state.take(self.journal.acts(after=self._state.head))
+            return self._state
 
     def now(self) -> str:
         return self.journal.clock().isoformat(timespec="microseconds")
@@ -44,7 +47,7 @@ class Coding:
 
         What `decide` returns is recorded whole or not at all.
         """
-        with self.journal.writing() as writing:
+        with self.journal.writing() as writing, self._taking:
             self._state.take(writing.acts(after=self._state.head))
             known = writing.find(key) if key else None
             if known:
@@ -64,6 +67,13 @@ class Coding:
             self._state = State()
             raise
         return made
+
+
+def require_lead(coding: Coding, actor: str | None, what: str) -> str:
+    """The lead's name; refuses anybody else."""
+    if actor not in (None, coding.lead):
+        raise StateError(f"{actor!r} is not the lead of the study, who alone can {what}: {coding.lead!r} is")
+    return coding.lead
 
 
 @contextmanager

@@ -63,12 +63,13 @@ def _round(state: State, one: RoundState) -> tuple[Stage, str]:
             return stage, f"quaestor ratings next {name} --as {left[0][0]}"
         last = one.set == len(one.sets)
         return stage, f"quaestor round close {name}" if last else f"quaestor round next-set {name}"
-    if one.plan.kind == "pilot" or one.plan.set_size:
+    if one.plan.kind == "pilot":
         return Stage(f"round {name}", "done", f"closed, {count}"), ""
     waiting = sum(found.decision is None for found in disagreements(state, name))
     made = max((len(decided(state, name, facet.id)) for facet in one.plan.facets), default=0)
     if waiting or not made:
-        detail = f"closed, {count}, {made:,} decided, {waiting:,} disagreements open"
+        more = f", {waiting:,} disagreements open" if made else ""
+        detail = f"closed, {count}, {made:,} decided{more}"
         then = f"quaestor decisions list {name} --open" if made else f"quaestor decisions agree {name}"
         return Stage(f"round {name}", "waiting", detail), then
     return Stage(f"round {name}", "done", f"settled, {count}, {made:,} decided"), ""

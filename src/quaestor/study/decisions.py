@@ -11,6 +11,7 @@ from quaestor.coding.decisions import comment_on, decide, decide_agreed, disagre
 from quaestor.coding.records import Decision
 from quaestor.coding.state import State
 from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
+from quaestor.store.records import NewAct
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
 from quaestor.study.ratings import export_decisions, note_view
@@ -35,6 +36,7 @@ def disagreements_of(
                     "answers": [(rater, written(said)) for rater, said in one.answers],
                     "comments": [{"actor": said.actor, "text": said.text, "time": said.time} for said in one.comments],
                     "tie_comment": written(one.tie_comment.answer) if one.tie_comment else "",
+                    "tie_text": one.tie_comment.text if one.tie_comment else "",
                     **_end(one.decision),
                 }
                 for one in shown
@@ -57,7 +59,8 @@ def _for_tie_breaker(state: State, name: str, who: str) -> list[dict[str, Any]]:
             "answers": [("", written(said)) for said in case.answers],
             "comments": [],
             "tie_comment": written(case.comment.answer) if case.comment else "",
-            **_end(made[case.item, case.facet]),
+            "tie_text": case.comment.text if case.comment else "",
+            **_end(made[case.item, case.facet] if case.comment else None),
         }
         for case in tie_view(state, name, who)
     ]
@@ -77,7 +80,10 @@ def settle_agreed(study: Study, name: str, actor: str | None) -> int:
 
 def comment_on_item(study: Study, name: str, actor: str, item: str, facet: str | None, text: str) -> int:
     with open_coding(study) as coding:
-        made = coding.act(lambda state: comment_on(state, name, actor, item, _facet(state, name, facet), text))
+        made = coding.act(
+            lambda state: comment_on(state, name, actor, item, _facet(state, name, facet), text, lead=coding.lead)
+        )
+        note_view(coding, name, actor)
         return made[0].number
 
 
@@ -91,17 +97,22 @@ def settle_item(
     study: Study, name: str, actor: str | None, item: str, facet: str | None, answer: str, how: str, reason: str
 ) -> int:
     with open_coding(study) as coding:
-        made = coding.act(
-            lambda state: decide(
-                state, name, actor or coding.lead, item, _facet(state, name, facet), answer, how, reason
-            )
-        )
+        who = actor or coding.lead
+
+        def act(state: State) -> NewAct:
+            asked = _facet(state, name, facet)
+            return decide(state, name, who, item, asked, answer, how, reason, lead=coding.lead)
+
+        made = coding.act(act)
+        note_view(coding, name, who)
         return made[0].number
 
 
 def decisions_of(study: Study, name: str, actor: str | None) -> list[dict[str, str]]:
     with open_coding(study) as coding:
-        require_lead_view(coding.state, name, actor or coding.lead)
+        if name not in coding.state.published:
+            require_lead_view(coding.state, name, actor or coding.lead)
+            note_view(coding, name, actor or coding.lead)
         return export_decisions(coding.state, name)
 
 

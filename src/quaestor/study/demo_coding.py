@@ -95,7 +95,7 @@ def _phrases(coding: Coding, seed: int, say: Say) -> list[SetCurve]:
     open_named(coding, "phrases", coding.lead)
     simulate_sets(coding, "phrases", accuracy=_ACCURACY["phrases"], seed=seed, tell=lambda done, total: None)
     coding.act(lambda state: close_round(state, "phrases", coding.lead))
-    coding.act(lambda state: decide_agreed(state, "phrases", coding.lead))
+    _settle(coding, "phrases", seed)
     found = curves(coding.state.round("phrases"))
     say(f"8. Phrases in {len(found)} sets: raters differ in {_falling(found, 'discrepancy')}; sets do not fit in")
     say(f"   {_falling(found, 'incompatibility')} (share of items in the first, 10th, 20th, 50th and last set)")

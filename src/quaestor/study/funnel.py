@@ -32,8 +32,8 @@ from quaestor.study.folder import Study
 from quaestor.study.journal import has_journal
 
 RESULT, FELL, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
-_DECIDED: dict[Path, tuple[int, dict[str, list[str]]]] = {}
-"""By study folder: what its rounds decided, and the act up to which that is true."""
+_DECIDED: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
+"""By study folder: the last act and the rounds asked for, and what these decided."""
 SHOWN = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
 
 
@@ -88,11 +88,11 @@ def _opened(study: Study) -> Iterator[_Open]:
 
 def decided_by_rounds(study: Study) -> dict[str, list[str]]:
     """What each round that a step asks for keeps, as far as the rounds are settled."""
-    rounds = {step.round for step in study.settings.funnel.steps if step.round}
+    rounds = {str(step.round) for step in study.settings.funnel.steps if step.round}
     if not rounds or not has_journal(study):
         return {}
     with open_coding(study) as coding:
-        head = coding.journal.head()
+        head = (coding.journal.head(), sorted(rounds))
         known = _DECIDED.get(study.root)
         if known is None or known[0] != head:
             state = coding.state
@@ -102,17 +102,21 @@ def decided_by_rounds(study: Study) -> dict[str, list[str]]:
     return known[1]
 
 
-def simulated_rounds(study: Study, rounds: Iterable[str]) -> list[str]:
-    """A note for each round of these that simulated raters decided."""
+def notes_on_rounds(study: Study, rounds: Iterable[str]) -> list[str]:
+    """What a reader of the funnel must know about the rounds that decided its steps."""
     if not rounds:
         return []
     with open_coding(study) as coding:
         state = coding.state
-    return [
-        f"the round {name} was rated by simulated raters"
-        for name in rounds
-        if any(rating.simulated for rating in state.rounds[name].all_ratings())
-    ]
+    notes = []
+    for name in rounds:
+        one = state.rounds[name]
+        if any(rating.simulated for rating in one.all_ratings()):
+            notes.append(f"the round {name} was rated by simulated raters")
+        never = sum(not any(one.of_seat(seat, item) for seat in one.seats) for item in one.plan.items)
+        if never:
+            notes.append(f"{never:,} items of the round {name} were never rated and are not kept")
+    return notes
 
 
 def run_funnel(study: Study) -> FunnelResult:
@@ -137,7 +141,7 @@ def run_funnel(study: Study) -> FunnelResult:
         _write_candidates(opened, fell)
         pending = tuple(step.step for step in opened.pending)
         waits_for = opened.pending[0].round or "" if opened.pending else ""
-        note = "; ".join([*opened.manifest.notes, *simulated_rounds(study, opened.decided)])
+        note = "; ".join([*opened.manifest.notes, *notes_on_rounds(study, opened.decided)])
         result = FunnelResult(study.funnel_source(), steps, pending, opened.seed, waits_for, note)
         document = {"fingerprint": fingerprint(study, opened.manifest), "result": asdict(result)}
         write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())

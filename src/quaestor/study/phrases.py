@@ -14,7 +14,9 @@ from quaestor.coding.decisions import decided
 from quaestor.coding.phrases import (
     agreed_phrases,
     ask_to_reread,
+    compare,
     curves,
+    phrase_facet,
     propose_objects,
     unify,
     word_counts,
@@ -22,11 +24,13 @@ from quaestor.coding.phrases import (
 )
 from quaestor.coding.records import SetCurve
 from quaestor.coding.rounds import missing
-from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.state import CLOSED, OPEN, RoundState, State
+from quaestor.coding.views import require_lead_view
 from quaestor.publish.curves import save_curves
 from quaestor.store.records import NewAct
-from quaestor.study.coding import open_coding
+from quaestor.study.coding import Coding, open_coding, require_lead
 from quaestor.study.folder import Study
+from quaestor.study.ratings import note_view
 
 
 @dataclass(frozen=True)
@@ -37,28 +41,42 @@ class ProposedObject:
     object: str
     count: int
     known: bool
+    simulated: bool
+
+
+def is_simulated(one: RoundState) -> bool:
+    return any(rating.simulated for rating in one.all_ratings())
 
 
 def words_of(study: Study, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
     """Every word with its count; seen by raters only when their set is complete."""
     with open_coding(study) as coding:
-        one = _complete(coding.state, name, actor or coding.lead)
+        one = _complete(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
             raise InputError(f"--part is {part!r}, allowed: verb or object")
         known = words_before(one, one.set + 1)[part]
+        simulated = is_simulated(one)
         return [
-            {"word": word, "count": count, "to": known.get(word, word)}
+            {"word": word, "count": count, "to": known.get(word, word), "simulated": simulated}
             for word, count in word_counts(one, part).most_common()
         ]
 
 
-def _complete(state: State, name: str, actor: str) -> RoundState:
-    """A round whose present set all have rated: only then may words be compared."""
-    one = state.round(name)
-    left = missing(one)
-    if left and one.plan.blind and (one.seat_of(actor) or actor == one.plan.tie_breaker):
-        raise StateError(f"set {one.set} of {name!r} is not complete: words are compared when all have rated it")
-    return one
+def _complete(coding: Coding, name: str, actor: str) -> RoundState:
+    """A round whose present set all have rated: only then may words be compared, and that is put on record."""
+    one = coding.state.round(name)
+    phrase_facet(one)
+    part = one.seat_of(actor) or actor == one.plan.tie_breaker
+    if part and one.plan.blind and one.status == OPEN:
+        if not one.plan.set_size:
+            raise StateError(f"{actor!r} rates in {name!r} and sees the others' words when it is closed")
+        if missing(one):
+            raise StateError(f"set {one.set} of {name!r} is not complete: words are compared when all have rated it")
+    if part and one.status == OPEN:
+        coding.act(lambda state: compare(state, name, actor))
+    else:
+        note_view(coding, name, actor)
+    return coding.state.round(name)
 
 
 def unify_words(
@@ -68,7 +86,6 @@ def unify_words(
         who = actor or coding.lead
 
         def act(state: State) -> NewAct:
-            _complete(state, name, who)
             return unify(state, name, who, part, words, to, rule, reason)
 
         return coding.act(act)[0].number
@@ -82,16 +99,19 @@ def ask_reread(study: Study, name: str, actor: str | None, item: str) -> int:
 def curves_of(study: Study, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
     """The two curves, drawn in published/."""
     with open_coding(study) as coding:
-        one = _complete(coding.state, name, actor or coding.lead)
+        one = _complete(coding, name, actor or coding.lead)
         found = curves(one)
-        simulated = any(rating.simulated for rating in one.all_ratings())
+        simulated = is_simulated(one)
     return found, save_curves(found, study.published, name, simulated=simulated)
 
 
 def proposed_objects(study: Study, name: str, phases: str, at_least: int, actor: str | None) -> list[ProposedObject]:
     with open_coding(study) as coding:
-        state = coding.state
-        return _proposed(state, name, phases, at_least)
+        found = _proposed(coding.state, name, phases, at_least)
+        for seen in (name, phases):
+            require_lead_view(coding.state, seen, actor or coding.lead)
+            note_view(coding, seen, actor or coding.lead)
+        return found
 
 
 def _proposed(state: State, name: str, phases: str, at_least: int) -> list[ProposedObject]:
@@ -105,7 +125,13 @@ def _proposed(state: State, name: str, phases: str, at_least: int) -> list[Propo
     rows = propose_objects(agreed_phrases(one), decided(state, phases, facet.id), at_least)
     book = state.history.latest
     return [
-        ProposedObject(phase, thing, count, any(thing == child.name.casefold() for child in book.children(phase)))
+        ProposedObject(
+            phase,
+            thing,
+            count,
+            any(thing == child.name.casefold() for child in book.children(phase)),
+            is_simulated(one),
+        )
         for phase, thing, count in rows
     ]
 
@@ -113,7 +139,7 @@ def _proposed(state: State, name: str, phases: str, at_least: int) -> list[Propo
 def adopt_objects(study: Study, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
     """Add proposed objects to the codebook, each below its phase."""
     with open_coding(study) as coding:
-        who = actor or coding.lead
+        who = require_lead(coding, actor, "change the codebook")
 
         def acts(state: State) -> list[NewAct]:
             proposed = {f"{one.phase}={one.object}": one for one in _proposed(state, name, phases, 1)}

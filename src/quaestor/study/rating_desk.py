@@ -17,7 +17,7 @@ from quaestor.store.records import NewAct
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
 from quaestor.study.ratings import rate
-from quaestor.study.texts import texts_of
+from quaestor.study.texts import accepted_answer, texts_of
 
 _MARKUP = re.compile(r"<[^>]+>")
 _BREAKS = re.compile(r"\n{3,}")
@@ -36,6 +36,7 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
         "item": item,
         "title": html.unescape(shown.title) if shown else item or "",
         "text": plain_text(shown.body) if shown else "",
+        "answer": plain_text(accepted_answer(study, item)) if item else "",
         "tags": list(shown.tags) if shown else [],
         "link": shown.link if shown else "",
         "instructions": view.instructions,

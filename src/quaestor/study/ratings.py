@@ -10,19 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.files import write_whole
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import checked_answers, written
 from quaestor.coding.decisions import import_published
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.state import State
-from quaestor.coding.views import rater_view, require_lead_view, unblinding
+from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding
 from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
+_TOLD = ("unsure", "memo", "seconds", "time")
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
 
 
@@ -74,29 +75,35 @@ def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = No
     facets = [facet.id for facet in plan.facets]
     rows = list(read_rows(path))
     _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
     now = coding.now()
 
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    about = {"round": name, "file": path.name, "sha256": digest, "rows": len(rows)}
+
     def decide(state: State) -> list[NewAct]:
-        acts = []
+        acts = [NewAct("ratings.import", rater or coding.lead, about, plan.codebook, f"import/{name}/{digest}")]
         for number, row in rows:
             if row.get("superseded", "").lower() in ("true", "1", "yes"):
                 continue
             try:
-                acts.append(_rating(state, name, row, facets, rater, now, f"{path.name}/{digest}/{number}"))
-            except InputError as error:
-                raise InputError(f"{path}, row {number}: {error}") from None
+                acts.append(_rating(state, name, row, facets, rater, now))
+            except QuaestorError as error:
+                raise type(error)(f"{path}, row {number}: {error}") from None
         return acts
 
     before = coding.state.head
     made = coding.act(decide)
-    given = sum(act.number > before for act in made)
-    return Imported(given, len(made) - given)
+    ratings = [act for act in made if act.kind == "rating"]
+    given = sum(act.number > before for act in ratings)
+    return Imported(given, len(ratings) - given)
 
 
 def _rating(
-    state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str, key: str
+    state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str
 ) -> NewAct:
+    """A row as a rating; its key is made of what it says, so a row is known again in a renamed or longer file."""
+    told = [name, row.get("rater") or rater, row["item"], *(row.get(one, "") for one in (*facets, *_TOLD))]
+    key = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()[:32]
     seconds = row.get("seconds", "")
     try:
         spent = float(seconds or 0)
@@ -113,9 +120,9 @@ def _rating(
         memo=row.get("memo", ""),
         seconds=spent,
         simulated=row.get("simulated", "").lower() in ("true", "1", "yes"),
-        imported=key.rpartition("/")[0],
+        imported=True,
         time=in_utc(row["time"]) if row.get("time") else "",
-        key=f"import/{name}/{key}",
+        key=f"import/{key}",
     )
 
 
@@ -125,7 +132,7 @@ def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) ->
     for column in needed:
         if column not in row:
             found = listed(nearest_first(column, row))
-            raise InputError(f"{path} has no column {column!r}, found: {found}; it needs {listed(needed)}")
+            raise InputError(f"{path} has no column {column!r}, found: {found}; it needs {', '.join(needed)}")
 
 
 def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
@@ -133,12 +140,11 @@ def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = 
     state = coding.state
     one = state.round(name)
     if one.seat_of(actor) and one.plan.blind and one.status == "open":
-        view = rater_view(state, name, actor)
-        ratings = [view.ratings[item] for item in view.items if item in view.ratings]
+        ratings = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
     else:
         require_lead_view(state, name, actor)
-        note_view(coding, name, actor)
         ratings = one.all_ratings()
+        note_view(coding, name, actor)
     rows = []
     for rating in ratings:
         counts = one.current(rating.rater, rating.item) == rating
@@ -168,23 +174,24 @@ def note_view(coding: Coding, name: str, actor: str) -> None:
 
 def export_decisions(state: State, name: str) -> list[dict[str, str]]:
     """The final answer of every item, how it came about, and who said so."""
-    one = state.round(name)
-    rows = []
-    for facet in one.plan.facets:
-        for item, made in sorted(one.decided(facet.id).items()):
-            rows.append(
-                {
-                    "item": item,
-                    "facet": facet.id,
-                    "answer": written(made.answer),
-                    "how": made.how,
-                    "by": made.actor,
-                    "time": made.time,
-                    "reason": made.reason,
-                    "simulated": "true" if made.simulated else "",
-                }
-            )
-    return rows
+    if name in state.published:
+        made = list(state.published[name].values())
+    else:
+        made = [one.decisions[key][-1] for one in [state.round(name)] for key in sorted(one.decisions)]
+    return [
+        {
+            "item": one.item,
+            "facet": one.facet,
+            "answer": written(one.answer),
+            "how": one.how,
+            "by": one.actor,
+            "time": one.time,
+            "reason": one.reason,
+            "source": one.source,
+            "simulated": "true" if one.simulated else "",
+        }
+        for one in made
+    ]
 
 
 def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: str) -> int:

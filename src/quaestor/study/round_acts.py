@@ -8,7 +8,7 @@ from quaestor.coding.rounds import close_round, next_set, reopen_round, replace_
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, Decide, open_coding
+from quaestor.study.coding import Coding, Decide, open_coding, require_lead
 from quaestor.study.folder import Study
 from quaestor.study.moments import in_utc
 from quaestor.study.rounds import open_named, summary
@@ -39,26 +39,40 @@ def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
 
 def open_by_name(study: Study, name: str, actor: str | None) -> dict[str, Any]:
     with open_coding(study) as coding:
-        return summary(open_named(coding, name, actor or coding.lead))
+        return summary(open_named(coding, name, require_lead(coding, actor, "open rounds")))
 
 
 def close_by_name(study: Study, name: str, actor: str | None, incomplete: str = "") -> dict[str, Any]:
-    return _act(study, name, lambda coding: lambda state: close_round(state, name, actor or coding.lead, incomplete))
+    return _act(
+        study,
+        name,
+        lambda coding: lambda state: close_round(state, name, require_lead(coding, actor, "change rounds"), incomplete),
+    )
 
 
 def reopen_by_name(study: Study, name: str, actor: str | None, reason: str) -> dict[str, Any]:
-    return _act(study, name, lambda coding: lambda state: reopen_round(state, name, actor or coding.lead, reason))
+    return _act(
+        study,
+        name,
+        lambda coding: lambda state: reopen_round(state, name, require_lead(coding, actor, "change rounds"), reason),
+    )
 
 
 def waive_by_name(study: Study, name: str, actor: str | None, reason: str) -> dict[str, Any]:
-    return _act(study, name, lambda coding: lambda state: waive_gate(state, name, actor or coding.lead, reason))
+    return _act(
+        study,
+        name,
+        lambda coding: lambda state: waive_gate(state, name, require_lead(coding, actor, "change rounds"), reason),
+    )
 
 
 def replace_by_name(study: Study, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
     return _act(
         study,
         name,
-        lambda coding: lambda state: replace_rater(state, name, actor or coding.lead, rater, by, reason),
+        lambda coding: (
+            lambda state: replace_rater(state, name, require_lead(coding, actor, "change rounds"), rater, by, reason)
+        ),
     )
 
 
@@ -71,7 +85,7 @@ def deadline_by_name(study: Study, name: str, actor: str | None, until: str) -> 
 
     def decide(coding: Coding) -> Decide:
         def act(state: State) -> NewAct:
-            return set_deadline(state, name, actor or coding.lead, moment)
+            return set_deadline(state, name, require_lead(coding, actor, "change rounds"), moment)
 
         return act
 

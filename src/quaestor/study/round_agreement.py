@@ -23,6 +23,7 @@ class RoundAgreement:
 
     round: str
     kind: str
+    open: bool
     simulated: bool
     statistic: str
     threshold: float | None
@@ -31,8 +32,8 @@ class RoundAgreement:
 
     @property
     def title(self) -> str:
-        note = ", simulated raters" if self.simulated else ""
-        return f"{self.round} ({self.kind}{note})"
+        notes = [self.kind, *(["still open"] if self.open else []), *(["simulated raters"] if self.simulated else [])]
+        return f"{self.round} ({', '.join(notes)})"
 
     @property
     def verdict(self) -> str:
@@ -45,6 +46,7 @@ class RoundAgreement:
         return {
             "round": self.round,
             "kind": self.kind,
+            "open": self.open,
             "simulated": self.simulated,
             "statistic": self.statistic,
             "threshold": self.threshold,
@@ -70,28 +72,31 @@ def agreement_of_rounds(
             raise StateError("no round has been closed yet: agreement can be seen when one is")
         found = []
         if against:
-            _require(coding, state.round(against), actor or coding.lead)
+            require_lead_view(state, against, actor or coding.lead)
         for one in chosen:
-            _require(coding, one, actor or coding.lead)
+            require_lead_view(state, one.plan.round, actor or coding.lead)
             asked = list(facets) or [facet.id for facet in one.plan.facets if facet.kind != "text"]
             found += [_one(coding, one, facet, version, level, against) for facet in asked]
+        # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.
+        for name_seen in {one.plan.round for one in chosen} | ({against} if against else set()):
+            note_view(coding, name_seen, actor or coding.lead)
         return found
-
-
-def _require(coding: Coding, one: RoundState, actor: str) -> None:
-    """Agreement comes from others' ratings: while a round is open only a lead without a part in it may look."""
-    require_lead_view(coding.state, one.plan.round, actor)
-    note_view(coding, one.plan.round, actor)
 
 
 def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str, against: str) -> RoundAgreement:
     found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level, against=against)
     plan = one.plan
-    measured = facet == plan.measured and plan.threshold is not None
+    measured = (
+        facet == plan.measured
+        and plan.threshold is not None
+        and one.status == CLOSED
+        and not (against or level or version is not None)
+    )
     value = statistic(found, plan.statistic).value
     return RoundAgreement(
         plan.round,
         plan.kind,
+        one.status != CLOSED,
         any(rating.simulated for rating in one.all_ratings()),
         plan.statistic,
         plan.threshold if measured else None,

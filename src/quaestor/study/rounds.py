@@ -105,6 +105,10 @@ def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict
     found: dict[str, dict[str, str]] = {item: {} for item in items} if one.confirms else {}
     for name in one.confirms:
         before = state.round(name)
+        if before.status != CLOSED:
+            raise StateError(
+                f"{one.round!r} confirms what {name!r} decides, which is still open: close that round first"
+            )
         for facet in before.plan.facets:
             answers: Mapping[str, Any]
             if facet.kind == "phrase":
@@ -123,7 +127,8 @@ def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict
 def open_named(coding: Coding, name: str, actor: str) -> RoundState:
     """Freeze the plan of a round and open it, if the round before it allows that."""
     plan = plan_of(coding, name)
-    passed = gate(coding, plan.after)[1] if plan.after and plan.after in coding.state.rounds else None
+    before = coding.state.rounds.get(plan.after)
+    passed = gate(coding, plan.after)[1] if before and not before.waived else None
     coding.act(lambda state: open_round(state, plan, actor, passed))
     return coding.state.round(name)
 
@@ -160,7 +165,7 @@ def summary(one: RoundState) -> dict[str, Any]:
         "codebook": one.plan.codebook,
         "missing": len(missing(one)),
         "ratings": len(ratings),
-        "hours": {rater: round(spent, 3) for rater, spent in hours(one).items()},
+        "hours": {rater: round(spent, 3) for rater, spent in hours(one).items()} if one.status == CLOSED else {},
         "simulated": any(rating.simulated for rating in ratings),
         "deadline": one.deadline,
         "waived": one.waived,

@@ -92,24 +92,26 @@ def true_answer(one: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
         return {"verb": row["verb"].lower() or "do", "object": row["object"].lower() or "task"}
     if facet.kind == "confirm":
         proposed = one.plan.proposals.get(item, {})
-        return "yes" if _slug(row["phase"]) in proposed.values() else "no"
-    return _slug(row["phase"]) or _SOME_PHASE
+        return "yes" if _slug(row["phase"]) in proposed.values() and "phrase" in proposed else "no"
+    phase = _slug(row["phase"]) or _SOME_PHASE
+    return [phase] if facet.kind == "multiple" else phase
 
 
 def _slug(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def simulate_sets(coding: Coding, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]) -> None:
-    """Rate set after set; after each, the simulated pair unifies words that mean the same."""
+def simulate_sets(coding: Coding, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]) -> int:
+    """Rate set after set; after each, the simulated pair unifies words that mean the same. How many ratings."""
+    given = 0
     while True:
-        simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
+        given += simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
         coding.act(lambda state: _unifications(state.round(name), state))
         one = coding.state.round(name)
         tell(one.set, len(one.sets))
         if one.set == len(one.sets):
-            return
-        coding.act(lambda state: next_set(state, name, state.round(name).plan.raters[0]))
+            return given
+        coding.act(lambda state: next_set(state, name, state.round(name).plan.raters[0], simulated=True))
 
 
 def _unifications(one: RoundState, state: State) -> list[NewAct]:
@@ -153,7 +155,8 @@ def simulate_settling(coding: Coding, name: str, *, seed: int, consulted: float 
         right = true_answer(one, facet, item, truth)
         right = {"answer": right} if facet.kind == "confirm" else right
         how = "discussion"
-        if plan.settle == "tie-breaker" or (plan.tie_breaker and dice.random() < consulted):
+        asked = plan.tie_breaker and plan.settle in ("discussion", "two-step") and dice.random() < consulted
+        if plan.settle == "tie-breaker" or asked:
             how = TIE_BREAKER if plan.settle == "tie-breaker" else TOGETHER
             said = tie_breaker.answer(item, facet, _plain(facet, right), list(choices(facet, book)))
             coding.act(_tie(name, plan.tie_breaker, item, facet.id, said))

@@ -65,7 +65,7 @@ def _funnel(study: Study) -> Stage:
     counts = " → ".join(f"{step.kept:,}" for step in result.steps)
     pending = f"; waits for the round {result.waits_for}" if result.waits_for else ""
     if not holds:
-        return Stage("funnel", "stale", f"{counts} (evidence or study.toml changed since)".strip())
+        return Stage("funnel", "stale", f"{counts} (evidence, study.toml or a round's decisions changed)".strip())
     return Stage("funnel", "done", f"{counts}{pending}")
 
 

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quaestor.corpus.engine import engine
-from quaestor.corpus.questions import read_questions
+from quaestor.corpus.questions import read_answers, read_questions
 from quaestor.corpus.records import Example
 from quaestor.study.folder import Study
 from quaestor.study.funnel import FELL, SHOWN, example_of, number_of
+
+
+def accepted_answer(study: Study, item: str) -> str:
+    """The accepted answer to a question, where the source has answers."""
+    number = item.rpartition("/")[2]
+    with engine(study.funnel_folder) as connection:
+        evidence = study.evidence_of(study.funnel_source())
+        questions, answers = read_questions(connection, evidence), read_answers(connection, evidence)
+        if answers is None or not number.isdigit() or "accepted_answer_id" not in questions.columns:
+            return ""
+        asked = questions.filter(questions.id == int(number)).select(_accepted=questions.accepted_answer_id)
+        rows = answers.join(asked, answers.id == asked._accepted).select("body").to_pyarrow().to_pylist()
+    return str(rows[0]["body"] or "") if rows else ""
 
 
 def texts_of(study: Study, items: Sequence[str]) -> dict[str, Example]:

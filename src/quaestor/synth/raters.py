@@ -35,6 +35,7 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
     "gpu memory": ("gpu memory", "memory"),
 }
 _WANDERING = 0.12
+_NO_PLURAL = {"data", "training data"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Simulated:
 def _variants(word: str) -> tuple[str, ...]:
     """A word, what else it is called, and its plural."""
     names = _VARIANTS.get(word, (word,))
-    return names if word.endswith("s") else (*names, f"{word}s")
+    return names if word.endswith("s") or word in _NO_PLURAL else (*names, f"{word}s")
 
 
 def meaning(word: str) -> str:

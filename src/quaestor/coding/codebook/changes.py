@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from quaestor.coding.records import (
 )
 
 Payload = Mapping[str, Any]
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 def change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False) -> Codebook:
@@ -74,6 +76,8 @@ def _add_facet(book: Codebook, payload: Payload) -> Codebook:
     facet = CodeFacet(str(payload["id"]), str(payload.get("title", "")), tuple(payload.get("levels") or ("code",)))
     if facet.id in book.facets:
         raise StateError(f"there is a facet {facet.id!r} already: choose another id")
+    if not facet.id.strip() or not all(level.strip() for level in facet.levels):
+        raise StateError("a facet needs an id, and each of its levels a name")
     if len(set(facet.levels)) < len(facet.levels):
         raise StateError(f"two levels of the facet {facet.id!r} share a name: give each its own")
     return replace(book, facets={**book.facets, facet.id: facet})
@@ -251,6 +255,10 @@ def _check_depth(book: Codebook, code: str) -> None:
 
 
 def _check_names(book: Codebook, code: Code) -> None:
+    if code.colour and not _COLOUR.fullmatch(code.colour):
+        raise StateError(f"the colour of {code.id!r} is {code.colour!r}: write it as #4269d0")
+    if len(code.key) > 1:
+        raise StateError(f"the key of {code.id!r} is {code.key!r}: one key of the keyboard is allowed")
     if not code.name.strip():
         raise StateError(f"the code {code.id!r} has no name: give it one")
     for other in _siblings(book, code):

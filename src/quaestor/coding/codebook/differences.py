@@ -10,7 +10,11 @@ _DEFINED_BY = ("definition", "use", "not_", "examples", "colour", "key", "across
 
 def differences(before: Codebook, after: Codebook) -> list[Difference]:
     """In the order of the later version; a code that differs in several ways is named once for each."""
-    found = []
+    found = [
+        Difference(facet.id, "facet added", after=" → ".join(facet.levels))
+        for facet in after.facets.values()
+        if facet.id not in before.facets
+    ]
     for code in after.codes.values():
         old = before.codes.get(code.id)
         if old is None:

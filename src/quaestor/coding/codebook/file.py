@@ -89,7 +89,7 @@ def write_codebook(book: Codebook) -> str:
     for facet_id in book.facets:
         for root in book.children("", facet_id):
             for code in _down(book, root):
-                codes.append(tomlkit.item(_entry(code)))
+                codes.append(tomlkit.item(_entry(book, code)))
     if len(facets):
         document["facet"] = facets
     if len(codes):
@@ -101,7 +101,7 @@ def _down(book: Codebook, code: Code) -> list[Code]:
     return [code, *(below for child in book.children(code.id) for below in _down(book, child))]
 
 
-def _entry(code: Code) -> dict[str, Any]:
+def _entry(book: Codebook, code: Code) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": code.id, "facet": code.facet, "name": code.name}
     if code.parent:
         entry["parent"] = code.parent
@@ -110,8 +110,16 @@ def _entry(code: Code) -> dict[str, Any]:
             entry[name] = value
     if code.examples:
         entry["examples"] = list(code.examples)
-    if code.across:
+    across = {facet: other for facet, named in code.across.items() if (other := _still(book, named))}
+    if across:
         inline = tomlkit.inline_table()
-        inline.update(dict(code.across))
+        inline.update(across)
         entry["across"] = inline
     return entry
+
+
+def _still(book: Codebook, code: str) -> str:
+    """The code that a pointer across the tree leads to today; nothing where it is no longer offered."""
+    while book.codes[code].into:
+        code = book.codes[code].into
+    return code if book.codes[code].active else ""

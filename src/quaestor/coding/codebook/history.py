@@ -93,8 +93,8 @@ def _replay(changes: Sequence[tuple[str, Payload]], target: int) -> Codebook:
                 book = change(book, kind, payload, undone=True)
             else:
                 book = change(book, kind, payload, undone=number in undone)
-        except StateError as error:
+        except StateError:
             raise StateError(
-                f"change {target} cannot be undone while change {number} stands ({error}): undo that one first"
+                f"change {target} cannot be undone while change {number}, which builds on it, stands: undo that first"
             ) from None
     return book
