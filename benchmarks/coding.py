@@ -17,6 +17,7 @@ from quaestor.study.coding import Coding, rebuilt
 from quaestor.study.ratings import import_ratings, write_table
 
 ITEMS = tuple(f"stackoverflow/question/{number}" for number in range(2401))
+STUDY = SimpleNamespace(settings=SimpleNamespace(study=SimpleNamespace(lead="lead")))
 RATERS = ("rater-1", "rater-2")
 
 
@@ -37,7 +38,7 @@ def _once(folder: Path) -> float:
     facet = Facet("relevance", "keep", reasons=("crash",))
     plan = Plan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:
-        coding = Coding(cast(Any, SimpleNamespace()), journal)
+        coding = Coding(cast(Any, STUDY), journal)
         coding.act(lambda state: open_round(state, plan, "lead"))
         started = time.perf_counter()
         done = import_ratings(coding, "main", folder / "ratings.csv")

@@ -81,22 +81,24 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
     table.open(items=["i1"], raters=("first", "lead"), tie_breaker="breaker")
     for actor, words in (("first", "rates in 'main'"), ("lead", "rates in 'main'"), ("breaker", "breaks the ties")):
         with pytest.raises(StateError, match=words):
-            require_lead_view(table.state, "main", actor)
-    require_lead_view(table.state, "main", "supervisor")
+            require_lead_view(table.state, "main", actor, "lead")
+    require_lead_view(table.state, "main", "supervisor", "supervisor")
+    with pytest.raises(StateError, match="has no part"):
+        require_lead_view(table.state, "main", "stranger", "supervisor")
     table.rate("first", "i1", relevance="keep")
     table.rate("lead", "i1", relevance="exclude: crash")
     table.close()
-    require_lead_view(table.state, "main", "lead")
+    require_lead_view(table.state, "main", "lead", "lead")
     with pytest.raises(StateError, match="when all are settled"):
-        require_lead_view(table.state, "main", "breaker")
+        require_lead_view(table.state, "main", "breaker", "lead")
     table.record(decide(table.state, "main", "first", "i1", "relevance", "keep", "discussion"))
-    require_lead_view(table.state, "main", "breaker")
+    require_lead_view(table.state, "main", "breaker", "lead")
 
 
 def test_a_tie_breaker_of_an_open_minded_round_sees_no_names_either() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", blind=False)
     with pytest.raises(StateError, match="when all are settled"):
-        require_lead_view(table.state, "main", "breaker")
+        require_lead_view(table.state, "main", "breaker", "lead")
 
 
 def test_the_right_answers_to_practice_are_not_part_of_the_view() -> None:
@@ -110,7 +112,7 @@ def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
     table.open(items=["i1"], tie_breaker="breaker")
     for actor in ("supervisor", "first"):
         with pytest.raises(StateError):
-            disagreements_for(table.state, "main", actor)
+            disagreements_for(table.state, "main", actor, "supervisor")
     with pytest.raises(StateError, match="is open"):
         tie_view(table.state, "main", "breaker")
 

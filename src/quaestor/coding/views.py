@@ -44,13 +44,15 @@ def rater_view(state: State, name: str, rater: str) -> RaterView:
     )
 
 
-def require_lead_view(state: State, name: str, actor: str) -> RoundState:
-    """The whole round, for somebody who has no part in it, or when it is over.
+def require_lead_view(state: State, name: str, actor: str, lead: str) -> RoundState:
+    """The whole round: for its lead, and for those with a part in it when it is over.
 
     A lead who rates in a round loses the lead's view of it until it closes; one who breaks its ties sees names only
     after the last of them is settled.
     """
     one = state.round(name)
+    if actor not in (lead, one.plan.tie_breaker) and one.seat_of(actor) is None:
+        raise StateError(f"{actor!r} has no part in {name!r} and sees nothing of it")
     if actor == one.plan.tie_breaker and not (one.status == CLOSED and settled(state, name)):
         raise StateError(f"{actor!r} breaks the ties of {name!r} and sees who said what when all are settled")
     if one.plan.blind and one.seat_of(actor) and one.status != CLOSED:
@@ -69,9 +71,9 @@ def unblinding(state: State, name: str, actor: str) -> NewAct | None:
     return NewAct("round.unblind", actor, {"round": name}, one.plan.codebook)
 
 
-def disagreements_for(state: State, name: str, actor: str) -> list[Disagreement]:
+def disagreements_for(state: State, name: str, actor: str, lead: str) -> list[Disagreement]:
     """The disagreements of a closed round with who said what."""
-    require_lead_view(state, name, actor)
+    require_lead_view(state, name, actor, lead)
     if state.round(name).status != CLOSED:
         raise StateError(f"the round {name!r} is open: its disagreements can be seen when it is closed")
     return disagreements(state, name)

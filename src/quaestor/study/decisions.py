@@ -27,7 +27,7 @@ def disagreements_of(
         if who == state.round(name).plan.tie_breaker:
             found = _for_tie_breaker(state, name, who)
         else:
-            shown = disagreements_for(state, name, who)
+            shown = disagreements_for(state, name, who, coding.lead)
             note_view(coding, name, who)
             found = [
                 {
@@ -111,7 +111,7 @@ def settle_item(
 def decisions_of(study: Study, name: str, actor: str | None) -> list[dict[str, str]]:
     with open_coding(study) as coding:
         if name not in coding.state.published:
-            require_lead_view(coding.state, name, actor or coding.lead)
+            require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
             note_view(coding, name, actor or coding.lead)
         return export_decisions(coding.state, name)
 

@@ -66,6 +66,8 @@ def _complete(coding: Coding, name: str, actor: str) -> RoundState:
     """A round whose present set all have rated: only then may words be compared, and that is put on record."""
     one = coding.state.round(name)
     phrase_facet(one)
+    if actor != coding.lead and one.seat_of(actor) is None:
+        raise StateError(f"{actor!r} does not rate in {name!r} and sees no words of it")
     part = one.seat_of(actor) or actor == one.plan.tie_breaker
     if part and one.plan.blind and one.status == OPEN:
         if not one.plan.set_size:
@@ -109,7 +111,7 @@ def proposed_objects(study: Study, name: str, phases: str, at_least: int, actor:
     with open_coding(study) as coding:
         found = _proposed(coding.state, name, phases, at_least)
         for seen in (name, phases):
-            require_lead_view(coding.state, seen, actor or coding.lead)
+            require_lead_view(coding.state, seen, actor or coding.lead, coding.lead)
             note_view(coding, seen, actor or coding.lead)
         return found
 

@@ -142,7 +142,7 @@ def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = 
     if one.seat_of(actor) and one.plan.blind and one.status == "open":
         ratings = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
     else:
-        require_lead_view(state, name, actor)
+        require_lead_view(state, name, actor, coding.lead)
         ratings = one.all_ratings()
         note_view(coding, name, actor)
     rows = []

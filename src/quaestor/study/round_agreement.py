@@ -72,9 +72,9 @@ def agreement_of_rounds(
             raise StateError("no round has been closed yet: agreement can be seen when one is")
         found = []
         if against:
-            require_lead_view(state, against, actor or coding.lead)
+            require_lead_view(state, against, actor or coding.lead, coding.lead)
         for one in chosen:
-            require_lead_view(state, one.plan.round, actor or coding.lead)
+            require_lead_view(state, one.plan.round, actor or coding.lead, coding.lead)
             asked = list(facets) or [facet.id for facet in one.plan.facets if facet.kind != "text"]
             found += [_one(coding, one, facet, version, level, against) for facet in asked]
         # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.

@@ -35,6 +35,12 @@ def texts(values: Sequence[bytes], kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(edges), pa.py_buffer(b"".join(values))])
 
 
+def distinct(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Each number once, in order; `numpy.unique` would import masked arrays first."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 

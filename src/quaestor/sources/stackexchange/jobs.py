@@ -88,7 +88,7 @@ class Writer:
         if self.remember:
             self.posts.append(arrow.to_numbers(batch.column("id"), missing=0))
             owners = arrow.to_numbers(batch.column("owner_user_id"), missing=0)
-            self.users.append(np.unique(owners[owners != 0]))
+            self.users.append(arrow.distinct(owners[owners != 0]))
 
     def finish(self) -> Outcome:
         if self._waiting:
@@ -97,8 +97,8 @@ class Writer:
         none = np.zeros(0, np.int64)
         return Outcome(
             self.counts,
-            np.unique(np.concatenate([none, *self.posts])),
-            np.unique(np.concatenate([none, *self.users])),
+            arrow.distinct(np.concatenate([none, *self.posts])),
+            arrow.distinct(np.concatenate([none, *self.users])),
         )
 
 

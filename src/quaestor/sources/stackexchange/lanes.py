@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from quaestor.base.errors import QuaestorError
 from quaestor.sources.records import Progress, TableCounts
+from quaestor.sources.stackexchange.arrow import distinct
 
 Part_contra = TypeVar("Part_contra", contravariant=True)
 PartType = TypeVar("PartType")
@@ -42,8 +43,8 @@ class Outcome:
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(
             self.counts + other.counts,
-            np.union1d(self.posts, other.posts),
-            np.union1d(self.users, other.users),
+            distinct(np.concatenate([self.posts, other.posts])),
+            distinct(np.concatenate([self.users, other.users])),
         )
 
 

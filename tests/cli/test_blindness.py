@@ -1,0 +1,118 @@
+"""No command tells a rater or a tie-breaker what another said while a round is open: every command × every role."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from quaestor.cli.main import app
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, items_for, open_by_name, waive_by_name
+from small_study import small_study
+
+TELLING = "tellingword"
+ROLES = ("rater-1", "tie-breaker", "stranger")
+
+# What each command is called with; ACTOR stands for the role. Commands that say nothing of a round have no entry
+# here but in ELSEWHERE, so a new command has to be put into one of the two.
+CALLS: dict[str, list[list[str]]] = {
+    "codebook add": [["x", "--facet", "issue", "--name", "x", "--as", "ACTOR"]],
+    "codebook diff": [["0"]],
+    "codebook log": [[]],
+    "codebook show": [["--json"]],
+    "round list": [["--json"], []],
+    "round open": [["triplets", "--as", "ACTOR"], ["triplets"]],
+    "round close": [["main", "--as", "ACTOR"], ["main"]],
+    "round reopen": [["main", "--reason", "x"]],
+    "round waive": [["main", "--reason", "x"]],
+    "round replace": [["main", "--rater", "rater-1", "--by", "rater-9", "--as", "ACTOR"]],
+    "round deadline": [["main", "2030-01-01", "--as", "ACTOR"]],
+    "round next-set": [["phrases", "--as", "ACTOR"]],
+    "round items": [["main", "--as", "ACTOR", "--json"], ["phrases", "--as", "ACTOR", "--json"]],
+    "ratings next": [["main", "--as", "ACTOR", "--json"], ["phrases", "--as", "ACTOR", "--json"]],
+    "ratings give": [["main", "forum/question/1", "relevance=keep", "--as", "ACTOR"]],
+    "ratings practise": [["main", "forum/question/1", "relevance=keep", "--as", "ACTOR"]],
+    "ratings export": [["main", "--as", "ACTOR", "--superseded"], ["phrases", "--as", "ACTOR", "--json"]],
+    "agreement": [["--round", "main", "--as", "ACTOR"], ["--round", "phrases", "--as", "ACTOR", "--json"], []],
+    "decisions list": [["main", "--as", "ACTOR"]],
+    "decisions agree": [["main", "--as", "ACTOR"]],
+    "decisions comment": [["main", "forum/question/1", "hm", "--as", "ACTOR"]],
+    "decisions tie": [["main", "forum/question/1", "keep", "--as", "ACTOR"]],
+    "decisions settle": [["main", "forum/question/1", "keep", "--how", "discussion", "--as", "ACTOR"]],
+    "decisions export": [["main", "--as", "ACTOR"]],
+    "phrases words": [["phrases", "--as", "ACTOR"], ["phrases", "--part", "verb", "--as", "ACTOR", "--json"]],
+    "phrases unify": [["phrases", "layer", "--to", "thing", "--rule", "hypernym", "--as", "ACTOR"]],
+    "phrases reread": [["phrases", "forum/question/1", "--as", "ACTOR"]],
+    "phrases curves": [["phrases", "--as", "ACTOR"]],
+    "phrases objects": [["phrases", "--phases", "main", "--as", "ACTOR"]],
+    "status": [[], ["--json"]],
+    "funnel": [["--json"], []],
+    "items": [["forum/question/1"], ["--step", "how-to"]],
+}
+ELSEWHERE = {
+    "new", "doctor", "ingest", "sample", "kinds", "serve", "demo", "backup", "restore", "synth stackexchange",
+    "synth ratings", "codebook import", "codebook facet", "codebook rename", "codebook redefine", "codebook merge",
+    "codebook split", "codebook move", "codebook retire", "codebook undo", "ratings import", "decisions import",
+}  # fmt: skip
+
+
+def commands() -> set[str]:
+    found = set()
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        below = getattr(command, "commands", None)
+        found |= {f"{name} {one}" for one in below} if below and name != "ingest" else {name}
+    return found
+
+
+def test_every_command_is_either_tried_here_or_says_nothing_of_a_round() -> None:
+    assert commands() == set(CALLS) | ELSEWHERE
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Two open rounds in which rater-2 has said everything there is to say, and rater-1 a little."""
+    study = small_study(tmp_path / "study")
+    text = study.file.read_text("utf-8").replace(
+        'reasons = ["crash", "installation"]', f'reasons = ["crash", "{TELLING}"]'
+    )
+    text = text.replace('items = { kept_by = "main", set_size = 4 }', 'items = { after = "how-to", set_size = 4 }')
+    study.file.write_text(text.replace("threshold = 0.4", "") + "\n", "utf-8")
+    CliRunner().invoke(app, ["funnel", "--study", str(study.root)])
+    from quaestor.study.folder import open_study
+
+    study = open_study(study.root)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    close_by_name(study, "pilot", None, "not needed here")
+    waive_by_name(study, "pilot", None, "not needed here")
+    for name in ("main", "phrases"):
+        open_by_name(study, name, None)
+    with open_coding(study) as coding:
+        for one in items_for(study, "main", "rater-2", left_only=True):
+            rate(coding, "main", "rater-2", one["item"], {"relevance": f"exclude: {TELLING}"}, memo=TELLING)
+        for one in items_for(study, "phrases", "rater-2", left_only=True):
+            rate(coding, "phrases", "rater-2", one["item"], {"phrase": f"{TELLING}, layer"}, memo=TELLING)
+        rate(coding, "phrases", "rater-1", items_for(study, "phrases", "rater-1", left_only=True)[0]["item"],
+             {"phrase": "save, layer"})  # fmt: skip
+    return study
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nothing_another_said_is_told_while_the_round_is_open(study: Study, role: str) -> None:
+    runner = CliRunner()
+    for name, calls in CALLS.items():
+        for call in calls:
+            arguments = [role if word == "ACTOR" else word for word in call]
+            done = runner.invoke(app, [*name.split(), *arguments, "--study", str(study.root)])
+            said = f"{done.output}{done.exception or ''}"
+            allowed = (
+                name == "ratings next" and f"exclude: crash | {TELLING}" in said
+            )  # the reasons one may choose from
+            count = said.count(TELLING) - (1 if allowed else 0)
+            assert count <= 0, f"{name} {arguments} tells {role}: {said[-600:]}"
