@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from quaestor.base.errors import InputError
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
+from quaestor.cli.output import (
+    ActorOption,
+    JsonOption,
+    StudyOption,
+    chosen_study,
+    console,
+    named_values,
+    print_json,
+    say,
+)
 
 group = typer.Typer(help="The codebook: every change is an act that can be undone.", no_args_is_help=True)
 
@@ -145,16 +154,6 @@ def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str,
         say(f"The codebook is now at version {version}; `quaestor codebook undo {version}` takes it back")
 
 
-def _across(given: list[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        facet, equals, code = one.partition("=")
-        if not equals:
-            raise InputError(f"--across is {one!r}: write it as FACET=CODE")
-        found[facet.strip()] = code.strip()
-    return found
-
-
 @group.command()
 def facet(
     name: Annotated[str, typer.Argument(help="The id of the new tree.")],
@@ -197,7 +196,8 @@ def add(
     """
     payload = {
         "id": code, "facet": facet, "parent": parent, "name": name, "definition": definition, "use": use,
-        "not": unless, "examples": example or [], "colour": colour, "key": key, "across": _across(across or []),
+        "not": unless, "examples": example or [], "colour": colour, "key": key,
+        "across": named_values(across or [], "FACET=CODE"),
     }  # fmt: skip
     _change(study, actor, "codebook.add", {name: value for name, value in payload.items() if value}, json)
 
@@ -239,7 +239,7 @@ def redefine(
     """
     given = {
         "definition": definition, "use": use, "not": unless, "examples": example, "colour": colour, "key": key,
-        "across": None if across is None else _across(across),
+        "across": None if across is None else named_values(across, "FACET=CODE"),
     }  # fmt: skip
     wanted = {name: value for name, value in given.items() if value is not None}
     if not wanted:
@@ -283,12 +283,7 @@ def split(
     """
     from quaestor.study.codebook import split_items
 
-    parts = []
-    for one in part:
-        id_, equals, name = one.partition("=")
-        if not equals:
-            raise InputError(f"--part is {one!r}: write it as ID=name")
-        parts.append({"id": id_.strip(), "name": name.strip()})
+    parts = [{"id": code, "name": name} for code, name in named_values(part, "ID=name").items()]
     rules = []
     for one in rule or []:
         pieces = one.split("=")

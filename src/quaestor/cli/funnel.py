@@ -38,6 +38,8 @@ def funnel(
         drawn = draw(opened, result)
     if json:
         print_json([{"step": step.step, "in": step.entered, "out": step.kept} for step in result.steps])
+        if result.note:
+            errors().print(f"Note: {result.note}", soft_wrap=True, markup=False)
         return
     _show(result, examples)
     errors().print(f"Drawn in {drawn}", soft_wrap=True)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quaestor.base.errors import InputError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -46,6 +48,17 @@ def console() -> Console:
     # Where nobody looks at a screen, lines keep their length.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
     return Console(highlight=False, emoji=False, width=width)
+
+
+def named_values(given: list[str], form: str) -> dict[str, str]:
+    """`name=value` words as a table; `form` says how one is written."""
+    found = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise InputError(f"{one!r} is written wrongly: write it as {form}")
+        found[name.strip()] = value.strip()
+    return found
 
 
 def print_json(value: Any) -> None:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.base.errors import InputError
-from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json, say
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, named_values, number, print_json, say
 
 group = typer.Typer(
     help="Ratings: one rater's independent answers, never changed, only superseded.", no_args_is_help=True
@@ -83,7 +82,7 @@ def give(
     from quaestor.study.rating_desk import give_one
 
     done = give_one(
-        chosen_study(study), name, actor, item, _answers(answer),
+        chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"),
         unsure=tuple(unsure or ()), memo=memo, seconds=seconds, key=key,
     )  # fmt: skip
     if json:
@@ -92,16 +91,6 @@ def give(
     say(f"On record as act {done['act']}; {number(done['left'])} left")
     if done["proposal"]:
         say(f"A machine would say: {done['proposal']}")
-
-
-def _answers(given: list[str]) -> dict[str, str]:
-    answers = {}
-    for one in given:
-        facet, equals, value = one.partition("=")
-        if not equals:
-            raise InputError(f"{one!r} is no answer: write it as FACET=ANSWER")
-        answers[facet.strip()] = value.strip()
-    return answers
 
 
 @group.command()
@@ -119,7 +108,7 @@ def practise(
     """
     from quaestor.study.rating_desk import try_one
 
-    done = try_one(chosen_study(study), name, actor, item, _answers(answer))
+    done = try_one(chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"))
     if json:
         print_json(done)
         return

@@ -66,11 +66,7 @@ def _multiple(facet: Facet, book: Codebook, given: Any) -> list[str]:
 
 def _keep(facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
     """`keep`, `exclude`, or `exclude: the reason`; also as a table with the two apart."""
-    if isinstance(given, Mapping):
-        word, reason = str(given.get("answer", "")), str(given.get("reason", ""))
-    else:
-        word, _, reason = str(given).partition(":")
-    word, reason = word.strip().lower(), reason.strip()
+    word, reason = _word_and_more(given, "reason")
     if word not in (KEEP, EXCLUDE):
         raise InputError(f"{facet.id} is {given!r}, allowed: keep, or exclude: and the reason")
     if word == KEEP and reason:
@@ -79,6 +75,15 @@ def _keep(facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
         found = f"for {reason!r}" if reason else "without a reason"
         raise InputError(f"{facet.id} excludes {found}, allowed: {listed(nearest_first(reason, facet.reasons))}")
     return {"answer": word, "reason": reason} if reason else {"answer": word}
+
+
+def _word_and_more(given: Any, name: str) -> tuple[str, str]:
+    """`word: more`, or a table with the two apart."""
+    if isinstance(given, Mapping):
+        word, more = str(given.get("answer", "")), str(given.get(name, ""))
+    else:
+        word, _, more = str(given).partition(":")
+    return word.strip().lower(), more.strip()
 
 
 def _text(facet: Facet, book: Codebook, given: Any) -> str:
@@ -99,11 +104,7 @@ def _phrase(facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
 
 def _confirm(facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
     """`yes`, or `no` with what it should be instead."""
-    if isinstance(given, Mapping):
-        word, instead = str(given.get("answer", "")), str(given.get("instead", ""))
-    else:
-        word, _, instead = str(given).partition(":")
-    word, instead = word.strip().lower(), instead.strip()
+    word, instead = _word_and_more(given, "instead")
     if word not in (YES, NO):
         raise InputError(f"{facet.id} is {given!r}, allowed: yes, no, or no: and what it should be")
     return {"answer": word, "instead": instead} if instead else {"answer": word}
