@@ -55,7 +55,7 @@ FAMILIES = {"tf": ["tensorflow*"], "torch": ["*pytorch"]}
 def kept(step: Row) -> list[int]:
     questions = ibis.memtable(pa.Table.from_pylist(ROWS, schema=SCHEMA))
     answers = ibis.memtable(ANSWERS)
-    funnel = Funnel(questions, answers, FAMILIES, KINDS, {"refinement": [1, 5]})
+    funnel = Funnel(questions, answers, FAMILIES, KINDS, {"refinement": ["s/question/1", "s/question/5"]}, "s")
     fell = funnel.fell_at([StepSettings(step="s", **step)])
     found = questions.select("id", fell=fell).to_pyarrow().to_pylist()
     return sorted(one["id"] for one in found if one["fell"] == 1)

@@ -18,6 +18,7 @@ from quaestor.study.coding import Coding, open_coding, rebuilt
 from quaestor.study.decisions import break_tie, disagreements_of, settle_agreed, settle_item
 from quaestor.study.folder import Study
 from quaestor.study.funnel import last_result, run_funnel
+from quaestor.study.items import items_of_step
 from quaestor.study.moments import in_utc
 from quaestor.study.phrases import adopt_objects, curves_of, proposed_objects, unify_words, words_of
 from quaestor.study.rating_desk import give_one, next_for
@@ -368,6 +369,8 @@ def test_published_decisions_come_in_marked_as_such(tmp_path: Path) -> None:
 
 def test_a_step_decided_by_a_round_makes_the_funnel_stale_when_it_is_settled(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
+    with pytest.raises(StateError, match="the round 'main' has to be decided first"):
+        items_of_step(study, "kept by raters", dropped=False, limit=1)
     through_main(study)
     found = last_result(study)
     assert found is not None
