@@ -121,10 +121,10 @@ def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> 
     ("arguments", "words"),
     [
         (["round", "open", "pillot"], "there is no round 'pillot', allowed: pilot"),
-        (["round", "close", "pilot"], "there is no round 'pilot', allowed: none has been opened yet"),
+        (["round", "close", "pilot"], "the round 'pilot' has not been opened, opened so far: none"),
         (["round", "open", "main"], "comes after 'pilot', which has not been opened"),
-        (["ratings", "next", "pilot", "--as", "x"], "there is no round 'pilot'"),
-        (["decisions", "list", "pilot"], "there is no round 'pilot'"),
+        (["ratings", "next", "pilot", "--as", "x"], "the round 'pilot' has not been opened"),
+        (["decisions", "list", "pilot"], "the round 'pilot' has not been opened"),
         (["agreement"], "no round has been closed yet"),
         (["agreement", "--against", "pilot"], "--against goes with --round"),
         (["codebook", "rename", "x", "y"], "there is no code 'x' in the codebook"),
@@ -132,8 +132,8 @@ def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> 
         (["codebook", "redefine", "x"], "say what is new"),
         (["codebook", "import", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["codebook", "show", "--version", "7"], "there is no 7"),
-        (["phrases", "curves", "pilot"], "there is no round 'pilot'"),
-        (["ratings", "import", "pilot", "nowhere.csv"], "there is no round 'pilot'"),
+        (["phrases", "curves", "pilot"], "the round 'pilot' has not been opened"),
+        (["ratings", "import", "pilot", "nowhere.csv"], "the round 'pilot' has not been opened"),
     ],
 )
 def test_a_wrong_call_is_one_sentence(untouched: Shell, arguments: list[str], words: str) -> None:

@@ -269,7 +269,7 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
     with pytest.raises(StateError, match="opened already"):
         table.open()
     assert missing(table.state.round("main"))
-    with pytest.raises(StateError, match="no round 'mian', allowed: main"):
+    with pytest.raises(StateError, match="the round 'mian' has not been opened, opened so far: main"):
         table.state.round("mian")
     assert open_round
 

@@ -15,12 +15,13 @@ from quaestor.coding.state import State
 from quaestor.store.records import NewAct
 from quaestor.study.codebook import change_codebook, codebook_at, import_codebook
 from quaestor.study.coding import Coding, open_coding, rebuilt
+from quaestor.study.coding_status import coding_stages
 from quaestor.study.decisions import break_tie, disagreements_of, settle_agreed, settle_item
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import last_result, run_funnel
 from quaestor.study.items import items_of_step
 from quaestor.study.moments import in_utc
-from quaestor.study.phrases import adopt_objects, curves_of, proposed_objects, unify_words, words_of
+from quaestor.study.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
 from quaestor.study.rating_desk import give_one, next_for
 from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate, write_table
 from quaestor.study.round_acts import (
@@ -389,5 +390,68 @@ def test_the_state_of_a_fresh_journal_is_empty(tmp_path: Path) -> None:
     with open_coding(study) as coding:
         assert coding.state == State()
         assert isinstance(coding, Coding)
-        with pytest.raises(StateError, match="no round 'main', allowed: none has been opened yet"):
+        with pytest.raises(StateError, match="the round 'main' has not been opened, opened so far: none"):
             coding.act(lambda state: decide_agreed(state, "main", "lead"))
+
+
+def test_a_stranger_writes_nothing_into_a_round_that_goes_set_by_set(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    through_main(study)
+    open_by_name(study, "phrases", None)
+    rate_all(study, "phrases", lambda rater, item: {"phrase": "save, layer"})
+    for attempt in (
+        lambda: unify_words(study, "phrases", "stranger", "verb", ["save"], "store", "hypernym", ""),
+        lambda: ask_reread(study, "phrases", "stranger", ITEMS[0]),
+        lambda: next_set_by_name(study, "phrases", "stranger"),
+        lambda: words_of(study, "phrases", "verb", "stranger"),
+    ):
+        with pytest.raises(StateError, match="'stranger' does not rate in 'phrases'"):
+            attempt()
+
+
+def test_items_that_were_not_in_the_round_are_told_of_in_the_funnel(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    text = study.file.read_text("utf-8")
+    text = text.replace('items = { after = "how-to" }', 'items = { after = "how-to", without = ["pilot"] }')
+    study.file.write_text(text, "utf-8")
+    study = open_study(study.root)
+    run_funnel(study)
+    through_pilot(study)
+    open_by_name(study, "main", None)
+    rate_all(study, "main", lambda rater, item: {"relevance": "keep"})
+    close_by_name(study, "main", None)
+    settle_agreed(study, "main", None)
+    result = run_funnel(study)
+    assert result.steps[-1].kept == 8
+    assert "4 items were not in the round main" in result.note
+
+
+def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    path = tmp_path / "ratings.csv"
+    for text, words in (
+        (
+            f"item,rater,relevance,memmo\n{item},rater-1,keep,x\n",
+            "a column 'memmo' that means nothing here, allowed: memo",
+        ),
+        (f"item,rater,relevance\n{item},rater-1,keep\n{item},rater-1,exclude: crash\n", "row 3: 'rater-1' rates"),
+    ):
+        path.write_text(text, "utf-8")
+        with open_coding(study) as coding, pytest.raises(InputError, match=words):
+            import_ratings(coding, "pilot", path)
+    with pytest.raises(InputError, match=r"neither \.csv nor \.xlsx"):
+        write_table([], tmp_path / "ratings.ods")
+
+
+def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
+    close_by_name(study, "pilot", None)
+    stages, following = coding_stages(study)
+    assert "misses its 0.4" in next(stage.detail for stage in stages if stage.name == "round pilot")
+    import_codebook(study)
+    assert coding_stages(study)[1] == "quaestor agreement --round pilot"
+    assert following == "quaestor codebook import"

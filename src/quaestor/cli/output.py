@@ -57,6 +57,8 @@ def named_values(given: list[str], form: str) -> dict[str, str]:
         name, equals, value = one.partition("=")
         if not equals:
             raise InputError(f"{one!r} is written wrongly: write it as {form}")
+        if name.strip() in found:
+            raise InputError(f"{name.strip()!r} is given twice: give it once")
         found[name.strip()] = value.strip()
     return found
 

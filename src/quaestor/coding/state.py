@@ -118,8 +118,8 @@ class State:
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
-            options = listed(nearest_first(name, self.rounds)) or "none has been opened yet"
-            raise StateError(f"there is no round {name!r}, allowed: {options}")
+            options = listed(nearest_first(name, self.rounds)) or "none"
+            raise StateError(f"the round {name!r} has not been opened, opened so far: {options}")
         return self.rounds[name]
 
     def take(self, acts: Iterable[Act]) -> None:

@@ -16,7 +16,16 @@ from quaestor.measures.agreement import RatingTable, agreement, rating_table, se
 from quaestor.measures.records import Agreement, Estimate, Scale
 from quaestor.study.tables import columns_of_table, read_rows
 
-__all__ = ["Agreement", "Estimate", "RatingsFile", "Scale", "agreement_of_file", "round_agreement", "to_json"]
+__all__ = [
+    "Agreement",
+    "Estimate",
+    "RatingsFile",
+    "Scale",
+    "agreement_of_file",
+    "round_agreement",
+    "statistic",
+    "to_json",
+]
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,12 @@ def round_agreement(
 def _scale(name: str) -> Scale:
     scales: dict[str, Scale] = {"ordinal": "ordinal", "interval": "interval"}
     return scales.get(name, "nominal")
+
+
+def statistic(found: Agreement, name: str) -> Estimate:
+    """The statistic a round reports, by its name."""
+    named = {"percent": found.percent, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
+    return named[name]
 
 
 def agreement_of_file(

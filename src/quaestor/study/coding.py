@@ -76,6 +76,14 @@ def require_lead(coding: Coding, actor: str | None, what: str) -> str:
     return coding.lead
 
 
+def require_part(coding: Coding, name: str, actor: str) -> str:
+    """The actor, where they rate in a round or lead the study; refuses anybody else."""
+    one = coding.state.round(name)
+    if actor != coding.lead and one.seat_of(actor) is None:
+        raise StateError(f"{actor!r} does not rate in {name!r}: its raters are {', '.join(s.rater for s in one.seats)}")
+    return actor
+
+
 @contextmanager
 def open_coding(study: Study) -> Iterator[Coding]:
     with open_journal(study) as journal:

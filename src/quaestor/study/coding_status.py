@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from quaestor.coding.decisions import decided, disagreements
 from quaestor.coding.rounds import missing
 from quaestor.coding.state import OPEN, RoundState, State
+from quaestor.study.agreement import round_agreement, statistic
 from quaestor.study.codebook import CODEBOOK_FILE
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
@@ -63,6 +64,12 @@ def _round(state: State, one: RoundState) -> tuple[Stage, str]:
             return stage, f"quaestor ratings next {name} --as {left[0][0]}"
         last = one.set == len(one.sets)
         return stage, f"quaestor round close {name}" if last else f"quaestor round next-set {name}"
+    if one.plan.threshold is not None and not one.waived:
+        value = statistic(round_agreement(state, name, one.plan.measured), one.plan.statistic).value
+        if value is None or value < one.plan.threshold:
+            reached = "undefined" if value is None else f"{value:.2f}"
+            words = f"closed, {count}, {one.plan.statistic} {reached} misses its {one.plan.threshold:g}"
+            return Stage(f"round {name}", "doubtful", words), f"quaestor agreement --round {name}"
     if one.plan.kind == "pilot":
         return Stage(f"round {name}", "done", f"closed, {count}"), ""
     waiting = sum(found.decision is None for found in disagreements(state, name))

@@ -14,8 +14,9 @@ from quaestor.coding.rounds import close_round
 from quaestor.coding.state import RoundState
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
+from quaestor.study.agreement import statistic
 from quaestor.study.coding import Coding
-from quaestor.study.rounds import gate, open_named, statistic
+from quaestor.study.rounds import gate, open_named
 from quaestor.study.simulated import planted_truth, simulate_ratings, simulate_sets, simulate_settling
 
 Say = Callable[[str], None]

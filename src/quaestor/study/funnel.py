@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -102,15 +102,20 @@ def decided_by_rounds(study: Study) -> dict[str, list[str]]:
     return known[1]
 
 
-def notes_on_rounds(study: Study, rounds: Iterable[str]) -> list[str]:
+def notes_on_rounds(study: Study, opened: _Open, fell: ir.Table) -> list[str]:
     """What a reader of the funnel must know about the rounds that decided its steps."""
+    rounds = {step.round: number for number, step in enumerate(opened.steps) if step.round}
     if not rounds:
         return []
     with open_coding(study) as coding:
         state = coding.state
     notes = []
-    for name in rounds:
+    for name, number in rounds.items():
         one = state.rounds[name]
+        came = fell.filter(fell.fell_at >= number).select("item").to_pyarrow().column("item").to_pylist()
+        outside = len(set(came) - set(one.plan.items))
+        if outside:
+            notes.append(f"{outside:,} items were not in the round {name} and are not kept")
         if any(rating.simulated for rating in one.all_ratings()):
             notes.append(f"the round {name} was rated by simulated raters")
         never = sum(not any(one.of_seat(seat, item) for seat in one.seats) for item in one.plan.items)
@@ -141,7 +146,7 @@ def run_funnel(study: Study) -> FunnelResult:
         _write_candidates(opened, fell)
         pending = tuple(step.step for step in opened.pending)
         waits_for = opened.pending[0].round or "" if opened.pending else ""
-        note = "; ".join([*opened.manifest.notes, *notes_on_rounds(study, opened.decided)])
+        note = "; ".join([*opened.manifest.notes, *notes_on_rounds(study, opened, fell)])
         result = FunnelResult(study.funnel_source(), steps, pending, opened.seed, waits_for, note)
         document = {"fingerprint": fingerprint(study, opened.manifest), "result": asdict(result)}
         write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
@@ -194,7 +199,7 @@ def _examples(opened: _Open, chosen: ir.Table) -> tuple[Example, ...]:
     shown = [name for name in SHOWN if name in opened.questions.columns]
     rows = opened.questions.filter(number.isin([key["id"] for key in keys])).select(*shown, _key=number)
     found = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()}
-    return tuple(example_of(key["item"], found[key["id"]]) for key in keys)
+    return tuple(example_of(key["item"], found[key["id"]], opened.study) for key in keys)
 
 
 def _left_out_examples(opened: _Open, site: str, size: int) -> tuple[Example, ...]:
@@ -203,10 +208,10 @@ def _left_out_examples(opened: _Open, site: str, size: int) -> tuple[Example, ..
         return ()
     rows = left.order_by((shuffled(left.id, opened.seed), left.id)).limit(size)
     rows = rows.mutate(item=item_id(rows, site)).select("item", *SHOWN)
-    return tuple(example_of(row["item"], row) for row in rows.to_pyarrow().to_pylist())
+    return tuple(example_of(row["item"], row, opened.study) for row in rows.to_pyarrow().to_pylist())
 
 
-def example_of(item: str, row: dict[str, Any]) -> Example:
+def example_of(item: str, row: dict[str, Any], study: Study) -> Example:
     """A row of evidence as a page shows it."""
     created = row.get("creation_date")
     return Example(
@@ -217,7 +222,7 @@ def example_of(item: str, row: dict[str, Any]) -> Example:
         score=row.get("score"),
         views=row.get("view_count"),
         body=str(row.get("body") or "")[:4000],
-        link=link_of(item),
+        link=link_of(item) if study.source(study.funnel_source()).kind == "stackexchange" else "",
     )
 
 

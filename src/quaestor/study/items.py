@@ -49,7 +49,7 @@ def items_of_step(study: Study, step: str, *, dropped: bool, limit: int | None, 
         found = rows.select("item", *shown).to_pyarrow().to_pylist()
         if not found and dropped and number == 0 and offset == 0:
             found = _left_out(study, connection)
-    return [example_of(row["item"], row) for row in found]
+    return [example_of(row["item"], row, study) for row in found]
 
 
 def _left_out(study: Study, connection: Backend, identity: str | None = None) -> list[dict[str, Any]]:
@@ -96,7 +96,7 @@ def way_of(study: Study, item: str) -> dict[str, Any]:
         "passed": [step.step for step in steps[:number]],
         "fell_at": steps[number].step if number < ready else None,
         "waits_for": steps[ready].step if number == ready < len(steps) else None,
-        "link": link_of(item),
+        "link": link_of(item) if study.source(study.funnel_source()).kind == "stackexchange" else "",
         "source": study.funnel_source(),
         "inputs": [one.name for one in manifest.inputs] if manifest else [],
         "inputs_sha256": [one.sha256 for one in manifest.inputs] if manifest else [],

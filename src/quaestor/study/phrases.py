@@ -28,7 +28,7 @@ from quaestor.coding.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.views import require_lead_view
 from quaestor.publish.curves import save_curves
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, open_coding, require_lead
+from quaestor.study.coding import Coding, open_coding, require_lead, require_part
 from quaestor.study.folder import Study
 from quaestor.study.ratings import note_view
 
@@ -66,8 +66,7 @@ def _complete(coding: Coding, name: str, actor: str) -> RoundState:
     """A round whose present set all have rated: only then may words be compared, and that is put on record."""
     one = coding.state.round(name)
     phrase_facet(one)
-    if actor != coding.lead and one.seat_of(actor) is None:
-        raise StateError(f"{actor!r} does not rate in {name!r} and sees no words of it")
+    require_part(coding, name, actor)
     part = one.seat_of(actor) or actor == one.plan.tie_breaker
     if part and one.plan.blind and one.status == OPEN:
         if not one.plan.set_size:
@@ -88,6 +87,7 @@ def unify_words(
         who = actor or coding.lead
 
         def act(state: State) -> NewAct:
+            require_part(coding, name, who)
             return unify(state, name, who, part, words, to, rule, reason)
 
         return coding.act(act)[0].number
@@ -95,7 +95,8 @@ def unify_words(
 
 def ask_reread(study: Study, name: str, actor: str | None, item: str) -> int:
     with open_coding(study) as coding:
-        return coding.act(lambda state: ask_to_reread(state, name, actor or coding.lead, item))[0].number
+        who = require_part(coding, name, actor or coding.lead)
+        return coding.act(lambda state: ask_to_reread(state, name, who, item))[0].number
 
 
 def curves_of(study: Study, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:

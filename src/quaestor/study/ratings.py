@@ -23,6 +23,7 @@ from quaestor.study.coding import Coding
 from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
+_YES = ("true", "1", "yes")
 _TOLD = ("unsure", "memo", "seconds", "time")
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
 
@@ -75,6 +76,7 @@ def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = No
     facets = [facet.id for facet in plan.facets]
     rows = list(read_rows(path))
     _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
+    _check_rows(path, rows, facets, rater)
     now = coding.now()
 
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -83,7 +85,7 @@ def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = No
     def decide(state: State) -> list[NewAct]:
         acts = [NewAct("ratings.import", rater or coding.lead, about, plan.codebook, f"import/{name}/{digest}")]
         for number, row in rows:
-            if row.get("superseded", "").lower() in ("true", "1", "yes"):
+            if row.get("superseded", "").lower() in _YES:
                 continue
             try:
                 acts.append(_rating(state, name, row, facets, rater, now))
@@ -96,6 +98,25 @@ def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = No
     ratings = [act for act in made if act.kind == "rating"]
     given = sum(act.number > before for act in ratings)
     return Imported(given, len(ratings) - given)
+
+
+def _check_rows(
+    path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], facets: Sequence[str], rater: str | None
+) -> None:
+    """No column that would be lost, and no rater who says two things about an item at once."""
+    known = [*FIXED, *facets]
+    for column in rows[0][1]:
+        if column not in known:
+            raise InputError(f"{path} has a column {column!r} that means nothing here, allowed: "
+                             f"{listed(nearest_first(column, known))}")  # fmt: skip
+    seen: dict[tuple[str, str], int] = {}
+    for number, row in rows:
+        if row.get("superseded", "").lower() in _YES:
+            continue
+        key = (row.get("rater") or rater or "", row["item"])
+        if key in seen:
+            raise InputError(f"{path}, row {number}: {key[0]!r} rates {key[1]!r} in row {seen[key]} too: keep one")
+        seen[key] = number
 
 
 def _rating(
@@ -215,6 +236,8 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
 
 def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
     """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula."""
+    if path.suffix.lower() not in (".csv", ".xlsx"):
+        raise InputError(f"{path} is neither .csv nor .xlsx: name a file of one of the two")
     names = list(rows[0]) if rows else ["item"]
     if path.suffix.lower() == ".xlsx":
         import xlsxwriter

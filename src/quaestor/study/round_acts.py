@@ -8,7 +8,7 @@ from quaestor.coding.rounds import close_round, next_set, reopen_round, replace_
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, Decide, open_coding, require_lead
+from quaestor.study.coding import Coding, Decide, open_coding, require_lead, require_part
 from quaestor.study.folder import Study
 from quaestor.study.moments import in_utc
 from quaestor.study.rounds import open_named, summary
@@ -77,7 +77,12 @@ def replace_by_name(study: Study, name: str, actor: str | None, rater: str, by: 
 
 
 def next_set_by_name(study: Study, name: str, actor: str | None) -> dict[str, Any]:
-    return _act(study, name, lambda coding: lambda state: next_set(state, name, actor or coding.lead))
+    return _act(study, name, lambda coding: _next_set(coding, name, actor))
+
+
+def _next_set(coding: Coding, name: str, actor: str | None) -> Decide:
+    who = require_part(coding, name, actor or coding.lead)
+    return lambda state: next_set(state, name, who)
 
 
 def deadline_by_name(study: Study, name: str, actor: str | None, until: str) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from quaestor.base.errors import StateError
 from quaestor.coding.state import CLOSED, RoundState
 from quaestor.coding.views import require_lead_view
 from quaestor.measures.records import Agreement
-from quaestor.study.agreement import round_agreement
+from quaestor.study.agreement import round_agreement, statistic
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
 from quaestor.study.ratings import note_view
-from quaestor.study.rounds import statistic
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,9 @@ def agreement_of_rounds(
             require_lead_view(state, against, actor or coding.lead, coding.lead)
         for one in chosen:
             require_lead_view(state, one.plan.round, actor or coding.lead, coding.lead)
-            asked = list(facets) or [facet.id for facet in one.plan.facets if facet.kind != "text"]
+            asked = list(facets) or [
+                facet.id for facet in one.plan.facets if facet.kind != "text" and (facet.codes or not level)
+            ]
             found += [_one(coding, one, facet, version, level, against) for facet in asked]
         # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.
         for name_seen in {one.plan.round for one in chosen} | ({against} if against else set()):

@@ -18,8 +18,8 @@ from quaestor.coding.rounds import missing, open_round
 from quaestor.coding.settings import RoundSettings
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.corpus.sampling import simple_sample
-from quaestor.measures.records import Agreement, Estimate
-from quaestor.study.agreement import round_agreement
+from quaestor.measures.records import Agreement
+from quaestor.study.agreement import round_agreement, statistic
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.funnel import fell_file, step_number
@@ -143,12 +143,6 @@ def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
         return found, None
     value = statistic(found, one.plan.statistic).value
     return found, value is not None and value >= one.plan.threshold
-
-
-def statistic(found: Agreement, name: str) -> Estimate:
-    """The statistic a round reports, by its name."""
-    named = {"percent": found.percent, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
-    return named[name]
 
 
 def summary(one: RoundState) -> dict[str, Any]:

@@ -35,4 +35,4 @@ def texts_of(study: Study, items: Sequence[str]) -> dict[str, Example]:
         shown = [name for name in SHOWN if name in questions.columns and name != "id"]
         texts = questions.select(*shown, _key=number_of(questions))
         rows = chosen.join(texts, chosen.id == texts._key).select("item", *shown).to_pyarrow().to_pylist()
-    return {row["item"]: example_of(row["item"], row) for row in rows}
+    return {row["item"]: example_of(row["item"], row, study) for row in rows}

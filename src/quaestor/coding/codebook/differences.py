@@ -32,7 +32,7 @@ def _of_code(before: Codebook, after: Codebook, old: Code, new: Code) -> list[Di
     found = []
     if old.status != new.status:
         what = "restored" if new.status == ACTIVE else _ENDS[new.status]
-        end = new.into or (", ".join(part.id for part in after.codes.values() if part.origin == new.id))
+        end = new.into or (", ".join(part.id for part in after.codes.values() if part.active and part.origin == new.id))
         found.append(Difference(new.id, what, before=before.path_name(old.id), after=end))
     if old.name != new.name:
         found.append(Difference(new.id, "renamed", old.name, new.name))
