@@ -59,7 +59,8 @@ def list_disagreements(
             screen.print(f"    {escape(comment['actor'])}: {escape(comment['text'])}", soft_wrap=True)
     settled = sum(bool(one["decision"]) for one in found)
     noun = "disagreement" if len(found) == 1 else "disagreements"
-    say(f"{number(len(found))} {noun}, {number(settled)} settled")
+    raters = " of simulated raters" if any(one["simulated"] for one in found) else ""
+    say(f"{number(len(found))} {noun}{raters}, {number(settled)} settled")
 
 
 @group.command()

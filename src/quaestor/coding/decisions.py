@@ -80,11 +80,12 @@ def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
             if _same(one, facet, values):
                 how = AGREEMENT if len(values) > 1 else SINGLE
                 entry = {"item": item, "facet": facet.id, "answer": _common(one, facet, values), "how": how}
-                entries.append(entry | ({"simulated": True} if _is_simulated(one, item) else {}))
+                entries.append(entry | ({"simulated": True} if is_simulated(one, item) else {}))
     return NewAct("decision", actor, {"round": name, "decisions": entries}, one.plan.codebook) if entries else None
 
 
-def _is_simulated(one: RoundState, item: str) -> bool:
+def is_simulated(one: RoundState, item: str) -> bool:
+    """Whether a simulated rater rated an item."""
     ratings = (one.of_seat(seat, item) for seat in one.seats)
     return any(rating.simulated for rating in ratings if rating)
 

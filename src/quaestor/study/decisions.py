@@ -7,7 +7,7 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed
 from quaestor.coding.answers import written
-from quaestor.coding.decisions import comment_on, decide, decide_agreed, disagreements, tie_comment
+from quaestor.coding.decisions import comment_on, decide, decide_agreed, disagreements, is_simulated, tie_comment
 from quaestor.coding.records import Decision
 from quaestor.coding.state import State
 from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
@@ -34,6 +34,7 @@ def disagreements_of(
                     "item": one.item,
                     "facet": one.facet,
                     "answers": [(rater, written(said)) for rater, said in one.answers],
+                    "simulated": is_simulated(state.round(name), one.item),
                     "comments": [{"actor": said.actor, "text": said.text, "time": said.time} for said in one.comments],
                     "tie_comment": written(one.tie_comment.answer) if one.tie_comment else "",
                     "tie_text": one.tie_comment.text if one.tie_comment else "",
@@ -57,6 +58,7 @@ def _for_tie_breaker(state: State, name: str, who: str) -> list[dict[str, Any]]:
             "item": case.item,
             "facet": case.facet,
             "answers": [("", written(said)) for said in case.answers],
+            "simulated": is_simulated(state.round(name), case.item),
             "comments": [],
             "tie_comment": written(case.comment.answer) if case.comment else "",
             "tie_text": case.comment.text if case.comment else "",
