@@ -82,6 +82,12 @@ def test_a_word_unified_with_one_that_became_another_becomes_that_one_too() -> N
     assert words_before(table.state.round("main"), 2)["verb"] == {"b": "a", "c": "a"}
 
 
+def test_the_word_that_stays_may_be_named_among_the_words() -> None:
+    table = sets_of_two(("load, model", "restore, model"), ("load, model", "load, model"))
+    table.record(unify(table.state, "main", "first", "verb", ["load", "restore"], "load", SAME_MEANING))
+    assert words_before(table.state.round("main"), 2)["verb"] == {"restore": "load"}
+
+
 def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
     table = sets_of_two(("load, model", "cannot judge"), ("load, model", "load, model"))
     assert [(one.items, one.discrepancy) for one in curves(table.state.round("main"))] == [(1, 0.0)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.decisions import decide_agreed
 from quaestor.coding.rounds import close_round
 from quaestor.coding.state import State
+from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import NewAct
 from quaestor.study.codebook import change_codebook, codebook_at, import_codebook
 from quaestor.study.coding import Coding, open_coding, rebuilt
@@ -308,6 +310,33 @@ def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:
         assert "training/new" not in coding.state.history.latest.codes
     change_codebook(study, "codebook.add", add)
     assert codebook_at(study, None).version == 2
+
+
+def test_an_act_whose_commit_fails_is_not_in_the_state_either(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    open_by_name(study, "pilot", None)
+    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+
+    class FullDisk(Journal):
+        """A journal on a disk that fills up at the last moment."""
+
+        @contextmanager
+        def writing(self) -> Iterator[Writing]:
+            with super().writing() as writing:
+                yield writing
+                raise OSError("no space left on device")
+
+    with open_coding(study) as coding:
+        assert coding.state.head
+        whole = coding.journal
+        coding.journal = FullDisk(whole.database, whole.clock)
+        with pytest.raises(OSError, match="no space"):
+            rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
+        coding.journal = whole
+        assert coding.state == rebuilt(whole)
+        assert not coding.state.round("pilot").all_ratings()
+        rate(coding, "pilot", "rater-1", item, {"relevance": "exclude: crash"})
+        assert len(coding.state.round("pilot").all_ratings()) == 1
 
 
 def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:

@@ -32,7 +32,7 @@ def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
         table = words[made.part]
         to = table.get(made.to, made.to)
         if to in made.words:  # the other way round than before: the new word stands for itself
-            table.pop(made.to)
+            table.pop(made.to, None)
             to = made.to
         for word in made.words:
             if word != to:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from quaestor.base.errors import StateError
 from quaestor.coding.state import State
-from quaestor.store.journal import Journal, Writing
+from quaestor.store.journal import Journal
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
@@ -47,26 +47,27 @@ class Coding:
 
         What `decide` returns is recorded whole or not at all.
         """
-        with self.journal.writing() as writing, self._taking:
-            self._state.take(writing.acts(after=self._state.head))
-            known = writing.find(key) if key else None
-            if known:
-                if same and not same(self._state, known):
-                    raise StateError(f"the key {key!r} stands for act {known.number}, which says something else")
-                return [known]
-            wanted = decide(self._state)
-            acts = [wanted] if isinstance(wanted, NewAct) else list(wanted or ())
-            return self._record(writing, acts)
-
-    def _record(self, writing: Writing, acts: Sequence[NewAct]) -> list[Act]:
-        """Record acts and take them into the state; what the state cannot take is not recorded."""
-        made = writing.append(acts)
+        with self._taking:
+            safe = self._state.head
         try:
-            self._state.take(act for act in made if act.number > self._state.head)
+            with self.journal.writing() as writing, self._taking:
+                self._state.take(writing.acts(after=self._state.head))
+                safe = self._state.head
+                known = writing.find(key) if key else None
+                if known:
+                    if same and not same(self._state, known):
+                        raise StateError(f"the key {key!r} stands for act {known.number}, which says something else")
+                    return [known]
+                wanted = decide(self._state)
+                made = writing.append([wanted] if isinstance(wanted, NewAct) else list(wanted or ()))
+                # Taken before the commit: what the state cannot take is not recorded.
+                self._state.take(made)
+                return made
         except BaseException:
-            self._state = State()
+            with self._taking:
+                if self._state.head > safe:  # it holds acts that were not recorded after all
+                    self._state = State()
             raise
-        return made
 
 
 def require_lead(coding: Coding, actor: str | None, what: str) -> str:

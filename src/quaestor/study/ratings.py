@@ -140,7 +140,7 @@ def _rating(
         unsure=tuple(part.strip() for part in row.get("unsure", "").split(";") if part.strip()),
         memo=row.get("memo", ""),
         seconds=spent,
-        simulated=row.get("simulated", "").lower() in ("true", "1", "yes"),
+        simulated=row.get("simulated", "").lower() in _YES,
         imported=True,
         time=in_utc(row["time"]) if row.get("time") else "",
         key=f"import/{key}",

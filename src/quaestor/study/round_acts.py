@@ -101,9 +101,7 @@ def items_for(study: Study, name: str, rater: str, *, left_only: bool) -> list[d
     """A rater's items in the rater's own order."""
     with open_coding(study) as coding:
         view = rater_view(coding.state, name, rater)
-    return [
-        {"item": item, "rated": item in view.ratings} for item in view.items if not (left_only and item in view.ratings)
-    ]
+    return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
 
 
 def _act(study: Study, name: str, decide: Any) -> dict[str, Any]:
