@@ -30,7 +30,7 @@ _TABLE = """
 def ratings(number: int) -> Iterator[NewAct]:
     for item in range(number):
         payload = {"item": f"stackoverflow/question/{item}", "round": "main", "codes": ["shape", "type"]}
-        yield NewAct("rating", "ann", payload, codebook=3)
+        yield NewAct("rating", "r1", payload, codebook=3)
 
 
 def ours(journal: Journal) -> float:

@@ -80,9 +80,7 @@ def _write_for_ever(address: str | Path, life: int, pipe: int) -> None:
                 group, size = f"{life}.{turn}", 1 + turn % 3
                 journal.append(
                     [
-                        NewAct(
-                            "rating", "ann", {"group": group, "size": size, "note": "x" * 200}, key=f"{group}.{part}"
-                        )
+                        NewAct("rating", "r1", {"group": group, "size": size, "note": "x" * 200}, key=f"{group}.{part}")
                         for part in range(size)
                     ]
                 )

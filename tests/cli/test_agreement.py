@@ -122,7 +122,7 @@ def test_names_with_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
 
 def test_columns_scale_order_and_the_file_type_are_free(tmp_path: Path) -> None:
     header, levels = ("post", "who", "pain"), ("low", "middle", "high")
-    rows = [(str(n), who, levels[(n + (n == 7 and who == "eve")) % 3]) for n in range(12) for who in ("ann", "eve")]
+    rows = [(str(n), who, levels[(n + (n == 7 and who == "r3")) % 3]) for n in range(12) for who in ("r1", "r3")]
     file = write(tmp_path / "r.tsv", header, *rows, delimiter="\t")
     options = ("--item", "post", "--rater", "who", "--facet", "pain", "--scale", "ordinal", "--order", ",".join(levels))
     found = answer("--ratings", file, *options)

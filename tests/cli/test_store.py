@@ -48,7 +48,7 @@ def study(tmp_path: Path) -> Path:
 
 def write(folder: Path, number: int) -> None:
     with open_journal(open_study(folder)) as journal:
-        journal.append([NewAct("rating", "ann", {"item": index}) for index in range(number)])
+        journal.append([NewAct("rating", "r1", {"item": index}) for index in range(number)])
 
 
 def head(folder: Path) -> int:
@@ -124,9 +124,9 @@ def test_the_whole_address_may_come_from_the_environment(study: Path, postgresql
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
-        ("postgresql://ann:geheim@127.0.0.1:1/study", "127.0.0.1:1/study cannot be reached"),
-        ("mysql://ann:geheim@host/study", 'store.address: "sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or'),
-        ("postgresql://ann:geheim@host:x/study", "the address of the store cannot be read"),
+        ("postgresql://r1:geheim@127.0.0.1:1/study", "127.0.0.1:1/study cannot be reached"),
+        ("mysql://r1:geheim@host/study", 'store.address: "sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or'),
+        ("postgresql://r1:geheim@host:x/study", "the address of the store cannot be read"),
     ],
 )
 def test_a_password_is_never_shown(study: Path, address: str, expected: str) -> None:

@@ -51,7 +51,7 @@ def test_a_restored_backup_has_every_act_just_as_it_was(journal: Journal, backup
     assert acts_of(other) == list(journal.acts())
     assert restore(backup, other).added == 0
     with Journal.open(other) as restored:
-        assert restored.append([NewAct("note", "ann", {})])[0].number == 2101
+        assert restored.append([NewAct("note", "r1", {})])[0].number == 2101
 
 
 def test_the_same_acts_give_the_same_hash_whatever_the_database(
@@ -141,7 +141,7 @@ def test_acts_are_guarded_again_after_they_were_replaced(backup: Path, other: st
     with Journal.open(other) as store:
         store.append(notes(1, "other"))
     restore(backup, other, replace=True, backups=tmp_path / "kept")
-    for statement in ("UPDATE acts SET actor = 'bob'", "DELETE FROM acts"):
+    for statement in ("UPDATE acts SET actor = 'r4'", "DELETE FROM acts"):
         with (
             Journal.open(other) as store,
             pytest.raises(DBAPIError, match="never"),
@@ -219,7 +219,7 @@ def test_bytes_changed_anywhere_never_restore_other_acts(tmp_path: Path) -> None
     [
         ("DELETE FROM acts WHERE number = 3", "act 3 is missing"),
         ("DELETE FROM acts WHERE number = 10", "its SHA-256 differs"),
-        ("UPDATE acts SET actor = 'bob' WHERE number = 3", "its SHA-256 differs"),
+        ("UPDATE acts SET actor = 'r4' WHERE number = 3", "its SHA-256 differs"),
         ("DELETE FROM backup", "its SHA-256 differs"),
         ("DROP TABLE acts", "is no backup of Quaestor"),
         ("PRAGMA user_version = 2", "written by a newer Quaestor"),

@@ -19,7 +19,7 @@ from quaestor.store.tables import PAGE
 
 
 def rating(item: str = "a", **given: Any) -> NewAct:
-    return NewAct("rating", "ann", {"item": item, "codes": ["x", "y"]}, **given)
+    return NewAct("rating", "r1", {"item": item, "codes": ["x", "y"]}, **given)
 
 
 def test_a_new_journal_is_empty(journal: Journal) -> None:
@@ -30,8 +30,8 @@ def test_a_new_journal_is_empty(journal: Journal) -> None:
 def test_an_act_is_read_back_as_it_was_acknowledged(address: str | Path) -> None:
     moment = datetime(2026, 1, 31, 12, 0, 0, 123, tzinfo=timezone(timedelta(hours=1)))
     with Journal.open(address, clock=lambda: moment) as journal:
-        (act,) = journal.append([NewAct("rating", "ann", {"b": (1, 2), "a": None}, codebook=3, key="k")])
-    assert act == Act(1, "2026-01-31T11:00:00.000123+00:00", "rating", "ann", {"a": None, "b": [1, 2]}, 3, "k")
+        (act,) = journal.append([NewAct("rating", "r1", {"b": (1, 2), "a": None}, codebook=3, key="k")])
+    assert act == Act(1, "2026-01-31T11:00:00.000123+00:00", "rating", "r1", {"a": None, "b": [1, 2]}, 3, "k")
     with Journal.open(address) as again:
         assert list(again.acts()) == [act]
 
@@ -92,18 +92,16 @@ def test_the_same_key_twice_in_one_call_is_one_act(journal: Journal) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        NewAct("rating", "bob", {"a": 1}, 1, "k"),
-        NewAct("decision", "ann", {"a": 1}, 1, "k"),
-        NewAct("rating", "ann", {"a": 2}, 1, "k"),
-        NewAct("rating", "ann", {"a": 1.0}, 1, "k"),
-        NewAct("rating", "ann", {"a": 1}, 2, "k"),
+        NewAct("rating", "r4", {"a": 1}, 1, "k"),
+        NewAct("decision", "r1", {"a": 1}, 1, "k"),
+        NewAct("rating", "r1", {"a": 2}, 1, "k"),
+        NewAct("rating", "r1", {"a": 1.0}, 1, "k"),
+        NewAct("rating", "r1", {"a": 1}, 2, "k"),
     ],
 )
 def test_the_same_key_with_another_content_is_refused(journal: Journal, other: NewAct) -> None:
-    journal.append([NewAct("rating", "ann", {"a": 1}, 1, "k")])
-    with pytest.raises(
-        StateError, match=r"the key 'k' already stands for act 1 \(rating by ann\).*use a new key"
-    ) as no:
+    journal.append([NewAct("rating", "r1", {"a": 1}, 1, "k")])
+    with pytest.raises(StateError, match=r"the key 'k' already stands for act 1 \(rating by r1\).*use a new key") as no:
         journal.append([rating(), other])
     assert "\n" not in str(no.value)
     assert journal.head() == 1
@@ -112,21 +110,21 @@ def test_the_same_key_with_another_content_is_refused(journal: Journal, other: N
 @pytest.mark.parametrize(
     ("act", "expected"),
     [
-        (NewAct("rating", "ann", {"a": float("nan")}), "payload of a rating act is not JSON"),
-        (NewAct("rating", "ann", {"a": float("inf")}), "not JSON"),
-        (NewAct("rating", "ann", {"a": {1}}), "not JSON: Object of type set"),
-        (NewAct("rating", "ann", {"a": b"x"}), "not JSON: Object of type bytes"),
-        (NewAct("rating", "ann", {"a": [{1: 2}]}), "not JSON: the key 1 is no text"),
-        (NewAct("rating", "ann", ["a"]), "is a list: an object with keys is needed"),  # type: ignore[arg-type]
-        (NewAct("", "ann", {}), "the kind of an act is ''"),
+        (NewAct("rating", "r1", {"a": float("nan")}), "payload of a rating act is not JSON"),
+        (NewAct("rating", "r1", {"a": float("inf")}), "not JSON"),
+        (NewAct("rating", "r1", {"a": {1}}), "not JSON: Object of type set"),
+        (NewAct("rating", "r1", {"a": b"x"}), "not JSON: Object of type bytes"),
+        (NewAct("rating", "r1", {"a": [{1: 2}]}), "not JSON: the key 1 is no text"),
+        (NewAct("rating", "r1", ["a"]), "is a list: an object with keys is needed"),  # type: ignore[arg-type]
+        (NewAct("", "r1", {}), "the kind of an act is ''"),
         (NewAct("rating", "a\0b", {}), r"the actor of an act is 'a\x00b'"),
         (NewAct("rating", "a\ud800", {}), r"the actor of an act is 'a\ud800'"),
-        (NewAct("rating", "ann", {}, key=""), "the key of an act is ''"),
-        (NewAct("rating", "ann", {}, key="a\0"), r"the key of an act is 'a\x00'"),
-        (NewAct("rating", "ann", {}, key="\ud800"), r"the key of an act is '\ud800'"),
-        (NewAct("rating", "ann", {}, key=7), "the key of an act is 7"),  # type: ignore[arg-type]
-        (NewAct("rating", "ann", {}, codebook=-1), "the codebook version of a rating act is -1"),
-        (NewAct("rating", "ann", {}, codebook=2**63), "a whole number is needed"),
+        (NewAct("rating", "r1", {}, key=""), "the key of an act is ''"),
+        (NewAct("rating", "r1", {}, key="a\0"), r"the key of an act is 'a\x00'"),
+        (NewAct("rating", "r1", {}, key="\ud800"), r"the key of an act is '\ud800'"),
+        (NewAct("rating", "r1", {}, key=7), "the key of an act is 7"),  # type: ignore[arg-type]
+        (NewAct("rating", "r1", {}, codebook=-1), "the codebook version of a rating act is -1"),
+        (NewAct("rating", "r1", {}, codebook=2**63), "a whole number is needed"),
     ],
 )
 def test_what_could_not_be_read_back_is_refused(journal: Journal, act: NewAct, expected: str) -> None:
@@ -142,7 +140,7 @@ def test_a_payload_too_deep_for_json_is_refused(journal: Journal) -> None:
     for _ in range(100_000):
         deep = [deep]
     with pytest.raises(InputError, match="not JSON"):
-        journal.append([NewAct("rating", "ann", {"a": deep})])
+        journal.append([NewAct("rating", "r1", {"a": deep})])
 
 
 _TEXTS = st.text(st.characters(exclude_categories=[]))
@@ -156,11 +154,11 @@ _JSON = st.recursive(
 @given(payload=st.dictionaries(_TEXTS, _JSON, max_size=5))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_json_with_odd_unicode_comes_back(journal: Journal, payload: dict[str, Any]) -> None:
-    (act,) = journal.append([NewAct("note", "ann", payload)])
+    (act,) = journal.append([NewAct("note", "r1", payload)])
     # Two halves of a character side by side are that character, once they were JSON.
     assert act.payload == json.loads(json.dumps(payload))
     assert list(journal.acts(after=act.number - 1)) == [act]
-    assert journal.append([NewAct("note", "ann", payload, key=act.key)]) == [act]
+    assert journal.append([NewAct("note", "r1", payload, key=act.key)]) == [act]
 
 
 @pytest.mark.parametrize("character", ["\0", "\ud800", "\udfff\ud800", "😀", "\u2028", "\ufeff", "\x7f"])
@@ -173,15 +171,15 @@ def test_odd_characters_come_back(journal: Journal, character: str) -> None:
 def test_two_halves_of_a_character_are_that_character(journal: Journal) -> None:
     halves = chr(0xD83D) + chr(0xDE00)
     # The halves sort before the second key, the character after it.
-    (act,) = journal.append([NewAct("note", "ann", {halves: halves, "\uffff": 1}, key="k")])
+    (act,) = journal.append([NewAct("note", "r1", {halves: halves, "\uffff": 1}, key="k")])
     assert act.payload == {"😀": "😀", "\uffff": 1}
-    assert journal.append([NewAct("note", "ann", {"😀": "😀", "\uffff": 1}, key="k")]) == [act]
+    assert journal.append([NewAct("note", "r1", {"😀": "😀", "\uffff": 1}, key="k")]) == [act]
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE acts SET actor = 'bob'",
+        "UPDATE acts SET actor = 'r4'",
         "UPDATE acts SET number = 7",
         "DELETE FROM acts",
         "DELETE FROM acts WHERE number = 1",
@@ -202,7 +200,7 @@ def test_the_database_refuses_to_replace_an_act(tmp_path: Path, number: int, key
     with Journal.open(tmp_path / "study.db") as journal:
         recorded = journal.append([rating(key="k")])
         with pytest.raises(DBAPIError, match="never replaced"), journal.database.writing() as connection:
-            values = (number, "t", "rating", "bob", 0, key, "{}")
+            values = (number, "t", "rating", "r4", 0, key, "{}")
             connection.exec_driver_sql("INSERT OR REPLACE INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         assert list(journal.acts()) == recorded
 

@@ -42,7 +42,7 @@ def test_a_store_whose_maker_was_killed_is_made_again(tmp_path: Path) -> None:
         os.kill(child, signal.SIGKILL)
         unfinished += os.WIFSIGNALED(os.waitpid(child, 0)[1])
         with Journal.open(file) as journal:
-            assert journal.append([NewAct("rating", "ann", {})])[0].number == 1
+            assert journal.append([NewAct("rating", "r1", {})])[0].number == 1
     assert unfinished > 0
 
 

@@ -85,7 +85,7 @@ def test_twenty_processes_make_the_store_and_write_at_once(address: str | Path) 
 def test_twenty_processes_with_one_key_put_one_act_on_record(address: str | Path) -> None:
     def work(writer: int) -> None:
         with Journal.open(address) as journal:
-            journal.append([NewAct("rating", "ann", {"value": 1}, key="once")])
+            journal.append([NewAct("rating", "r1", {"value": 1}, key="once")])
 
     assert in_processes(WRITERS, work) == [0] * WRITERS
     with Journal.open(address) as journal:

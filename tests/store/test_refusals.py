@@ -67,14 +67,14 @@ def test_a_backup_is_not_opened_as_a_store(tmp_path: Path) -> None:
 def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, place: Callable[[int], int]) -> None:
     file = tmp_path / "study.db"
     with Journal.open(file) as journal:
-        journal.append([NewAct("rating", "ann", {"text": "x" * 500}) for _ in range(500)])
+        journal.append([NewAct("rating", "r1", {"text": "x" * 500}) for _ in range(500)])
     content = bytearray(file.read_bytes())
     start = place(len(content)) // 4096 * 4096
     content[start : start + 4096] = b"\xff" * 4096
     file.write_bytes(content)
     with pytest.raises(InputError, match="is damaged or no store") as refused, Journal.open(file) as journal:
         list(journal.acts())
-        journal.append([NewAct("rating", "ann", {}, key=key) for key in "abcdefghijklmnopqrstuvwxyz"])
+        journal.append([NewAct("rating", "r1", {}, key=key) for key in "abcdefghijklmnopqrstuvwxyz"])
     assert "\n" not in str(refused.value)
 
 
@@ -87,10 +87,10 @@ def test_a_folder_or_a_missing_folder_is_refused(tmp_path: Path) -> None:
     "address",
     [
         "study.db",
-        "mysql://ann:geheim@host/study",
-        "postgresql://ann:ge@heim@host/study",
-        "postgresql://ann:geheim@host:port/study",
-        "postgresql://ann:geheim/study",
+        "mysql://r1:geheim@host/study",
+        "postgresql://r1:ge@heim@host/study",
+        "postgresql://r1:geheim@host:port/study",
+        "postgresql://r1:geheim/study",
         "sqlite://",
         "sqlite:///study.db?password=geheim",
     ],
@@ -102,7 +102,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_showing_it(address: s
 
 
 @pytest.mark.parametrize(
-    "address", ["postgresql://ann:geheim@127.0.0.1:1/study?password=geheim", "postgres:///study?host=/nowhere"]
+    "address", ["postgresql://r1:geheim@127.0.0.1:1/study?password=geheim", "postgres:///study?host=/nowhere"]
 )
 def test_a_server_that_cannot_be_reached_is_one_sentence_without_a_password(address: str) -> None:
     pytest.importorskip("psycopg")
@@ -127,16 +127,16 @@ def test_a_server_that_went_away_is_one_sentence_and_comes_back(postgresql: str)
     with Journal.open(postgresql) as journal:
         with pytest.raises(StateError, match=r"cannot be (reached|used)") as refused, journal.writing() as writing:
             end_connections(postgresql)
-            writing.append([NewAct("rating", "ann", {})])
+            writing.append([NewAct("rating", "r1", {})])
         assert "\n" not in str(refused.value)
-        assert [act.number for act in journal.append([NewAct("rating", "ann", {})])] == [1]
+        assert [act.number for act in journal.append([NewAct("rating", "r1", {})])] == [1]
 
 
 def test_a_server_that_was_restarted_between_two_acts_is_no_failure(postgresql: str) -> None:
     with Journal.open(postgresql) as journal:
-        journal.append([NewAct("rating", "ann", {})])
+        journal.append([NewAct("rating", "r1", {})])
         end_connections(postgresql)
-        assert journal.append([NewAct("rating", "ann", {})])[0].number == 2
+        assert journal.append([NewAct("rating", "r1", {})])[0].number == 2
 
 
 def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,8 +146,8 @@ def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "study.db") as journal:
-        journal.append([NewAct("rating", "ann", {})])
+        journal.append([NewAct("rating", "r1", {})])
         with pytest.raises(StateError, match="the disk is full: free some space"), journal.writing() as writing:
             writing._connection.exec_driver_sql("PRAGMA max_page_count = 6")
-            writing.append([NewAct("rating", "ann", {"text": "x" * 10_000}) for _ in range(10)])
+            writing.append([NewAct("rating", "r1", {"text": "x" * 10_000}) for _ in range(10)])
         assert journal.head() == 1

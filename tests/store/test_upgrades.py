@@ -24,7 +24,7 @@ from quaestor.store.revisions import LATEST, REVISIONS, bring_up_to_date
 from quaestor.store.sqlite import SQLite, verify_copy
 from quaestor.store.tables import VERSIONS, acts, add_rows
 
-OLD = [row_of(NewAct("rating", "ann", {"item": number}), f"t{number}", number) for number in range(1, 8)]
+OLD = [row_of(NewAct("rating", "r1", {"item": number}), f"t{number}", number) for number in range(1, 8)]
 
 
 def make_old(address: str | Path, rows: list[Row]) -> None:
