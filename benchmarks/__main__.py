@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from benchmarks import agreement, archives, coding, funnel, ingest, journal, phrases
+from benchmarks import agreement, archives, coding, funnel, handbook, ingest, journal, measures, phrases
 
 PARTS = {
     "ingest": ingest.main,
@@ -22,6 +22,8 @@ PARTS = {
     "agreement": agreement.main,
     "journal": journal.main,
     "coding": coding.main,
+    "handbook": handbook.main,
+    "measures": measures.main,
 }
 FOLDER = Path(".bench")
 

@@ -1,4 +1,4 @@
-"""What the measures hand on: estimates with their uncertainty, and the agreement of raters on one facet."""
+"""What the measures hand on: numbers with their uncertainty, each able to say in a sentence why there is none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Literal
 
 Scale = Literal["nominal", "ordinal", "interval"]
 KappaKind = Literal["cohen", "fleiss"]
+Band = Literal["negligible", "small", "medium", "large", ""]
+Direction = Literal["rising", "falling", "no trend", ""]
 
 
 @dataclass(frozen=True)
@@ -98,3 +100,147 @@ class Agreement:
     pairs: tuple[PairAgreement, ...] = ()
     confusion: Confusion | None = None
     confused: tuple[ConfusedPair, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The middle of some values: median with 95 % interval and quartiles."""
+
+    n: int
+    missing: int = 0
+    """Items that have no value and are left out of n."""
+    median: float | None = None
+    q1: float | None = None
+    q3: float | None = None
+    low: float | None = None
+    high: float | None = None
+    how: Literal["bootstrap", "order statistics", ""] = ""
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How two values of the same items go together, with the p-value of no correlation and a 95 % interval."""
+
+    kind: Literal["pearson", "spearman"]
+    n: int
+    """Items that have both values."""
+    value: float | None = None
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole with Wilson's 95 % interval."""
+
+    count: int
+    of: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """How often each code of one attribute meets each code of another."""
+
+    counts: tuple[tuple[int, ...], ...]
+    """By code of the first attribute, then of the second."""
+    left_out: int = 0
+    """Items without a code on either side."""
+
+    @property
+    def n(self) -> int:
+        return sum(self.row_totals)
+
+    @property
+    def row_totals(self) -> tuple[int, ...]:
+        return tuple(map(sum, self.counts))
+
+    @property
+    def column_totals(self) -> tuple[int, ...]:
+        return tuple(map(sum, zip(*self.counts, strict=True)))
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """Two of several groups, by their codes: Dunn's z, its p-value, and the one adjusted by Holm's method."""
+
+    first: int
+    second: int
+    z: float
+    p: float
+    adjusted: float
+
+
+@dataclass(frozen=True)
+class GroupTest:
+    """Whether groups differ in where their values lie (Kruskal and Wallis), and which two do (Dunn)."""
+
+    n: int
+    groups: tuple[int, ...]
+    """Codes of the groups that have values."""
+    statistic: float | None = None
+    df: int | None = None
+    p: float | None = None
+    pairs: tuple[PairTest, ...] = ()
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Cliff's delta: how much more often a value of the first group is the larger one than the smaller one."""
+
+    n_first: int
+    n_second: int
+    value: float | None = None
+    band: Band = ""
+    low: float | None = None
+    high: float | None = None
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Association:
+    """Whether two attributes depend on each other, and how closely."""
+
+    n: int
+    test: Literal["chi-square", "chi-square, permuted", "Fisher's exact", ""] = ""
+    statistic: float | None = None
+    """Pearson's chi-square; nothing for Fisher's test, which has none."""
+    df: int | None = None
+    """Nothing where the p-value does not come from the chi-square distribution."""
+    p: float | None = None
+    cramers_v: float | None = None
+    smallest_expected: float | None = None
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class YearShare:
+    """The share of one year with Wilson's 95 % interval."""
+
+    year: int
+    count: int
+    of: int
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Whether a yearly value rises or falls (Mann and Kendall)."""
+
+    years: int
+    """Years that have a value."""
+    tau: float | None = None
+    s: int | None = None
+    p: float | None = None
+    direction: Direction = ""
+    undefined: str = ""

@@ -1,0 +1,104 @@
+"""Decided items as columns: what each was found to be, and the numbers it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+NONE = -1
+"""The code of an item that has no value of an attribute."""
+NO_VALUE = ""
+"""In a condition: items that have no value."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One way to tell items apart: a level of the codebook, a framework, a year; values stand in their order."""
+
+    name: str
+    keys: tuple[str, ...]
+    """How a value is cited, such as `D1`."""
+    titles: tuple[str, ...]
+    """How a reader sees it, such as `data`."""
+    codes: Codes
+    """For each item the place of its value, or NONE."""
+    parents: tuple[str, ...] = ()
+    """Of a level below another: the key of the value above each value."""
+
+    def place(self, key: str) -> int:
+        if key == NO_VALUE:
+            return NONE
+        if key not in self.keys:
+            raise InputError(f"{self.name} has no {key!r}, allowed: {_some(nearest_first(key, self.keys))}")
+        return self.keys.index(key)
+
+    def title(self, key: str) -> str:
+        return self.titles[self.place(key)]
+
+    def below(self, parent: str) -> list[str]:
+        """The keys of the values below a value of the level above."""
+        return [key for key, above in zip(self.keys, self.parents, strict=True) if above == parent]
+
+
+def _some(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= 6 else f"{', '.join(names[:6])} …"
+
+
+def attribute_of(name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None) -> Attribute:
+    """An attribute from one value an item; without an order of (key, title), values stand sorted."""
+    given = list(values)
+    ordered = order if order is not None else [(key, key) for key in sorted({one for one in given if one is not None})]
+    places = {key: place for place, (key, _) in enumerate(ordered)}
+    codes = np.fromiter((NONE if one is None else places[one] for one in given), np.int64, len(given))
+    return Attribute(name, tuple(key for key, _ in ordered), tuple(title for _, title in ordered), codes)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """All decided items of a study, column by column, in one order."""
+
+    items: tuple[str, ...]
+    attributes: Mapping[str, Attribute]
+    numbers: Mapping[str, Floats]
+    """By measure the value of each item, NaN where it has none."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def attribute(self, name: str) -> Attribute:
+        if name not in self.attributes:
+            options = listed(nearest_first(name, self.attributes)) or "none"
+            raise InputError(f"items have no attribute {name!r}, allowed: {options}")
+        return self.attributes[name]
+
+    def number(self, name: str) -> Floats:
+        if name not in self.numbers:
+            raise InputError(f"items have no measure {name!r}, allowed: {listed(nearest_first(name, self.numbers))}")
+        return self.numbers[name]
+
+    def mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:
+        """Which items have one of the values of every attribute named."""
+        chosen = np.ones(len(self.items), bool)
+        for name, keys in conditions:
+            attribute = self.attribute(name)
+            places = [attribute.place(key) for key in keys]
+            chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
+        return chosen
+
+    def where(self, chosen: Flags) -> Decided:
+        """The chosen items alone."""
+        places = np.flatnonzero(chosen)
+        return Decided(
+            tuple(self.items[place] for place in places),
+            {name: replace(one, codes=one.codes[places]) for name, one in self.attributes.items()},
+            {name: values[places] for name, values in self.numbers.items()},
+        )

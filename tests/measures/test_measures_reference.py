@@ -1,0 +1,56 @@
+"""The reference of measures is complete: every function and every sentence of what cannot be said stands in it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from quaestor.measures import association, correlation, counts, effects, groups, shares, summaries, trends
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
+MODULES = [association, correlation, counts, effects, groups, shares, summaries, trends]
+WITHIN = {"resampled_places"}
+"""Named for the tests alone."""
+
+
+def public(module: ModuleType) -> list[str]:
+    """Functions of a module that others call; those that are cached are wrapped and look like objects."""
+    found = {name: inspect.unwrap(one) for name, one in vars(module).items() if callable(one) and name[0] != "_"}
+    return [name for name, one in found.items() if inspect.isfunction(one) and one.__module__ == module.__name__]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_every_function_is_explained(module: ModuleType) -> None:
+    names = set(public(module)) - WITHIN
+    assert names
+    for name in names:
+        assert f"`{name}" in PAGE, name
+
+
+def test_every_sentence_of_what_cannot_be_said_is_listed_and_happens() -> None:
+    listed = set(re.findall(r"^\| ((?:the interval is )?undefined, because [^|]+) \|", PAGE, re.MULTILINE))
+    happened = {
+        shares.share(0, 0).undefined,
+        summaries.summary([math.nan], 0).undefined,
+        summaries.summary([1], 0).undefined,
+        correlation.pearson([1], [1]).undefined,
+        correlation.pearson([1, 1, 1], [1, 2, 3]).undefined,
+        correlation.pearson([1, 2, 3], [1, 3, 2]).undefined,
+        correlation.pearson([1, 2, 3, 4], [1, 2, 3, 4]).undefined,
+        groups.kruskal_wallis([1], [0], 2).undefined,
+        groups.kruskal_wallis([1, 1], [0, 1], 2).undefined,
+        effects.cliffs_delta([], []).undefined,
+        effects.cliffs_delta([1], []).undefined,
+        effects.cliffs_delta([1], [2]).undefined,
+        effects.cliffs_delta([1, 1], [1, 1]).undefined,
+        association.association([[0]], 0).undefined,
+        association.association([[1]], 0).undefined,
+        trends.mann_kendall([1]).undefined,
+        trends.mann_kendall([1, 1, 1]).undefined,
+    }
+    assert happened == listed
