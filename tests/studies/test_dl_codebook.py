@@ -155,6 +155,13 @@ def test_printed_operation_groups_and_the_codebook_are_the_same() -> None:
     assert {group["name"] for group in at_level("operation-group", "group")} == printed
 
 
+def test_printed_operations_and_the_codebook_are_the_same() -> None:
+    rows = [row for row in read_rows(PRINTED / "table08-operations.csv") if not is_total(row)]
+    chains = [ancestry(code) for code in at_level("operation-group", "operation")]
+    held = [(group["name"], operation["name"]) for group, operation in chains]
+    assert held == [(row["summary"].casefold(), row["operation"]) for row in rows]
+
+
 def test_printed_object_types_and_the_codebook_are_the_same() -> None:
     rows = [row for row in read_rows(PRINTED / "table07-object-types.csv") if not is_total(row)]
     held = [code["name"].casefold() for code in at_level("object-type", "type")]
