@@ -38,6 +38,7 @@ demo: $(VENV)/ready
 test: $(VENV)/ready-dev
 	$(BIN)/python tests/browser.py --install
 	$(BIN)/python tests/postgres.py --install
+	$(BIN)/python tests/latex.py --install
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TEST_ARGS)
 
 campaign: $(VENV)/ready-dev

@@ -53,10 +53,13 @@ CALLS: dict[str, list[list[str]]] = {
     "phrases objects": [["phrases", "--phases", "main", "--as", "ACTOR"]],
     "status": [[], ["--json"]],
     "funnel": [["--json"], []],
-    "items": [["forum/question/1"], ["--step", "how-to"]],
+    "items": [["forum/question/1"], ["--step", "how-to"], ["--cell", "1:a:b"]],
+    "report": [[], ["--json"]],
+    "audit": [[], ["--json", "--all"]],
+    "handbook": [[], ["--json"]],
 }
 ELSEWHERE = {
-    "new", "doctor", "ingest", "sample", "kinds", "serve", "demo", "backup", "restore", "synth stackexchange",
+    "new", "doctor", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore", "synth stackexchange",
     "synth ratings", "codebook import", "codebook facet", "codebook rename", "codebook redefine", "codebook merge",
     "codebook split", "codebook move", "codebook retire", "codebook undo", "ratings import", "decisions import",
 }  # fmt: skip

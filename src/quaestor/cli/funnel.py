@@ -13,6 +13,7 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 
 if TYPE_CHECKING:
     from quaestor.corpus.records import FunnelResult
+    from quaestor.study.folder import Study
 
 _BAR, _ROOM_FOR_BARS = 24, 90
 
@@ -79,6 +80,10 @@ def _show(result: FunnelResult, examples: bool) -> None:
 
 def items(
     item: Annotated[str | None, typer.Argument(help="An item id: show its way through the funnel.")] = None,
+    cell: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE:ROW:COLUMN", help="List the items behind a cell of a table of the report."),
+    ] = None,
     step: Annotated[str | None, typer.Option(help="List the items that this step kept.")] = None,
     dropped: Annotated[bool, typer.Option("--dropped", help="… or dropped.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
@@ -91,6 +96,8 @@ def items(
     Examples:
 
         quaestor items --step "how-to in the title" --dropped
+
+        quaestor items --cell 3:D1:tensorflow
 
         quaestor items stackoverflow/question/34454721
     """
@@ -113,8 +120,11 @@ def items(
             screen.print(f"still in, waits for {escape(way['waits_for'])}" if way["waits_for"] else "still in")
         screen.print(f"from {escape(', '.join(way['inputs']))}  {escape(way['link'])}", soft_wrap=True)
         return
+    if cell is not None:
+        _items_of_cell(opened, cell, limit, out, json)
+        return
     if step is None:
-        raise InputError('name an item or a step: quaestor items --step "not closed" [--dropped]')
+        raise InputError('name an item, a cell or a step: quaestor items --step "not closed" [--dropped]')
     _, result = step_result(opened, step)
     rows = items_of_step(opened, step, dropped=dropped, limit=None if out else limit)
     if out is not None:
@@ -130,6 +140,26 @@ def items(
         missing = len(rows) < limit or out is not None
         why = "the others were left out when the dump was read by tag" if missing else "--limit N for more"
         errors().print(f"{number(len(rows))} of {number(total)} shown; {why}", soft_wrap=True)
+
+
+def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_json: bool) -> None:
+    from rich.markup import escape
+
+    from quaestor.study.items import write_items
+    from quaestor.study.results.cells import items_behind
+
+    rows, words = items_behind(opened, cell)
+    if out is not None:
+        write_items(rows, out)
+        errors().print(f"{number(len(rows))} items written to {out}", soft_wrap=True)
+        return
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    for row in rows[:limit]:
+        console().print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)
+    shown = f"{number(min(limit, len(rows)))} of {number(len(rows))} shown" if len(rows) > limit else number(len(rows))
+    errors().print(f"{shown} items behind {cell}: {words}", soft_wrap=True, markup=False)
 
 
 def sample(

@@ -22,6 +22,7 @@ from quaestor.cli import (
     funnel,
     phrases,
     ratings,
+    results,
     rounds,
     store,
     study,
@@ -42,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, store, synth, web, demo,
+    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, results, store, synth, web, demo,
 ):  # fmt: skip
     group.add_to(app)
 

@@ -18,12 +18,21 @@ Words = Mapping[str, Mapping[str, str]]
 
 def words_before(one: RoundState, number: int) -> dict[str, dict[str, str]]:
     """Which word stands for which, by part, as known when a set was begun."""
-    return _words(made for made in one.unifications if made.set < number)
+    return _remembered(one, number)
 
 
 def all_words(one: RoundState) -> dict[str, dict[str, str]]:
     """Which word stands for which, by all that has been unified."""
-    return _words(one.unifications)
+    return _remembered(one, None)
+
+
+def _remembered(one: RoundState, before: int | None) -> dict[str, dict[str, str]]:
+    """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
+    key = ("words", before, len(one.unifications))
+    if key not in one.memory:
+        one.memory[key] = _words(made for made in one.unifications if before is None or made.set < before)
+    found: dict[str, dict[str, str]] = one.memory[key]
+    return found
 
 
 def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:

@@ -72,6 +72,8 @@ class RoundState:
     """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
     _places: dict[str, int] = field(default_factory=dict, compare=False)
+    memory: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was worked out from the round and is asked for again and again, by all that it depends on."""
 
     def seat_of(self, rater: str) -> Seat | None:
         return next((seat for seat in self.seats if rater in seat.raters), None)

@@ -16,6 +16,8 @@ from quaestor.study.coding import open_coding
 from quaestor.study.demo_coding import CodingOutcome, run_rounds
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import draw, run_funnel
+from quaestor.study.results.handbook import make_handbook
+from quaestor.study.results.report import ReportOutcome, build_report
 from quaestor.study.sources import ingest_source
 from quaestor.study.synthetic import synthesise
 from quaestor.study.templates import new_study
@@ -32,6 +34,8 @@ class DemoOutcome:
     planted: tuple[int, ...]
     drawing: Path
     coded: CodingOutcome
+    report: ReportOutcome
+    handbook_pages: int
 
     @property
     def agrees(self) -> bool:
@@ -61,5 +65,20 @@ def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Prog
         coded = run_rounds(coding, folder / CODEBOOK_FILE, seed, say)
     save_curves(coded.curves, study.published, "phrases", simulated=True)
     result = run_funnel(study)
+    drawing = draw(study, result)
+    published = build_report(study, lambda words: None)
+    held = published.findings - len({words.partition(":")[0] for words in published.failures})
+    told = f"{published.tables} tables, {published.figures} figures, {held} of {published.findings} findings hold"
+    say(f"11. The report: {told}")
+    for words in published.failures:
+        say(f"   {words}")
+    if published.audit is not None:
+        counts = published.audit.summary()
+        say(
+            f"12. The audit against the printed figures: of {counts['cells']:,} cells {counts['match']:,} match, "
+            f"{counts['rounding']:,} up to rounding, {counts['differs']:,} differ"
+        )
+    book, built = make_handbook(study, lambda what, done, total: None)
+    say(f"13. The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
     planted = tuple(step.leaving for step in truth.funnel)
-    return DemoOutcome(result, planted, draw(study, result), coded)
+    return DemoOutcome(result, planted, drawing, coded, published, built.pages)

@@ -10,7 +10,7 @@ from quaestor.coding.codebook.file import read_codebook
 from quaestor.coding.decisions import decide_agreed, disagreements, kept
 from quaestor.coding.phrases import agreed_phrases, curves, propose_objects
 from quaestor.coding.records import SetCurve
-from quaestor.coding.rounds import close_round
+from quaestor.coding.rounds import close_round, waive_gate
 from quaestor.coding.state import RoundState
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
@@ -22,7 +22,7 @@ from quaestor.study.simulated import planted_truth, simulate_ratings, simulate_s
 Say = Callable[[str], None]
 
 # Accuracies that give about the printed agreement: moderate in the pilot, 174 disagreements among 3,842.
-_ACCURACY = {"pilot": 0.87, "refinement": 0.977, "phrases": 0.995, "phases": 0.96, "triplets": 0.93}
+_ACCURACY = {"pilot": 0.89, "refinement": 0.977, "phrases": 0.995, "phases": 0.96, "triplets": 0.93}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,10 @@ def _pilot(coding: Coding, seed: int, say: Say) -> None:
         return
     value = statistic(found, one.plan.statistic)
     interval = f"{value.low:.2f} to {value.high:.2f}" if value.low is not None and value.high is not None else "none"
-    verdict = "reached" if passed else "missed"
+    verdict = "reached" if passed else "missed, and waived on the record"
+    if passed is False:
+        reason = "the demo goes on whatever chance gave its pilot"
+        coding.act(lambda state: waive_gate(state, "pilot", coding.lead, reason))
     say(
         f"6. Pilot of {len(one.plan.items)}: {one.plan.statistic} {value.value or 0:.2f} ({found.band}, "
         f"95 % CI {interval}), threshold {one.plan.threshold:g} {verdict}"

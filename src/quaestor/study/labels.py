@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ class Labels:
     phases: Mapping[str, str]
     words: Mapping[str, str]
     moves: Sequence[tuple[str, dict[str, Any]]]
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """How the file of labelled items is read, in the words of a table source."""
 
     def payload(self) -> dict[str, Any]:
         """What imports the codebook of the labels."""
@@ -33,12 +35,21 @@ class Labels:
         parts = [part.strip() for part in label.rsplit(",", 2)]
         if len(parts) < 3 or parts[-1] not in self.phases:
             raise InputError(f"the label {label!r} does not end with an object and a phase")
-        verb, thing, phase = parts[0], parts[-2], self.phases[parts[-1]]
-        wanted = self.words.get(thing, thing).casefold()
+        verb, thing, phase = parts[0], self.thing(parts[-2]), self.phases[parts[-1]]
+        wanted = thing.casefold()
         found = [code for code in book.children(phase) if wanted.endswith(code.name.casefold())]
         if not found:
             raise InputError(f"the label {label!r} names no object of {phase}")
         return verb, max(found, key=lambda code: len(code.name)).id
+
+    def thing(self, word: str) -> str:
+        """What a word of a label stands for."""
+        return self.words.get(word, word)
+
+    def phrase(self, label: str) -> dict[str, str]:
+        """Verb and object of a label, in whole words."""
+        verb, thing, _ = (part.strip() for part in label.rsplit(",", 2))
+        return {"verb": verb, "object": self.thing(thing)}
 
 
 def read_labels(folder: Path) -> Labels:
@@ -48,4 +59,4 @@ def read_labels(folder: Path) -> Labels:
         raise InputError(f"{path} does not exist: this study does not say how published labels are read")
     raw = read_toml(path, InputError)
     moves = [(f"codebook.{one['kind']}", {key: one[key] for key in one if key != "kind"}) for one in raw["moves"]]
-    return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves)
+    return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves, raw.get("source", {}))

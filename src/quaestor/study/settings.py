@@ -15,6 +15,8 @@ from quaestor.base.toml import read_toml
 from quaestor.coding.settings import FacetSettings, RoundSettings
 from quaestor.corpus.kinds import bundled_kinds
 from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, Tag
+from quaestor.measures.settings import AttributeSettings, MeasureSettings, ResultSettings
+from quaestor.publish.settings import FindingSettings, PublishedTableSettings, ReportSettings, ValueSettings
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import TableSettings
 from quaestor.store.settings import StoreSettings
@@ -49,6 +51,13 @@ class StudySettings(Settings):
     samples: dict[Name, SampleSettings] = Field(default_factory=dict)
     facets: dict[Name, FacetSettings] = Field(default_factory=dict)
     rounds: tuple[RoundSettings, ...] = ()
+    results: ResultSettings = ResultSettings()
+    attributes: dict[Name, AttributeSettings] = Field(default_factory=dict)
+    measures: MeasureSettings = MeasureSettings()
+    tables: tuple[PublishedTableSettings, ...] = ()
+    findings: tuple[FindingSettings, ...] = ()
+    quantities: tuple[ValueSettings, ...] = ()
+    report: ReportSettings = ReportSettings()
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")
@@ -65,7 +74,24 @@ class StudySettings(Settings):
             if sample.after is not None and sample.after not in steps:
                 raise ValueError(_unknown(f"samples.{name}.after", sample.after, steps))
         self._rounds_exist(steps)
+        self._results_exist()
         return self
+
+    def _results_exist(self) -> None:
+        for name, attribute in self.attributes.items():
+            for family in attribute.first_of:
+                if family not in self.families:
+                    raise ValueError(_unknown(f"attributes.{name}.first_of", family, self.families))
+        if self.results.source is not None and self.results.source not in self.sources:
+            raise ValueError(_unknown("results.source", self.results.source, self.sources))
+        tables = [one.table for one in self.tables]
+        for number, table in enumerate(tables):
+            if table in tables[:number]:
+                raise ValueError(f"tables[{number}]: two tables are called {table!r}, give each a name of its own")
+        numbers = [one.finding for one in self.findings]
+        for number, finding in enumerate(numbers):
+            if finding in numbers[:number]:
+                raise ValueError(f"findings[{number}]: two findings are called {finding!r}, give each its own")
 
     def _rounds_exist(self, steps: list[str]) -> None:
         names: list[str] = []

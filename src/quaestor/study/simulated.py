@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import random
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,19 @@ def true_answer(one: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
         keep = row["topic"] == _IMPLEMENTATION
         return {"answer": "keep"} if keep else {"answer": "exclude", "reason": row["topic"]}
     if facet.kind == "phrase":
-        return {"verb": row["verb"].lower() or "do", "object": row["object"].lower() or "task"}
+        return {"verb": row["verb"].lower() or "do", "object": _thing(row) or "task"}
     if facet.kind == "confirm":
         proposed = one.plan.proposals.get(item, {})
         return "yes" if _slug(row["phase"]) in proposed.values() and "phrase" in proposed else "no"
     phase = _slug(row["phase"]) or _SOME_PHASE
     return [phase] if facet.kind == "multiple" else phase
+
+
+def _thing(row: Mapping[str, str]) -> str:
+    """What the question is about in the words it uses: a transformer layer, where the object is a layer."""
+    thing = row["object"].lower()
+    named = re.search(rf"\b(?:an?|the) ((?:[\w-]+ ){{0,2}}{re.escape(thing)})\b", row.get("text", "").lower())
+    return named[1] if named and thing else thing
 
 
 def _slug(name: str) -> str:
@@ -115,7 +123,7 @@ def simulate_sets(coding: Coding, name: str, *, accuracy: float, seed: int, tell
 
 
 def _unifications(one: RoundState, state: State) -> list[NewAct]:
-    """Words of the set that mean the same become the most frequent of them."""
+    """Words of the set that mean the same become the usual one, or the most frequent of them."""
     acts = []
     known = words_before(one, one.set + 1)
     actor = one.plan.raters[0]
@@ -133,9 +141,13 @@ def _unifications(one: RoundState, state: State) -> list[NewAct]:
                 groups[meaning(said)].add(said)
         for words in groups.values():
             if len(words) > 1:
-                to = max(sorted(words), key=lambda word: counts[word])
+                usual = sorted(word for word in words if word == meaning(word))
+                to = usual[0] if usual else max(sorted(words), key=lambda word: counts[word])
                 others = sorted(words - {to})
-                acts.append(unify(state, one.plan.round, actor, part, others, to, SAME_MEANING, simulated=True))
+                why = "" if counts[to] >= max(counts[word] for word in words) else "the usual word"
+                acts.append(
+                    unify(state, one.plan.round, actor, part, others, to, SAME_MEANING, reason=why, simulated=True)
+                )
     return acts
 
 

@@ -11,16 +11,18 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
 from quaestor import __version__
 from quaestor.base.errors import QuaestorError
+from quaestor.base.look import TOKENS
 from quaestor.web.evidence import clean
 from quaestor.web.headers import SafeHeaders
 from quaestor.web.pages import FunnelPages
+from quaestor.web.published import Published
 
 _HERE = Path(str(resources.files("quaestor.web")))
 LOCAL_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
@@ -58,11 +60,18 @@ def make_app(study: Path) -> Starlette:
             Route("/funnel.svg", pages.drawing, name="drawing"),
             Route("/steps/{step:int}/{side}", pages.items, name="items"),
             Route("/health", _health),
+            Route("/static/tokens.css", _tokens),
             Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
+            Mount("/report", Published(study, "report"), name="report"),
+            Mount("/handbook", Published(study, "handbook"), name="handbook"),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS), Middleware(SafeHeaders)],
         exception_handlers={HTTPException: failed, QuaestorError: failed},
     )
+
+
+async def _tokens(request: Request) -> Response:
+    return FileResponse(TOKENS, media_type="text/css")
 
 
 async def _health(request: Request) -> Response:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_WITH_SCRIPTS = f"{_POLICY}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+SCRIPTED = ("/report/", "/handbook/")
+"""Published pages list items and search with scripts of their own, from here and nowhere else."""
 HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -31,6 +35,8 @@ class SafeHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
+                if scope["path"].removeprefix(scope.get("root_path", "")).startswith(SCRIPTED):
+                    headers["Content-Security-Policy"] = _WITH_SCRIPTS
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

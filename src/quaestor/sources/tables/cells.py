@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections.abc import Callable
@@ -112,7 +113,7 @@ def shorten(text: str) -> str:
 
 
 def _text(cell: Cell, text: str, column: ColumnSettings) -> Value:
-    return text
+    return html.unescape(text) if column.escaped else text
 
 
 def _whole(cell: Cell, text: str, column: ColumnSettings) -> Value:

@@ -15,7 +15,7 @@ ITEM, ROW_NUMBER, OTHER = "item", "row_number", "other"
 
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-_BELONGS_TO: dict[str, ColumnType] = {"format": "time", "separator": "list", "strip": "list"}
+_BELONGS_TO: dict[str, ColumnType] = {"format": "time", "separator": "list", "strip": "list", "escaped": "text"}
 
 
 class ColumnSettings(BaseModel):
@@ -30,6 +30,8 @@ class ColumnSettings(BaseModel):
     empty: tuple[str, ...] = ("",)
     separator: str = Field(default=",", min_length=1)
     strip: str | None = None
+    escaped: bool = False
+    """Whether the text stands there as HTML writes it: `&quot;` for a quotation mark."""
 
     @field_validator("format")
     @classmethod

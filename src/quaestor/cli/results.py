@@ -1,0 +1,269 @@
+"""`quaestor report`, `audit`, `replicate`, `handbook`: what is published, and whether it holds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quaestor.publish.audit.records import Audit
+    from quaestor.study.results.report import ReportOutcome
+
+_SHOWN = 12
+AllOption = Annotated[bool, typer.Option("--all", help="List every cell, not only those that differ.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(report)
+    app.command()(audit)
+    app.command()(replicate)
+    app.command()(handbook)
+
+
+def report(
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Rebuild every table, figure and finding into published/report; exit 1 where a finding no longer holds.
+
+    Example:
+
+        quaestor report
+    """
+    from quaestor.study.results.report import build_report
+
+    opened = chosen_study(study)
+    outcome = build_report(opened, say)
+    if json:
+        print_json(_report_json(outcome))
+    else:
+        _show_report(outcome)
+    if outcome.failures:
+        raise typer.Exit(1)
+
+
+def _report_json(outcome: ReportOutcome) -> dict[str, object]:
+    return {
+        "folder": str(outcome.folder),
+        "tables": outcome.tables,
+        "figures": outcome.figures,
+        "findings": outcome.findings,
+        "failures": list(outcome.failures),
+        "missing": outcome.missing,
+        "audit": outcome.audit.summary() if outcome.audit is not None else None,
+    }
+
+
+def _show_report(outcome: ReportOutcome) -> None:
+    screen = console()
+    held = outcome.findings - len({words.partition(":")[0] for words in outcome.failures})
+    screen.print(
+        f"{outcome.tables} tables, {outcome.figures} figures; {held} of {outcome.findings} findings hold",
+        soft_wrap=True,
+    )
+    for words in outcome.failures:
+        screen.print(f"no longer supported: {words}", style="red", markup=False, soft_wrap=True)
+    for table, why in outcome.missing.items():
+        screen.print(f"table {table} could not be made: {why}", markup=False, soft_wrap=True)
+    if outcome.audit is not None:
+        screen.print(f"Audit: {_summed_up(outcome.audit)}", markup=False, soft_wrap=True)
+    screen.print(f"Open {outcome.folder / 'index.html'}", markup=False, soft_wrap=True)
+
+
+def audit(
+    every: AllOption = False,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare what was computed with what was printed, cell by cell; exit 1 where something differs without a note.
+
+    Examples:
+
+        quaestor audit
+
+        quaestor audit --json > audit.json
+    """
+    from quaestor.study.results.audit_json import audit_json
+    from quaestor.study.results.publication import audit_study, computed_of, publication_of
+
+    opened = chosen_study(study)
+    with computed_of(opened, needs_results=False) as computed:
+        found = audit_study(publication_of(computed, lambda words: None))
+    if json:
+        print_json(audit_json(found))
+    else:
+        _show_audit(found, every)
+    if found.open:
+        raise typer.Exit(1)
+
+
+def replicate(
+    name: Annotated[str, typer.Argument(help="A bundled study, such as dl-implementation-issues.")],
+    data: Annotated[Path, typer.Option(metavar="FILE", help="Its public labelled items: CSV, TSV or XLSX.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the study in this new folder, with report and audit.")
+    ] = None,
+    every: AllOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Take a bundled study from its public replication data to the audit; exit 1 where something differs.
+
+    Examples:
+
+        quaestor replicate dl-implementation-issues --data labelled-posts.csv
+
+        quaestor replicate dl-implementation-issues --data labelled-posts.csv --out replication --json
+    """
+    from quaestor.study.results.audit_json import audit_json
+    from quaestor.study.results.findings import failures
+    from quaestor.study.results.publication import audit_study, computed_of, publication_of
+    from quaestor.study.results.replicate import load_labels
+    from quaestor.study.results.report import build_report
+
+    with _folder(out) as folder:
+        loaded = load_labels(name, data, folder, say)
+        with computed_of(loaded.study) as computed:
+            publication = publication_of(computed, say)
+            found = audit_study(publication)
+        if out is not None:
+            build_report(loaded.study, lambda words: None)
+            say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
+    unread = [{"item": one.item, "label": one.label, "why": one.why} for one in loaded.unread]
+    if json:
+        findings = [
+            {"finding": one.finding, "sentence": one.sentence, "holds": one.holds} for one in publication.findings
+        ]
+        more = {"posts": loaded.labelled, "rejected": loaded.rejected, "unread": unread, "findings": findings}
+        print_json({**audit_json(found), **more})
+    else:
+        screen = console()
+        for one in publication.findings:
+            mark = "[green]holds[/green]" if one.holds else "[red]fails[/red]"
+            screen.print(f"finding {one.finding:>2} {mark}  ", end="")
+            screen.print(one.sentence, markup=False, soft_wrap=True)
+        for words in failures(publication.findings):
+            screen.print(f"  {words}", style="red", markup=False, soft_wrap=True)
+        for item in unread:
+            screen.print(f"label not read: {item['item']}, {item['why']}", markup=False, soft_wrap=True)
+        _show_audit(found, every)
+    if found.open:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    if out is not None:
+        yield out
+        return
+    with tempfile.TemporaryDirectory(prefix="quaestor-replicate-") as folder:
+        yield Path(folder) / "study"
+
+
+def _summed_up(found: Audit) -> str:
+    counts = found.summary()
+    told = [f"{number(counts[verdict])} {verdict}" for verdict in _VERDICTS if counts[verdict]]
+    checks = f"{number(counts['checks'])} checks among printed figures, {number(counts['checks failed'])} failed"
+    known = counts["checks failed"] - counts["checks failed without a note"]
+    return f"{number(counts['cells'])} cells: {', '.join(told) or 'none'}; {checks} ({number(known)} noted)"
+
+
+_VERDICTS = ("match", "rounding", "differs", "not printed", "not computable")
+
+
+def _show_audit(found: Audit, every: bool) -> None:
+    from rich.table import Table
+
+    screen = console()
+    for words in found.notes:
+        screen.print(words, markup=False, soft_wrap=True)
+    overview = Table(box=None, pad_edge=False)
+    overview.add_column("table")
+    for verdict in _VERDICTS:
+        overview.add_column(verdict, justify="right")
+    for name in dict.fromkeys(cell.table for cell in found.cells):
+        own = [cell.verdict for cell in found.cells if cell.table == name]
+        overview.add_row(name, *(number(own.count(verdict)) if verdict in own else "·" for verdict in _VERDICTS))
+    screen.print(overview)
+    _show_cells(found, every, screen.print)
+    _show_checks(found, every, screen.print)
+    for one in found.placements:
+        share = "–" if one.share is None else f"{one.share:.1%}"
+        screen.print(
+            f"table {one.table}: words place {share} ({number(one.placed)} of {number(one.items)} posts)",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
+        for item in one.unplaced:
+            screen.print(f"  not placed: {item.item}  {item.label}: {item.why}", markup=False, soft_wrap=True)
+    screen.print(_summed_up(found), markup=False, soft_wrap=True)
+    if found.open:
+        screen.print(f"{number(found.open)} differences have no note.", style="red", markup=False)
+    else:
+        screen.print("Nothing differs without a note.", style="green", markup=False)
+
+
+def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
+    shown: dict[str, int] = {}
+    last = ""
+    for cell in found.cells:
+        if cell.verdict != "differs" and not every:
+            continue
+        shown[cell.table] = shown.get(cell.table, 0) + 1
+        if shown[cell.table] > _SHOWN and not every:
+            continue
+        computed = f"{cell.computed:.4g}" if isinstance(cell.computed, float) else cell.computed
+        words = f"{cell.table}:{cell.row}:{cell.column}  printed {cell.printed or '–'}, computed {computed}"
+        words += f"  {cell.verdict}" if every else ""
+        show(words, markup=False, soft_wrap=True)
+        more = "; ".join(filter(None, (cell.explanation and f"perhaps {cell.explanation}", cell.note)))
+        if more and more != last:
+            show(f"    {more}", style="dim", markup=False, soft_wrap=True)
+        last = more
+    for table, count in shown.items():
+        if count > _SHOWN and not every:
+            show(f"table {table}: {number(count - _SHOWN)} more differ; --all lists them", markup=False)
+
+
+def _show_checks(found: Audit, every: bool, show: Callable[..., None]) -> None:
+    chosen = [check for check in found.checks if every or not check.holds]
+    if chosen:
+        show("Printed figures against each other:")
+    for check, following in zip(chosen, [*chosen[1:], None], strict=True):
+        words = "holds" if check.holds else "does not hold"
+        show(f"  {check.statement}: {words}; {check.found}", markup=False, soft_wrap=True)
+        if check.note and not check.holds and (following is None or following.note != check.note):
+            show(f"    noted: {check.note}", style="dim", markup=False, soft_wrap=True)
+
+
+def handbook(
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Build the taxonomy as a searchable site into published/handbook.
+
+    Example:
+
+        quaestor handbook
+    """
+    from quaestor.study.results.handbook import handbook_folder, make_handbook
+
+    opened = chosen_study(study)
+    with errors().status("Building the handbook …") as status:
+        book, built = make_handbook(opened, lambda what, done, total: status.update(f"{what}: {done:,} of {total:,}"))
+    folder = handbook_folder(opened)
+    if json:
+        print_json({"folder": str(folder), "pages": built.pages, "origin": book.origin, "note": book.origin_note})
+        return
+    screen = console()
+    screen.print(
+        f"{number(built.pages)} pages, {number(built.searchable)} searchable. {book.origin_note}", soft_wrap=True
+    )
+    screen.print(f"Open {folder / 'index.html'}, or `quaestor serve` for the search", markup=False, soft_wrap=True)

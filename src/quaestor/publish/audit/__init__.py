@@ -1,0 +1,1 @@
+"""Computed against printed, cell by cell."""

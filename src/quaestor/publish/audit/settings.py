@@ -1,0 +1,96 @@
+"""How printed figures are laid out, which must agree with each other, and what is known to be wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from quaestor.base.settings import Name, Settings
+
+CellName = Annotated[str, StringConstraints(pattern=r"^[^:]+:.+:[^:]+$")]
+"""`TABLE:ROW:COLUMN`, named as printed."""
+
+
+class PrintedTable(Settings):
+    """One file of printed figures."""
+
+    table: Name
+    file: Name
+    row: Name
+    """The column that names a row."""
+    columns: tuple[Name, ...] = ()
+    by: Literal["key", "title"] = "key"
+    """Whether rows are named by the computed table's keys or by its titles."""
+    group: Name | None = None
+    """The column that names a row's group."""
+    group_key: Name | None = None
+    """The column by which a group's total is cited; default: `group`."""
+    total: Name = "(total)"
+    """What stands in the row's column where the row is a total."""
+    total_in: Name | None = None
+    """The column in which that word stands; default: `row`."""
+    titles: Name | None = None
+    """A column that must be the row's title."""
+    rows: dict[Name, Name] = Field(default_factory=dict)
+    """Rows that the study calls otherwise: printed name → name in the study."""
+    legibility: Name = "legibility"
+    sum_of: tuple[Name, ...] = ()
+    """Columns that must add up to …"""
+    sum_to: Name | None = None
+
+
+class PrintedCheck(Settings):
+    """Printed figures that must agree with each other."""
+
+    check: Name
+    kind: Literal["sum", "share", "kappa", "p", "correlation"]
+    of: tuple[CellName, ...] = ()
+    less: tuple[CellName, ...] = ()
+    among: CellName | None = None
+    equals: CellName | float | None = None
+    where: str = ""
+    """Where the number stands, if not in a file."""
+    table: Name | None = None
+    counts: Name | None = None
+    """Of correlations: the table whose printed counts they come from."""
+    items: CellName | float | None = None
+    disagreements: CellName | None = None
+    kept: CellName | None = None
+    kappa: CellName | None = None
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> Self:
+        needs: dict[str, tuple[str, ...]] = {
+            "sum": ("of", "equals"),
+            "share": ("of", "among", "equals"),
+            "kappa": ("kappa", "items", "disagreements"),
+            "p": ("table", "counts"),
+            "correlation": ("table", "counts"),
+        }
+        for key in needs[self.kind]:
+            if getattr(self, key) in (None, ()):
+                raise ValueError(f"a check of kind {self.kind!r} needs {key}: add it")
+        return self
+
+
+class PrintedNote(Settings):
+    """What is known about printed cells; `*` stands for any row or column."""
+
+    cells: Annotated[tuple[CellName, ...], Field(min_length=1)]
+    note: Annotated[str, Field(min_length=1)]
+
+
+class PrintedSettings(Settings):
+    """printed/printed.toml as a whole."""
+
+    tables: tuple[PrintedTable, ...] = ()
+    checks: tuple[PrintedCheck, ...] = ()
+    notes: tuple[PrintedNote, ...] = ()
+    findings: Name | None = None
+    """The file of printed findings: finding, claim, printed."""
+    quantities: Name | None = None
+    """The file of other printed figures: figure, value."""
+    funnel: Name | None = None
+    """The file of the printed funnel: step, posts; steps stand in the study's order."""

@@ -1,0 +1,107 @@
+"""Posts by year and framework: a line each, told apart by colour, dash, mark and the name at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing, spread
+from quaestor.publish.figures.look import (
+    DASHES,
+    LINE,
+    SERIES,
+    SHAPES,
+    SMALL,
+    count,
+    fitted,
+    listed,
+    round_steps,
+    text_width,
+)
+from quaestor.publish.figures.records import Figure, Series
+
+_LABEL, _MOST_LABELS = 17, 7
+
+
+def draw_by_year(
+    years: Sequence[int],
+    series: Sequence[Series],
+    *,
+    unit: str = "posts",
+    name: str = "by-year",
+    title: str = "Posts by year and framework",
+) -> Figure:
+    """The peak of each line carries its count, the end its name and its sum."""
+    if not years or not series:
+        return nothing(name, title, f"there are no {unit} with a year yet")
+    labels = [f"{one.name}, {count(sum(one.counts))} in all" for one in series]
+    right = min(round(max(map(text_width, labels))) + 48, 300)
+    frame = Frame(74, 26, right, 44, max(310, _LABEL * (len(series) + 1)))
+    steps = round_steps(max(max(one.counts, default=0) for one in series), whole=True)
+    canvas = Canvas()
+    _name_the_ends(canvas, frame, series, labels, steps[-1])
+    if len(series) <= _MOST_LABELS:
+        _name_the_peaks(canvas, frame, years, series, steps[-1])
+    layers = [_line(years, one, at, steps, unit) for at, one in enumerate(series)]
+    return frame.figure(name, title, _words(years, series, unit), canvas, layers)
+
+
+def _line(years: Sequence[int], one: Series, at: int, steps: Sequence[float], unit: str) -> alt.Chart:
+    values = [{"year": year, "count": number} for year, number in zip(years, one.counts, strict=True)]
+    color, shape = SERIES[at % len(SERIES)], SHAPES[at % len(SHAPES)]
+    every = -(-len(years) // 12)
+    domain = [years[0], years[-1]] if len(years) > 1 else [years[0] - 1, years[0] + 1]
+    across = alt.Axis(values=list(years[::every]), format="d", grid=False, title=None)
+    up = alt.Axis(values=list(steps), format=",~f", domain=False, ticks=False, title=unit, labelPadding=14)
+    drawn: alt.Chart = (
+        chart(values)
+        .mark_line(
+            color=color,
+            strokeWidth=2,
+            strokeDash=list(DASHES[at % len(DASHES)]),
+            point=alt.OverlayMarkDef(shape=shape, color=color, stroke=color, filled=True, size=46, strokeDash=[1, 0]),
+        )
+        .encode(
+            x=alt.X("year:Q").scale(domain=domain, nice=False, zero=False).axis(across),
+            y=alt.Y("count:Q").scale(domain=[0, steps[-1]], nice=False).axis(up),
+        )
+    )
+    return drawn
+
+
+def _name_the_ends(canvas: Canvas, frame: Frame, series: Sequence[Series], labels: Sequence[str], top: float) -> None:
+    ends = [frame.height * (1 - one.counts[-1] / top) for one in series]
+    places = spread(ends, _LABEL, 0, frame.height)
+    x = frame.width if len(series[0].counts) > 1 else frame.width / 2
+    for at, (label, end, place) in enumerate(zip(labels, ends, places, strict=True)):
+        canvas.lines([[(x + 8, end), (frame.width + 20, place), (frame.width + 24, place)]], LINE)
+        mark = {"x": frame.width + 32, "y": place, "shape": SHAPES[at % len(SHAPES)], "fill": SERIES[at % len(SERIES)]}
+        canvas.symbols([mark], size=46)
+        canvas.text(frame.width + 41, place, fitted(label, frame.right - 43))
+
+
+def _name_the_peaks(canvas: Canvas, frame: Frame, years: Sequence[int], series: Sequence[Series], top: float) -> None:
+    """One number a line, left out where it would stand on another."""
+    taken: list[tuple[float, float]] = []
+    for one in series:
+        peak = max(range(len(years)), key=lambda at: one.counts[at])
+        x = frame.width * (peak / (len(years) - 1) if len(years) > 1 else 0.5)
+        y = frame.height * (1 - one.counts[peak] / top) - 13
+        if one.counts[peak] and all(abs(x - other) > 34 or abs(y - above) > 13 for other, above in taken):
+            canvas.text(x, y, count(one.counts[peak]), size=SMALL, align="center", halo=True)
+            taken.append((x, y))
+
+
+def _words(years: Sequence[int], series: Sequence[Series], unit: str) -> str:
+    told = []
+    for one in series:
+        most = max(one.counts, default=0)
+        told.append(
+            f"{one.name} has {count(sum(one.counts))} {unit} in all, most of them in {years[one.counts.index(most)]} "
+            f"({count(most)})"
+            if most
+            else f"{one.name} has none"
+        )
+    span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
+    return f"Lines of {unit} a year, {span}, for {listed([one.name for one in series])}. " + "; ".join(told) + "."

@@ -1,0 +1,197 @@
+"""Marks at given pixels: what a chart needs beside its scales, and all that a drawing without scales is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+
+from quaestor.publish.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrapped
+from quaestor.publish.figures.records import Figure
+
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+Values = list[dict[str, Any]]
+Path = Sequence[tuple[float, float]]
+
+
+@dataclass
+class Canvas:
+    """Collects marks, in pixels from the upper left corner of the plot, and gives them out as layers of a chart."""
+
+    _shapes: list[dict[str, Any]] = field(default_factory=list)
+    _texts: dict[tuple[Any, ...], Values] = field(default_factory=dict)
+
+    def boxes(self, values: Values, *, corner: float = 0.0) -> None:
+        """Rectangles from x, y to x2, y2, each with its `fill` and its `stroke`."""
+        mark = {"type": "rect", "cornerRadius": corner, "strokeWidth": 1}
+        self._add(values, mark, {"x2": {"field": "x2"}, "y2": {"field": "y2"}, **_as_given("fill", "stroke")})
+
+    def lines(
+        self,
+        paths: Sequence[Path],
+        color: str = LINE,
+        *,
+        width: float = 1.0,
+        dash: Sequence[int] = (1, 0),
+    ) -> None:
+        mark = {"type": "line", "color": color, "strokeWidth": width, "strokeDash": list(dash), "strokeJoin": "miter"}
+        self._add(_points(paths), mark, _ALONG)
+
+    def areas(self, paths: Sequence[Path], color: str) -> None:
+        """Closed areas without an outline."""
+        mark = {"type": "line", "filled": True, "color": color, "interpolate": "linear-closed", "strokeWidth": 0}
+        self._add(_points(paths), mark, _ALONG)
+
+    def symbols(self, values: Values, *, size: float = 70) -> None:
+        """Points, each with its `shape` and `fill`."""
+        self._add(values, {"type": "point", "opacity": 1, "size": size, "strokeWidth": 0}, _as_given("shape", "fill"))
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        color: str = INK,
+        size: int = NORMAL,
+        bold: bool = False,
+        align: str = "left",
+        halo: bool = False,
+    ) -> None:
+        """A line of text above all other marks, `y` at its middle; a halo sets it off from what it stands on."""
+        if words:
+            values = self._texts.setdefault((color, size, bold, align, halo), [])
+            values.append({"x": round(x, 2), "y": round(y, 2), "text": words})
+
+    def layers(self) -> list[dict[str, Any]]:
+        written = []
+        shown = {"text": {"field": "text", "type": "nominal"}}
+        for (color, size, bold, align, halo), values in self._texts.items():
+            mark = {"type": "text", "align": align, "baseline": "middle", "fontSize": size, "color": color}
+            mark["fontWeight"] = "bold" if bold else "normal"
+            if halo:
+                ring = {**mark, "color": PAPER, "stroke": PAPER, "strokeWidth": 3, "strokeJoin": "round"}
+                written.append(_layer(values, ring, shown))
+            written.append(_layer(values, mark, shown))
+        return [*self._shapes, *written]
+
+    def _add(self, values: Values, mark: dict[str, Any], encoding: dict[str, Any]) -> None:
+        if values:
+            self._shapes.append(_layer(values, mark, encoding))
+
+
+_ALONG = {"detail": {"field": "line", "type": "nominal"}, "order": {"field": "at", "type": "quantitative"}}
+
+
+def _points(paths: Sequence[Path]) -> Values:
+    return [
+        {"line": line, "at": at, "x": round(x, 2), "y": round(y, 2)}
+        for line, path in enumerate(paths)
+        for at, (x, y) in enumerate(path)
+    ]
+
+
+def _as_given(*channels: str) -> dict[str, Any]:
+    return {channel: {"field": channel, "type": "nominal", "scale": None} for channel in channels}
+
+
+def _layer(values: Values, mark: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
+    """Plain Vega-Lite, since Altair takes longer to check dozens of such layers than to draw them."""
+    at = {axis: {"field": axis, "type": "quantitative", "scale": None, "axis": None} for axis in ("x", "y")}
+    return {"data": {"values": values}, "mark": mark, "encoding": {**at, **encoding}}
+
+
+def chart(values: Values) -> alt.Chart:
+    """A chart over values of its own, in the units of its scales."""
+    return alt.Chart(alt.InlineData(values=values))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The room of a plot inside a figure of the common width: margins hold the axes and the labels."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    height: int
+
+    @property
+    def width(self) -> int:
+        return WIDTH - self.left - self.right
+
+    def figure(self, name: str, title: str, words: str, canvas: Canvas, charts: Sequence[alt.Chart] = ()) -> Figure:
+        """The charts and above them the canvas; margins are exact, so that nothing moves with the text."""
+        drawing = alt.LayerChart(layer=list(charts)).properties(
+            description=words,
+            width=self.width,
+            height=self.height,
+            autosize="none",
+            padding={"left": self.left, "top": self.top, "right": self.right, "bottom": self.bottom},
+        )
+        spec = _styled(drawing)
+        spec["layer"] = [*spec["layer"], *canvas.layers()]
+        return Figure(name, printable(title), printable(words), printable(spec))
+
+
+def _styled(drawing: alt.LayerChart) -> dict[str, Any]:
+    """The drawing in Vega-Lite with the common look; the words are on the whole figure, so its marks have none."""
+    view = alt.ViewConfig(stroke=None)
+    configured = drawing.configure(aria=False, font=FONT, background=PAPER, view=view).configure_axis(
+        labelFontSize=SMALL,
+        labelColor=MUTED,
+        labelPadding=6,
+        labelLimit=0,
+        labelFlush=False,
+        titleFontSize=NORMAL,
+        titleColor=INK,
+        titleFontWeight="normal",
+        titlePadding=10,
+        titleLimit=0,
+        gridColor=GRID,
+        domainColor=LINE,
+        tickColor=LINE,
+        tickSize=4,
+    )
+    spec: dict[str, Any] = configured.to_dict()
+    return spec
+
+
+def printable(value: Any) -> Any:
+    """The same value without characters that no XML can hold: the converter ends the whole process at the first one."""
+    if isinstance(value, str):
+        return _UNPRINTABLE.sub("", value)
+    if isinstance(value, dict):
+        return {key: printable(one) for key, one in value.items()}
+    return [printable(one) for one in value] if isinstance(value, list) else value
+
+
+def nothing(name: str, title: str, reason: str) -> Figure:
+    """A figure that says that there is nothing to draw, and why."""
+    frame = Frame(20, 20, 20, 20, 60)
+    canvas = Canvas()
+    canvas.boxes([{"x": 0, "y": 0, "x2": frame.width, "y2": frame.height, "fill": PAPER, "stroke": LINE}], corner=3)
+    rows = wrapped(reason, frame.width - 40, 2)
+    for at, row in enumerate(rows):
+        y = frame.height / 2 + 16 * (at - (len(rows) - 1) / 2)
+        canvas.text(frame.width / 2, y, row, color=MUTED, align="center")
+    return frame.figure(name, title, f"{title}: {reason}.", canvas)
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places as near as possible to the wanted ones, in the same order, none nearer to the next than the gap."""
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    gap = min(gap, (high - low) / max(len(order) - 1, 1))
+    places = list(wanted)
+    floor = low
+    for index in order:
+        places[index] = max(wanted[index], floor)
+        floor = places[index] + gap
+    ceiling = high
+    for index in reversed(order):
+        places[index] = min(places[index], ceiling)
+        ceiling = places[index] - gap
+    return places

@@ -1,0 +1,97 @@
+"""Two curves over the sets of a constant comparison: where both close, the taxonomy is saturated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from quaestor.coding.records import SetCurve
+from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing, spread
+from quaestor.publish.figures.look import ACCENT, DASHES, LINE, SERIES, count, percent, round_steps
+from quaestor.publish.figures.records import Figure
+
+_CURVES = (
+    ("raters differ", "discrepancy", ACCENT, DASHES[0]),
+    ("not in earlier sets", "incompatibility", SERIES[6], DASHES[1]),
+)
+_BESIDE = 168
+
+
+def draw_discrepancy(
+    sets: Sequence[SetCurve],
+    *,
+    name: str = "discrepancy",
+    title: str = "Discrepancy between raters and incompatibility with earlier sets",
+) -> Figure:
+    """The share of phrases in each set on which the raters differ, and of those that no earlier set holds."""
+    if not sets:
+        return nothing(name, title, "no set has been compared yet")
+    frame = Frame(72, 22, _BESIDE, 50, 290)
+    steps = round_steps(max(max(one.discrepancy, one.incompatibility) for one in sets))
+    first, last = sets[0].set, sets[-1].set
+    domain = [first, last] if last > first else [first - 1, first + 1]
+    layers = [_curve(sets, key, color, dash, steps, domain) for _, key, color, dash in _CURVES]
+    canvas = Canvas()
+    ends = [frame.height * (1 - getattr(sets[-1], key) / steps[-1]) for _, key, _, _ in _CURVES]
+    x = frame.width if last > first else frame.width / 2
+    places = spread(ends, 34, 8, frame.height - 16)
+    for (label, key, color, dash), end, place in zip(_CURVES, ends, places, strict=True):
+        canvas.lines([[(x + 5, end), (frame.width + 16, place), (frame.width + 20, place)]], LINE)
+        canvas.lines([[(frame.width + 24, place), (frame.width + 46, place)]], color, width=2, dash=dash)
+        canvas.text(frame.width + 52, place, label)
+        canvas.text(frame.width + 52, place + 15, f"{percent(getattr(sets[-1], key))} in the last", size=11)
+    return frame.figure(name, title, _words(sets), canvas, layers)
+
+
+def _curve(
+    sets: Sequence[SetCurve], key: str, color: str, dash: Sequence[int], steps: Sequence[float], domain: Sequence[int]
+) -> alt.Chart:
+    values = [{"set": one.set, "share": round(getattr(one, key), 6)} for one in sets]
+    last = sets[-1].set
+    steps_across = round_steps(last, 8, whole=True)
+    marks = sorted({sets[0].set, *(int(step) for step in steps_across if sets[0].set < step <= last)})
+    point = alt.OverlayMarkDef(color=color, size=40, filled=True, strokeDash=[1, 0]) if len(sets) <= 12 else False
+    up = alt.Axis(
+        values=list(steps),
+        format="~%",
+        domain=False,
+        ticks=False,
+        labelPadding=12,
+        title="share of the phrases of a set",
+    )
+    drawn: alt.Chart = (
+        chart(values)
+        .mark_line(color=color, strokeWidth=2, strokeDash=list(dash), point=point)
+        .encode(
+            x=alt.X("set:Q")
+            .scale(domain=list(domain), nice=False, zero=False)
+            .axis(values=marks, grid=False, format="d", title="set"),
+            y=alt.Y("share:Q").scale(domain=[0, steps[-1]], nice=False).axis(up),
+        )
+    )
+    return drawn
+
+
+def _words(sets: Sequence[SetCurve]) -> str:
+    first, last = sets[0], sets[-1]
+    items = sum(one.items for one in sets)
+    if len(sets) == 1:
+        ending = f"In set {first.set} they are {percent(first.discrepancy)} and {percent(first.incompatibility)}."
+    else:
+        closed = next((one.set for one in sets if _closed_from(sets, one.set)), None)
+        ending = (
+            f"From set {first.set} to set {last.set} discrepancy goes from {percent(first.discrepancy)} to "
+            f"{percent(last.discrepancy)} and incompatibility from {percent(first.incompatibility)} to "
+            f"{percent(last.incompatibility)}."
+        )
+        ending += f" Both stay at zero from set {closed} on." if closed is not None else ""
+    plural = "set" if len(sets) == 1 else "sets"
+    return (
+        f"Two curves over {len(sets)} {plural} with {count(items)} phrases: the share on which raters differ (solid) "
+        f"and the share that no earlier set holds (dashed). {ending}"
+    )
+
+
+def _closed_from(sets: Sequence[SetCurve], number: int) -> bool:
+    return all(one.discrepancy == one.incompatibility == 0 for one in sets if one.set >= number)

@@ -1,0 +1,109 @@
+"""Agreement as a forest plot: an estimate with its interval a row, and in words where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.publish.figures.look import (
+    ACCENT,
+    GRID,
+    INK,
+    MUTED,
+    SMALL,
+    WASH,
+    count,
+    fitted,
+    text_width,
+    wrapped,
+)
+from quaestor.publish.figures.records import Estimate, Figure
+
+_ROW, _MOST_LABEL, _RIGHT = 34, 230, 226
+_BANDS = (0.2, 0.4, 0.6, 0.8)
+
+
+def draw_forest(
+    rows: Sequence[Estimate],
+    *,
+    statistic: str = "Cohen's kappa",
+    threshold: float | None = None,
+    name: str = "forest",
+    title: str = "Agreement between raters with 95% intervals",
+) -> Figure:
+    """Reference lines part the usual bands; a threshold, where there is one, is a marked line of its own."""
+    if not rows:
+        return nothing(name, title, "no round has an agreement yet")
+    left = min(round(max(text_width(row.label) for row in rows)) + 34, _MOST_LABEL)
+    frame = Frame(left, 40, _RIGHT, 46, _ROW * len(rows))
+    known = [value for row in rows for value in (row.estimate, row.low, row.high) if value is not None]
+    least = -1.0 if min(known, default=0.0) < -0.2 else -0.2 if min(known, default=0.0) < 0 else 0.0
+    canvas = Canvas()
+    if threshold is not None:
+        x = frame.width * (threshold - least) / (1 - least)
+        canvas.lines([[(x, -6), (x, frame.height)]], INK, width=1.5, dash=(5, 3))
+        align = "right" if x > frame.width - 40 else "left" if x < 40 else "center"
+        canvas.text(x, -14, f"needed: {threshold:g}", size=SMALL, align=align)
+    canvas.text(frame.width + 16, -14, fitted(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
+    canvas.text(frame.width + frame.right - 16, -14, "n", color=MUTED, size=SMALL, align="right")
+    for at, row in enumerate(rows):
+        _write(canvas, row, frame, _ROW * (at + 0.5))
+    layers = _marks(rows, least, fitted(statistic, frame.width))
+    return frame.figure(name, title, _words(rows, statistic, threshold), canvas, layers)
+
+
+def _marks(rows: Sequence[Estimate], least: float, statistic: str) -> list[alt.Chart]:
+    domain = [least, 1.0]
+    ticks = [tick for tick in (-1.0, -0.5, 0.0, *_BANDS, 1.0) if tick >= least]
+    axis = alt.Axis(values=ticks, format="~g", title=statistic, gridColor=GRID, domain=False)
+    across = alt.X("low:Q").scale(domain=domain, nice=False, clamp=True).axis(axis)
+    down = alt.Y("row:Q").scale(domain=[len(rows), 0], nice=False).axis(None)
+    values = [
+        {"row": at + 0.5, "label": row.label, "low": row.low, "high": row.high, "estimate": row.estimate}
+        for at, row in enumerate(rows)
+        if row.estimate is not None
+    ]
+    whiskers = [value for value in values if value["low"] is not None and value["high"] is not None]
+    frame = chart([{"row": 0, "low": least}]).mark_point(opacity=0).encode(x=across, y=down)
+    interval = chart(whiskers).mark_rule(color=ACCENT, strokeWidth=2).encode(x=across, x2="high:Q", y=down)
+    estimate = across.copy(deep=True)
+    estimate.shorthand = "estimate:Q"
+    point = chart(values).mark_point(shape="square", filled=True, color=ACCENT, opacity=1, size=80)
+    return [frame, interval, point.encode(x=estimate, y=down)]
+
+
+def _write(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None:
+    canvas.text(-18, y, fitted(row.label, frame.left - 30), align="right")
+    end = frame.width + frame.right - 16
+    canvas.text(end, y, count(row.n), size=SMALL, align="right")
+    if row.estimate is None:
+        words = wrapped(f"undefined: {row.reason}" if row.reason else "undefined", frame.width - 24, 2, SMALL)
+        canvas.boxes([{"x": 0, "y": y - 15, "x2": frame.width, "y2": y + 15, "fill": WASH, "stroke": WASH}])
+        for line, text in enumerate(words):
+            canvas.text(12, y + 13 * (line - (len(words) - 1) / 2), text, color=MUTED, size=SMALL)
+        canvas.text(frame.width + 16, y, "–", color=MUTED)
+        return
+    interval = f" [{row.low:.2f}, {row.high:.2f}]" if row.low is not None and row.high is not None else ""
+    width = frame.right - 32 - text_width(count(row.n), SMALL)
+    lower = 7 if row.band else 0
+    canvas.text(frame.width + 16, y - lower, fitted(f"{row.estimate:.2f}{interval}", width), bold=True)
+    canvas.text(frame.width + 16, y + 8, fitted(row.band, width, SMALL), color=MUTED, size=SMALL)
+
+
+def _words(rows: Sequence[Estimate], statistic: str, threshold: float | None) -> str:
+    told = []
+    for row in rows:
+        if row.estimate is None:
+            told.append(f"{row.label}: undefined{', ' + row.reason if row.reason else ''} (n = {count(row.n)})")
+            continue
+        interval = f", 95% interval {row.low:.2f} to {row.high:.2f}" if None not in (row.low, row.high) else ""
+        band = f", {row.band}" if row.band else ""
+        told.append(f"{row.label}: {row.estimate:.2f}{interval}{band} (n = {count(row.n)})")
+    needed = f" A dashed line marks the {threshold:g} that was needed." if threshold is not None else ""
+    return (
+        f"{statistic} with its interval in {len(rows)} {'row' if len(rows) == 1 else 'rows'}. "
+        + "; ".join(told)
+        + f".{needed}"
+    )

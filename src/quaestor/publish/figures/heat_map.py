@@ -1,0 +1,80 @@
+"""Phases against frameworks: each cell the share of a framework's posts, written in it and shown by its shade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.publish.figures.look import (
+    INK,
+    MUTED,
+    PAPER,
+    SMALL,
+    count,
+    fitted,
+    ink_on,
+    percent,
+    shade,
+    text_width,
+    wrapped,
+)
+from quaestor.publish.figures.records import Column, Figure
+
+_ROW, _HEAD, _MOST_LABEL = 38, 62, 220
+
+
+def draw_heat_map(
+    rows: Sequence[str],
+    columns: Sequence[Column],
+    *,
+    name: str = "heat-map",
+    title: str = "Share of each phase among the posts of a framework",
+) -> Figure:
+    """A share that is not known is a dash on white, never a zero."""
+    if not rows or not columns:
+        return nothing(name, title, "there is no share to compare yet")
+    left = min(round(max(map(text_width, rows))) + 30, _MOST_LABEL)
+    frame = Frame(left, _HEAD, 16, 14, _ROW * len(rows))
+    most = max((share for column in columns for share in column.shares if share is not None), default=0.0)
+    width = frame.width / len(columns)
+    canvas = Canvas()
+    values = []
+    for at, column in enumerate(columns):
+        middle = width * (at + 0.5)
+        heading = wrapped(column.name, width - 6, 2, SMALL, bold=True)
+        for line, words in enumerate(heading):
+            canvas.text(middle, -26 - 14 * (len(heading) - 1 - line), words, size=SMALL, bold=True, align="center")
+        base = fitted(f"n = {count(column.base)}", width - 2, SMALL)
+        canvas.text(middle, -11, base, color=MUTED, size=SMALL, align="center")
+        for row, share in enumerate(column.shares):
+            fill = PAPER if share is None else shade(share / most if most else 0.0)
+            words = "–" if share is None else percent(share)
+            values.append({"phase": rows[row], "framework": column.name, "column": at, "row": row, "fill": fill})
+            canvas.text(middle, _ROW * (row + 0.5), words, color=ink_on(fill), align="center")
+    for row, label in enumerate(rows):
+        canvas.text(-14, _ROW * (row + 0.5), fitted(label, left - 26), color=INK, align="right")
+    cells = (
+        chart(values)
+        .mark_rect(stroke=PAPER, strokeWidth=2)
+        .encode(
+            x=alt.X("column:O").axis(None).scale(padding=0),
+            y=alt.Y("row:O").axis(None).scale(padding=0),
+            fill=alt.Fill("fill:N").scale(None),
+        )
+    )
+    return frame.figure(name, title, _words(rows, columns), canvas, [cells])
+
+
+def _words(rows: Sequence[str], columns: Sequence[Column]) -> str:
+    told = []
+    for column in columns:
+        known = [(share, row) for row, share in zip(rows, column.shares, strict=True) if share is not None]
+        ranked = sorted(known, key=lambda pair: -pair[0])[:3]
+        shares = ", ".join(f"{row} {percent(share)}" for share, row in ranked) or "no share is known"
+        told.append(f"{column.name} (n = {count(column.base)}): {shares}")
+    return (
+        f"A grid of {len(rows)} phases by {len(columns)} frameworks, darker where the share is larger. "
+        "The largest shares: " + "; ".join(told) + "."
+    )

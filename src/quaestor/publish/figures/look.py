@@ -1,0 +1,146 @@
+"""The common look of all figures: colours told apart in grey too, one font that comes with the converter, numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+WIDTH = 760
+"""Of every figure, in pixels."""
+TINY, SMALL, NORMAL = 10, 11, 12
+"""Sizes of text; nothing is written smaller."""
+
+# The first family comes with the converter, so that no machine lays the text out differently; the next two are as wide.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+INK, MUTED, LINE, GRID, PAPER = "#1d1c1a", "#5f5b53", "#a8a297", "#e6e2d9", "#ffffff"
+ACCENT, WASH = "#7a1f2b", "#f3ede4"
+
+SERIES = ("#7a1f2b", "#b37d25", "#221e55", "#59a5b5", "#884aad", "#bf5658", "#255b72")
+"""Colours of series: no two of the same lightness, and far apart for every kind of colour blindness."""
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 4), (12, 4), (6, 2, 2, 2, 2, 2))
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z",
+    "triangle-right",
+    "M-1,-.4L1,-.4L1,.4L-1,.4Z",
+    "triangle-left",
+    "M-.4,-1L.4,-1L.4,1L-.4,1Z",
+)
+
+_SHADES = ("#fbf6ee", "#ecc9b0", "#d18d78", "#a84a4b", "#7a1f2b", "#430d17")
+_THIN, _NARROW, _WIDE = "ijl'|", ' !,./:;I[]ft()-r"`', "mMW%@—…"
+
+
+def shade(part: float) -> str:
+    """From light to dark as `part` goes from 0 to 1, each step darker than the one before."""
+    place = min(max(part, 0.0), 1.0) * (len(_SHADES) - 1)
+    lower = min(int(place), len(_SHADES) - 2)
+    pairs = zip(_channels(_SHADES[lower]), _channels(_SHADES[lower + 1]), strict=True)
+    return "#" + "".join(f"{round(low + (high - low) * (place - lower)):02x}" for low, high in pairs)
+
+
+def luminance(color: str) -> float:
+    """How light a colour is to the eye, from 0 to 1, as WCAG defines it."""
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in (channel / 255 for channel in _channels(color))
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def ink_on(color: str) -> str:
+    """The text colour that reads better on a ground; between black and white one always has a contrast of 4.5."""
+    return max(("#000000", PAPER), key=lambda ink: contrast(ink, color))
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+def percent(share: float) -> str:
+    """One decimal; a bare 0% is a share of exactly nothing."""
+    return f"{share:.1%}" if share else "0%"
+
+
+def quantity(value: float) -> str:
+    """A measured value with as many decimals as it needs to be told from its neighbours."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if abs(value) < 0.01:
+        return f"{value:.2g}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else "nothing"
+
+
+def text_width(text: str, size: float = NORMAL, *, bold: bool = False) -> float:
+    """About how wide a text is, rather too wide than too narrow."""
+    return sum(map(_advance, text)) * size * (1.07 if bold else 1.0)
+
+
+def fitted(text: str, width: float, size: float = NORMAL, *, bold: bool = False) -> str:
+    """The text, or as much of its beginning as there is room for and an ellipsis."""
+    if text_width(text, size, bold=bold) <= width:
+        return text
+    while text and text_width(text + "…", size, bold=bold) > width:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def wrapped(text: str, width: float, lines: int, size: float = NORMAL, *, bold: bool = False) -> tuple[str, ...]:
+    """The text in at most so many lines, broken between words, shortened where it is still too long."""
+    rows: list[str] = []
+    for word in text.split():
+        if rows and text_width(f"{rows[-1]} {word}", size, bold=bold) <= width:
+            rows[-1] += " " + word
+        else:
+            rows.append(word)
+    if len(rows) > lines:
+        rows = [*rows[: lines - 1], " ".join(rows[lines - 1 :])]
+    return tuple(fitted(row, width, size, bold=bold) for row in rows)
+
+
+def _advance(letter: str) -> float:
+    if letter in _THIN:
+        return 0.24
+    if letter in _NARROW:
+        return 0.34
+    if letter in _WIDE:
+        return 0.94
+    if letter == "w":
+        return 0.74
+    if not letter.isascii():
+        return 0.6 if ord(letter) < 0x2000 else 1.0
+    if letter in "cksvxyzJ":
+        return 0.51
+    return 0.74 if letter.isupper() else 0.565
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def round_steps(most: float, wanted: int = 5, *, whole: bool = False) -> list[float]:
+    """Round numbers from 0 to at least `most`, about as many as wanted, without decimals where things are counted."""
+    if most <= 0:
+        return [0.0, 1.0]
+    raw = max(most / wanted, 1.0) if whole else most / wanted
+    power = 10.0 ** math.floor(math.log10(raw))
+    factors = (1, 2, 5, 10) if whole else (1, 2, 2.5, 5, 10)
+    step = next(power * factor for factor in factors if power * factor >= raw * 0.999)
+    return [round(step * at, 10) for at in range(math.ceil(most / step - 1e-9) + 1)]

@@ -1,0 +1,115 @@
+"""What a figure is, and the plain values each one is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its words: the text alternative says what it shows, numbers included."""
+
+    name: str
+    """The name of its files, without an ending."""
+    title: str
+    alt: str
+    spec: Mapping[str, Any] = field(hash=False)
+    """The drawing in Vega-Lite."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that was done, and how many came out of it."""
+
+    text: str
+    count: int | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps of a study under one heading."""
+
+    title: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A step of the funnel and how many it kept."""
+
+    title: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """Counts under one name, in the order of the years they belong to."""
+
+    name: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object of the taxonomy: its posts are its size, its value, where there is one, its shade."""
+
+    phase: str
+    name: str
+    posts: int
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the heat map: one share a row, of `base` items."""
+
+    name: str
+    base: int
+    shares: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """An object of the taxonomy on the map of popularity and difficulty."""
+
+    phase: str
+    name: str
+    posts: int
+    views: float | None
+    days: float | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A row of the forest plot; without an estimate, the reason why there is none."""
+
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: int
+    band: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share in one year with its interval."""
+
+    year: int
+    share: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Shares over the years under one name, with a word on their direction."""
+
+    name: str
+    shares: tuple[Share, ...]
+    note: str = ""

@@ -1,0 +1,95 @@
+"""A handbook on disk: written aside with its search index, then put in place whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from quaestor.base.errors import InputError, MissingPart, StateError
+from quaestor.base.files import fsync, sole_user
+from quaestor.publish.handbook.pages import Pages, static_files
+from quaestor.publish.handbook.records import BuiltHandbook, Handbook
+
+MARK = "handbook.json"
+_TELL_EVERY = 50
+_KEPT = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
+"""What a search of our own needs of pagefind, beside the index; the rest is its ready-made boxes."""
+
+
+def build_handbook(book: Handbook, folder: Path, tell: Callable[[str, int, int], None]) -> BuiltHandbook:
+    """Make the site in `folder`, in place of an older one; an interrupted build leaves the old site or none.
+
+    The same handbook gives the same bytes.
+    """
+    pages = Pages(book)
+    folder = folder.absolute()
+    _refuse_foreign(folder)
+    work = folder.with_name(f".{folder.name}.aside")
+    work.mkdir(parents=True, exist_ok=True)
+    with sole_user(work, "building the handbook"):
+        site = work / "site"
+        shutil.rmtree(site, ignore_errors=True)
+        shutil.rmtree(work / "old", ignore_errors=True)
+        _write(pages, site, tell)
+        _make_searchable(site, tell)
+        _show(site, folder, work / "old")
+        shutil.rmtree(work)
+    return BuiltHandbook(len(pages), len(pages.shelf.entries))
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """A folder that is no handbook is not replaced, whatever is in it."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise InputError(f"{folder} holds files that are not a handbook: move them, or name another folder")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, and a handbook is a folder: name another one")
+
+
+def _write(pages: Pages, site: Path, tell: Callable[[str, int, int], None]) -> None:
+    (site / "codes").mkdir(parents=True)
+    (site / "static").mkdir()
+    for number, (name, text) in enumerate(pages, 1):
+        (site / name).write_bytes(text.encode("utf-8"))
+        if number % _TELL_EVERY == 0 or number == len(pages):
+            tell("pages", number, len(pages))
+    for path in static_files():
+        (site / "static" / path.name).write_bytes(path.read_bytes())
+    (site / "static" / "titles.js").write_text(pages.titles(), encoding="utf-8")
+    book = pages.shelf.book
+    mark = {"title": book.title, "study": book.study, "origin": book.origin, "pages": len(pages)}
+    (site / MARK).write_text(json.dumps(mark, indent=2) + "\n", encoding="utf-8")
+
+
+def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
+    """Index the pages; settings of pagefind that happen to lie around are kept out of it."""
+    tell("search index", 0, 1)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PAGEFIND_")}
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--silent", "--force-language", "en"]
+    done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=False)
+    index = site / "pagefind"
+    if done.returncode or not (index / "pagefind-entry.json").is_file():
+        said = (done.stderr or done.stdout).strip().splitlines()
+        if any("No module named" in line or "FileNotFoundError" in line for line in said):
+            raise MissingPart("the search of the handbook needs pagefind: run `pip install 'pagefind[bin]'`")
+        reason = said[-1] if said else f"it ended with {done.returncode}"
+        raise StateError(
+            f"pagefind made no search index of {site} ({reason}): free disk space and memory and try again"
+        )
+    for path in index.iterdir():
+        if path.suffix in (".js", ".css", ".json") and path.name not in _KEPT:
+            path.unlink()
+    tell("search index", 1, 1)
+
+
+def _show(site: Path, folder: Path, old: Path) -> None:
+    """Exchange the sites by renaming; everything is on the disk before, in one go instead of once a file."""
+    os.sync()
+    if folder.exists():
+        os.replace(folder, old)
+    os.replace(site, folder)
+    fsync(folder.parent)

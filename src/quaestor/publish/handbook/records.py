@@ -1,0 +1,104 @@
+"""What a handbook is made of: plain values that somebody else has measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HOUR = 1 / 24
+
+
+@dataclass(frozen=True)
+class Post:
+    """One post behind a code; whatever it says comes from strangers and is never trusted."""
+
+    item: str
+    title: str
+    link: str = ""
+    author: str = ""
+    licence: str = ""
+    created: str | None = None
+    """The day it was asked, as `2020-04-24`; a time after it is not shown."""
+    views: int | None = None
+    score: int | None = None
+    days: float | None = None
+    """Days to the accepted answer."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The numbers of one code; what is not known is None and is left out with a sentence."""
+
+    posts: int | None = None
+    share: float | None = None
+    """Of all posts of the study, between 0 and 1."""
+    views: float | None = None
+    """The median, as are score, days and first_answer_days; low and high bound its 95% interval."""
+    views_low: float | None = None
+    views_high: float | None = None
+    score: float | None = None
+    days: float | None = None
+    days_low: float | None = None
+    days_high: float | None = None
+    first_answer_days: float | None = None
+    frameworks: tuple[tuple[str, int], ...] = ()
+    years: tuple[tuple[int, int, float | None], ...] = ()
+    """Year, posts of this code, and their share of that year's posts."""
+    trend: str = ""
+    """A sentence on where the share is going."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One code and what there is to say about it."""
+
+    id: str
+    level: str
+    name: str
+    path: tuple[str, ...]
+    """The ids from the root down to this code, itself last."""
+    definition: str = ""
+    use: str = ""
+    not_: str = ""
+    examples: tuple[str, ...] = ()
+    measures: Measures = Measures()
+    posts: tuple[Post, ...] = ()
+    posts_total: int = 0
+    """How many posts there are where `posts` holds only some of them."""
+    short: str = ""
+    """How the code is cited, such as D1."""
+
+    @property
+    def parent(self) -> str | None:
+        return self.path[-2] if len(self.path) > 1 else None
+
+
+@dataclass(frozen=True)
+class Handbook:
+    """A whole handbook; entries stand in the order of the codebook."""
+
+    title: str
+    description: str
+    study: str
+    origin: str
+    """`computed`, `printed` or `synthetic`."""
+    origin_note: str
+    """One sentence: where the numbers come from."""
+    levels: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    licence_note: str
+    generated_by: str
+    views_middle: float | None = None
+    """A code of the second level with more views than this is popular."""
+    days_middle: float | None = None
+    """A code of the second level with more days than this is hard."""
+    steps: tuple[float, ...] = (HOUR, 2 * HOUR, 4 * HOUR, 12 * HOUR)
+    """Four rising numbers of days: where one colour of the map ends and the next begins."""
+
+
+@dataclass(frozen=True)
+class BuiltHandbook:
+    """What a build has made."""
+
+    pages: int
+    searchable: int
+    """How many of the pages the search knows."""

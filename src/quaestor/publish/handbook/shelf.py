@@ -1,0 +1,79 @@
+"""A handbook's entries by id, with their place among the others; refuses what cannot be put on pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from quaestor.base.errors import InputError
+from quaestor.publish.handbook.addresses import page_names
+from quaestor.publish.handbook.records import Entry, Handbook
+
+_NEAR = 6
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The codes beside one: before, after, and a handful around it."""
+
+    before: Entry | None
+    after: Entry | None
+    around: tuple[Entry, ...]
+    others: int
+    """How many codes have the same parent, this one not counted."""
+
+
+class Shelf:
+    """Answers every page's questions about other pages."""
+
+    def __init__(self, book: Handbook) -> None:
+        self.book = book
+        self.entries = {entry.id: entry for entry in book.entries}
+        _check(book, self.entries)
+        self._names = page_names(self.entries)
+        self._children: dict[str | None, list[Entry]] = defaultdict(list)
+        for entry in book.entries:
+            self._children[entry.parent].append(entry)
+        self._places = {entry.id: number for codes in self._children.values() for number, entry in enumerate(codes)}
+
+    def address(self, entry: Entry) -> str:
+        """From the root of the site."""
+        return f"codes/{self._names[entry.id]}.html"
+
+    def children(self, entry: Entry | None) -> list[Entry]:
+        """The codes below one, or the codes of the first level."""
+        return self._children.get(entry.id if entry else None, [])
+
+    def way(self, entry: Entry) -> list[Entry]:
+        """The codes above one, from the root."""
+        return [self.entries[id] for id in entry.path[:-1]]
+
+    def neighbours(self, entry: Entry) -> Neighbours:
+        codes, place = self._children[entry.parent], self._places[entry.id]
+        first = max(0, min(place - _NEAR, len(codes) - 2 * _NEAR - 1))
+        around = tuple(one for one in codes[first : first + 2 * _NEAR + 1] if one.id != entry.id)
+        before = codes[place - 1] if place else None
+        after = codes[place + 1] if place + 1 < len(codes) else None
+        return Neighbours(before, after, around, len(codes) - 1)
+
+
+def _check(book: Handbook, entries: dict[str, Entry]) -> None:
+    if len(entries) < len(book.entries):
+        seen: set[str] = set()
+        twice = next(entry.id for entry in book.entries if entry.id in seen or seen.add(entry.id))  # type: ignore[func-returns-value]
+        raise InputError(f"the handbook has the code {twice!r} twice: give each code an id of its own")
+    for entry in book.entries:
+        if entry.level not in book.levels:
+            raise InputError(
+                f"the code {entry.id!r} is at the level {entry.level!r}, which the handbook does not have: "
+                f"name one of {', '.join(book.levels)}"
+            )
+        if not entry.path or entry.path[-1] != entry.id:
+            raise InputError(f"the path of the code {entry.id!r} does not end with it: give the ids from the root down")
+        if entry.parent is not None and getattr(entries.get(entry.parent), "path", None) != entry.path[:-1]:
+            raise InputError(
+                f"the code {entry.id!r} hangs below {entry.parent!r}, which is not there with that path: "
+                "give every code above it too"
+            )
+    if list(book.steps) != sorted(set(book.steps)) or len(book.steps) != 4:
+        raise InputError(f"the map needs four rising numbers of days, not {book.steps}: mend the steps of the handbook")

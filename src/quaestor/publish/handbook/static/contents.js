@@ -1,0 +1,31 @@
+// A filter over the contents; without this script they are simply all there.
+"use strict";
+(() => {
+  const filter = document.querySelector(".filter");
+  const input = filter.querySelector("input");
+  const status = filter.querySelector("[role=status]");
+  const letters = [...document.querySelectorAll(".letter")].map((section) => ({
+    section,
+    rows: [...section.querySelectorAll("li")].map((row) => ({ row, text: row.textContent.toLowerCase() })),
+  }));
+
+  const narrow = () => {
+    const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const { section, rows } of letters) {
+      let here = 0;
+      for (const { row, text } of rows) {
+        row.hidden = !wanted.every((word) => text.includes(word));
+        here += row.hidden ? 0 : 1;
+      }
+      section.hidden = here === 0;
+      shown += here;
+    }
+    status.textContent = wanted.length ? `${shown.toLocaleString("en")} shown` : "";
+  };
+
+  filter.hidden = false;
+  input.value = new URLSearchParams(location.search).get("q") ?? "";
+  input.addEventListener("input", narrow);
+  narrow();
+})();

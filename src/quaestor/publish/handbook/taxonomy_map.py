@@ -1,0 +1,154 @@
+"""The map of the taxonomy: a tile a code, as large as its posts, coloured by how long answers take."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quaestor.publish.figures.treemap import Rectangle, squarify
+from quaestor.publish.handbook.records import Entry
+from quaestor.publish.handbook.shelf import Shelf
+from quaestor.publish.handbook.words import brief_duration, count, counted, duration, duration_range, headline
+
+_HEAD, _GAP, _LINE, _PAD = 24.0, 3.0, 16.0, 6.0
+_LETTER = 7.0  # a letter's width on average, on the generous side: a label that is cut looks worse than none
+_HEAD_LETTER = 9.0
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One code on the map, with as much of its label as there is room for."""
+
+    entry: Entry
+    place: Rectangle
+    shade: str
+    words: str
+    """What the tile says to those who do not see it."""
+    lines: tuple[str, ...]
+    number: str
+
+
+@dataclass(frozen=True)
+class District:
+    """A code of the first level and the tiles in it."""
+
+    entry: Entry
+    place: Rectangle
+    label: str
+    words: str
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True)
+class TaxonomyMap:
+    """The same map for one width of page."""
+
+    width: int
+    height: int
+    name: str
+    districts: tuple[District, ...]
+
+
+def maps(shelf: Shelf) -> list[TaxonomyMap]:
+    """A map for wide pages and one for narrow ones; none where no posts are counted."""
+    districts = [(entry, _parts(shelf, entry)) for entry in shelf.children(None)]
+    districts = [(entry, parts) for entry, parts in districts if parts]
+    if not districts:
+        return []
+    return [
+        _map(shelf, districts, "wide", 1040, 620),
+        _map(shelf, districts, "narrow", 400, 960),
+    ]
+
+
+def legend(steps: tuple[float, ...]) -> list[tuple[str, str]]:
+    """Each shade with what it means."""
+    names = [f"under {duration(steps[0])}"]
+    names += [duration_range(low, high) for low, high in pairwise(steps)]
+    return [
+        *((f"shade-{number}", name) for number, name in enumerate(names, 1)),
+        ("shade-5", f"over {duration(steps[-1])}"),
+    ]
+
+
+def shade(days: float | None, steps: tuple[float, ...]) -> str:
+    return "shade-none" if days is None else f"shade-{bisect_right(steps, days) + 1}"
+
+
+def tile_words(entry: Entry) -> str:
+    parts = [headline(entry.name)]
+    if entry.measures.posts is not None:
+        parts.append(counted(entry.measures.posts, "post"))
+    if entry.measures.days is not None:
+        parts.append(f"half of the accepted answers within {duration(entry.measures.days)}")
+    return ", ".join(parts)
+
+
+def _parts(shelf: Shelf, entry: Entry) -> list[Entry]:
+    """What a district is cut into: the codes below, or itself where none of them is counted."""
+    counted = [child for child in shelf.children(entry) if child.measures.posts]
+    return counted or [entry] if entry.measures.posts or counted else []
+
+
+def _map(shelf: Shelf, districts: list[tuple[Entry, list[Entry]]], name: str, width: int, height: int) -> TaxonomyMap:
+    places = squarify([_posts(parts) for _, parts in districts], 0, 0, width, height)
+    drawn = [_district(shelf, entry, parts, place) for (entry, parts), place in zip(districts, places, strict=True)]
+    return TaxonomyMap(width, height, name, tuple(drawn))
+
+
+def _district(shelf: Shelf, entry: Entry, parts: list[Entry], place: Rectangle) -> District:
+    inner = place.inset(_GAP, _GAP, _GAP, _GAP)
+    label = _cut(headline(entry.name), inner.width - 2)
+    head = _HEAD if label and inner.height > 3 * _HEAD else 0.0
+    room = inner.inset(0, head, 0, 0)
+    places = squarify([_posts([part]) for part in parts], room.x, room.y, room.width, room.height)
+    tiles = tuple(_tile(shelf, part, where) for part, where in zip(parts, places, strict=True))
+    return District(entry, _rounded(inner), label if head else "", tile_words(entry), tiles)
+
+
+def _tile(shelf: Shelf, entry: Entry, place: Rectangle) -> Tile:
+    inner = place.inset(1, 1, 1, 1)
+    measures = entry.measures
+    number = count(measures.posts or 0) + (f" · {brief_duration(measures.days)}" if measures.days is not None else "")
+    room = int((inner.height - _PAD) // _LINE)
+    lines = _wrapped(headline(entry.name), inner.width - 2 * _PAD)
+    fits = bool(lines) and len(lines) <= room
+    numbered = fits and len(lines) < room and len(number) * _LETTER <= inner.width - 2 * _PAD
+    return Tile(
+        entry,
+        _rounded(inner),
+        shade(measures.days, shelf.book.steps),
+        tile_words(entry),
+        tuple(lines) if fits else (),
+        number if numbered else "",
+    )
+
+
+def _posts(parts: Iterable[Entry]) -> float:
+    return float(sum(part.measures.posts or 0 for part in parts))
+
+
+def _wrapped(name: str, width: float) -> list[str]:
+    """The name in lines no wider than the room; nothing where a word alone is wider."""
+    lines: list[str] = []
+    for word in name.split():
+        if len(word) * _LETTER > width:
+            return []
+        if lines and (len(lines[-1]) + 1 + len(word)) * _LETTER <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _cut(name: str, width: float) -> str:
+    room = int(width // _HEAD_LETTER)
+    if len(name) <= room:
+        return name
+    return f"{name[: room - 1].rstrip()}…" if room >= 6 else ""
+
+
+def _rounded(place: Rectangle) -> Rectangle:
+    return Rectangle(round(place.x, 1), round(place.y, 1), round(place.width, 1), round(place.height, 1))

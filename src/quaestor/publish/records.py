@@ -1,0 +1,123 @@
+"""What is published: tables whose cells know their items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+Number = int | float
+_NO_NOTES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The items behind a number: those that have one of the values of every attribute named."""
+
+    conditions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def narrowed(self, attribute: str, *values: str) -> Selection:
+        return Selection((*self.conditions, (attribute, values)))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what stands in it, part by part, the numbers themselves, and the items behind them."""
+
+    parts: tuple[str, ...]
+    values: tuple[Number | None, ...] = ()
+    selection: Selection | None = None
+    notes: tuple[str, ...] = ()
+    """Marks of footnotes, such as `*`."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column; a cell with several parts, such as a count and its share, shows them together."""
+
+    key: str
+    title: str
+    parts: tuple[str, ...] = ("",)
+    """What each part of a cell is called where parts get columns of their own, as in CSV."""
+    spanner: str = ""
+    """A heading over neighbouring columns that name the same one."""
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its key is how it is cited, its title what a reader sees."""
+
+    key: str
+    title: str
+    cells: tuple[Cell, ...]
+    total: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows under a common heading; an empty title has none."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it will be printed, in whatever format."""
+
+    id: str
+    title: str
+    stub: str
+    """The heading over the titles of rows."""
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    footnotes: Mapping[str, str] = field(default_factory=lambda: _NO_NOTES)
+    """By mark: what it says."""
+    notes: tuple[str, ...] = ()
+    """Sentences below the table, the base first: what was counted, and how many."""
+
+    def rows(self) -> Iterator[Row]:
+        for group in self.groups:
+            yield from group.rows
+
+    def cell(self, row: str, column: str) -> Cell | None:
+        """The cell at a row and a column, by their keys."""
+        places = {one.key: number for number, one in enumerate(self.columns)}
+        found = next((one for one in self.rows() if one.key == row), None)
+        return found.cells[places[column]] if found is not None and column in places else None
+
+
+@dataclass(frozen=True)
+class Value:
+    """One computed value of a finding: a number or names, as shown, with the items behind it."""
+
+    name: str
+    claim: str
+    shown: str
+    number: float | None = None
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    """`share`, `days`, `names`, or nothing."""
+    holds: bool = True
+    why: str = ""
+    """What it had to be, where it is not; or why it cannot be computed."""
+    selection: Selection | None = None
+
+    @property
+    def known(self) -> bool:
+        return self.number is not None or bool(self.names)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence and the values that support it, or do not."""
+
+    finding: str
+    sentence: str
+    values: tuple[Value, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(value.holds for value in self.values)

@@ -1,0 +1,70 @@
+"""What a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quaestor.publish.figures.records import Figure
+from quaestor.publish.records import Finding, Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report under one heading: a few words, figures, tables, and tables folded away."""
+
+    title: str
+    words: str = ""
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    folded: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number a reader wants first."""
+
+    number: str
+    words: str
+
+
+@dataclass(frozen=True)
+class ListedItem:
+    """An item as the page of items shows it; all of it comes from strangers."""
+
+    item: str
+    title: str
+    link: str
+    author: str
+    licence: str
+    created: str
+    views: int | None
+    score: int | None
+    days: float | None
+
+
+@dataclass(frozen=True)
+class ItemColumns:
+    """The items of a report and what tells them apart: by attribute its keys, titles, and a place for each item."""
+
+    items: tuple[ListedItem, ...]
+    attributes: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report."""
+
+    title: str
+    description: str
+    notices: tuple[str, ...]
+    """What a reader must know first, such as that evidence is synthetic."""
+    facts: tuple[Fact, ...]
+    findings: tuple[Finding, ...]
+    sections: tuple[Section, ...]
+    threats: tuple[str, ...]
+    missing: Mapping[str, str]
+    columns: ItemColumns | None
+    generated_by: str
+    address: str = ""
+    has_audit: bool = False

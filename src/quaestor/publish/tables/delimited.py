@@ -1,0 +1,74 @@
+"""A table as CSV: the numbers themselves, not as printed, one column for each part of a cell."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from numbers import Integral
+
+from quaestor.publish.records import Cell, Number, Table
+from quaestor.publish.tables.layout import part_counts, part_name, part_value, printable
+
+_NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$')
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?%?")
+
+
+def to_csv(table: Table) -> str:
+    """Rows by their keys; marks, footnotes and notes stay with the formats for readers."""
+    titled = any(group.title for group in table.groups)
+    lines = [_line(_header(table, titled=titled))]
+    counts = part_counts(table)
+    for group in table.groups:
+        for row in group.rows:
+            fields = [*([group.title] if titled else []), row.key, row.title]
+            lines.append(_line([*map(_harmless, fields), *_values(row.cells, counts)]))
+    return "".join(lines)
+
+
+def exact(value: Number) -> str:
+    """The number in the fewest digits that give it back."""
+    return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
+
+
+def _header(table: Table, *, titled: bool) -> list[str]:
+    names = [*(["group"] if titled else []), "row", table.stub or "title"]
+    for column, count in zip(table.columns, part_counts(table), strict=True):
+        parts = (part_name(column, number) for number in range(count))
+        names += [f"{column.key}: {part}" if number and part else column.key for number, part in enumerate(parts)]
+    return [_harmless(name) for name in _distinct(names)]
+
+
+def _distinct(names: list[str]) -> Iterator[str]:
+    """The names, a repeated one with a number, so that a reader can ask for each."""
+    taken: set[str] = set()
+    for name in names:
+        number, one = 1, name
+        while one in taken:
+            number += 1
+            one = f"{name} ({number})"
+        taken.add(one)
+        yield one
+
+
+def _values(cells: tuple[Cell, ...], counts: list[int]) -> Iterator[str]:
+    for cell, count in zip(cells, counts, strict=True):
+        for number in range(count):
+            value = part_value(cell, number)
+            if value is not None and math.isfinite(value):
+                yield exact(value)
+            else:
+                text = cell.parts[number] if number < len(cell.parts) else ""
+                yield text if _NUMBER.fullmatch(text) else _harmless(text)
+
+
+def _harmless(text: str) -> str:
+    """A spreadsheet takes what begins like a formula for one; behind an apostrophe it is text."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _line(fields: list[str]) -> str:
+    """After RFC 4180, but for the line's end."""
+    quoted = (f'"{one.replace(chr(34), chr(34) * 2)}"' if _NEEDS_QUOTES.search(one) else one for one in fields)
+    return printable(",".join(quoted)) + "\n"

@@ -1,0 +1,166 @@
+"""A table as a fragment of HTML: headings that say what they head, numbers that open their items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from quaestor.base.look import TOKENS
+from quaestor.publish.records import Cell, Column, Row, Table
+from quaestor.publish.tables.layout import (
+    NO_ITEMS,
+    Link,
+    address_of,
+    called,
+    caption,
+    filled_groups,
+    has_spanners,
+    marks,
+    one_line,
+    part_counts,
+    part_text,
+    safe_name,
+    spans,
+)
+
+STYLE = Path(__file__).with_name("tables.css")
+"""How tables look; takes its colours and type from the page's custom properties."""
+
+_WIDEST_PART = 16
+"""Characters up to which the style sheet reserves room for a part, so that parts line up."""
+
+_Widths = list[list[int]]
+
+
+def to_html(table: Table, link: Link | None = None) -> str:
+    """The table as a figure; the page brings the style sheet."""
+    name = f"table-{safe_name(table.id)}"
+    return "\n".join(
+        [
+            f'<figure class="table" id="{name}">',
+            f'<figcaption id="{name}-title"><span class="called">{_text(called(table))}.</span> '
+            f"{_text(table.title)}</figcaption>",
+            f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-title">',
+            f'<table aria-labelledby="{name}-title">',
+            *_column_groups(table),
+            *_heading(table),
+            *_body(table, link),
+            "</table>",
+            "</div>",
+            *_below(table),
+            "</figure>",
+            "",
+        ]
+    )
+
+
+def html_page(table: Table, link: Link | None = None) -> str:
+    """The table as a page of its own, whole in one file."""
+    style = TOKENS.read_text("utf-8") + STYLE.read_text("utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_text(caption(table))}</title>\n<style>\n{style}</style>\n</head>\n"
+        f'<body class="table-page">\n<main>\n<h1>{_text(called(table))}</h1>\n'
+        f"{to_html(table, link)}</main>\n</body>\n</html>\n"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(one_line(text))
+
+
+def _marked(text: str, notes: tuple[str, ...]) -> str:
+    found = marks(notes)
+    return f"{text}<sup>{escape(found)}</sup>" if found else text
+
+
+def _column_groups(table: Table) -> Iterator[str]:
+    yield "<colgroup><col></colgroup>"
+    for span in spans(table):
+        if span.title:
+            yield f'<colgroup span="{len(span.columns)}"></colgroup>'
+        else:
+            yield from ('<colgroup span="1"></colgroup>' for _ in span.columns)
+
+
+def _heading(table: Table) -> Iterator[str]:
+    """One row of headings, or two where columns have a spanner."""
+    deep = ' rowspan="2"' if has_spanners(table) else ""
+    first, second = [_title(table.stub, ' class="stub"' + deep)], []
+    for span in spans(table):
+        if not span.title:
+            first += [_column_title(column, deep) for column in span.columns]
+            continue
+        first.append(f'<th class="spanner" scope="colgroup" colspan="{len(span.columns)}">{escape(span.title)}</th>')
+        second += [_column_title(column, "") for column in span.columns]
+    yield "<thead>"
+    yield from (f"<tr>{''.join(row)}</tr>" for row in (first, second) if row)
+    yield "</thead>"
+
+
+def _column_title(column: Column, deep: str) -> str:
+    return _title(column.title, (' class="number"' if column.numeric else "") + deep)
+
+
+def _title(title: str, attributes: str) -> str:
+    """A heading without words would be one that heads nothing."""
+    words = _text(title)
+    return f'<th{attributes} scope="col">{words}</th>' if words else f"<td{attributes}></td>"
+
+
+def _body(table: Table, link: Link | None) -> Iterator[str]:
+    width, widths = len(table.columns) + 1, _part_widths(table)
+    for group in filled_groups(table):
+        title = _text(group.title)
+        yield '<tbody class="titled">' if title else "<tbody>"
+        if title:
+            yield f'<tr class="group"><th scope="rowgroup" colspan="{width}"><span>{title}</span></th></tr>'
+        if not group.rows:
+            yield f'<tr><td class="nothing" colspan="{width}">{NO_ITEMS}</td></tr>'
+        yield from (_row(table, row, widths, link) for row in group.rows)
+        yield "</tbody>"
+
+
+def _part_widths(table: Table) -> _Widths:
+    return [
+        [max((len(part_text(row.cells[place], part)) for row in table.rows()), default=0) for part in range(count)]
+        for place, count in enumerate(part_counts(table))
+    ]
+
+
+def _row(table: Table, row: Row, widths: _Widths, link: Link | None) -> str:
+    title = _marked(_text(row.title), row.notes)
+    cells = [f'<th scope="row">{title}</th>' if title else "<td></td>"]
+    for column, cell, parts in zip(table.columns, row.cells, widths, strict=True):
+        cells.append(_cell(column, cell, parts, address_of(table, row.key, column, cell, link)))
+    kind = ' class="total"' if row.total else ""
+    return f"<tr{kind}>{''.join(cells)}</tr>"
+
+
+def _cell(column: Column, cell: Cell, widths: list[int], address: str) -> str:
+    parts = []
+    for number, width in enumerate(widths):
+        text = escape(part_text(cell, number))
+        if text and address:
+            text, address = f'<a href="{escape(address)}">{text}</a>', ""
+        parts.append(f'<span class="part{_room(column, width)}">{text}</span>' if number else text)
+    if not column.numeric:
+        parts = [part for part in parts if not part.endswith("></span>")]
+    kind = ' class="number"' if column.numeric else ""
+    return f"<td{kind}>{_marked(' '.join(parts), cell.notes)}</td>"
+
+
+def _room(column: Column, width: int) -> str:
+    return f" wide-{width}" if column.numeric and 0 < width <= _WIDEST_PART else ""
+
+
+def _below(table: Table) -> Iterator[str]:
+    if table.footnotes:
+        yield '<ul class="footnotes">'
+        for mark, text in table.footnotes.items():
+            yield f"<li><sup>{_text(mark)}</sup> {_text(text)}</li>"
+        yield "</ul>"
+    for note in filter(None, map(_text, table.notes)):
+        yield f'<p class="note">{note}</p>'

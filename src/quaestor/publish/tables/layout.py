@@ -1,0 +1,121 @@
+"""What all renderers of a table share: how it is laid out, what its texts may hold, and what it is called."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from urllib.parse import quote
+
+from quaestor.publish.records import Cell, Column, Group, Number, Table
+
+Link = Callable[[str, str, str], str]
+"""(table id, row key, column key) → the address of the page with the items behind that cell."""
+
+NO_ITEMS = "no items"
+
+_BREAKS = re.compile(r"\r\n|[\t-\r\x1c-\x1f\x85\u2028\u2029]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+_ADDRESS_CHARACTERS = "/:?#[]@!&'()*+,;=%"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Neighbouring columns under one spanner; an empty title has none."""
+
+    title: str
+    columns: tuple[Column, ...]
+
+
+def printable(text: str) -> str:
+    """The text as every encoding can hold it: what has no shape becomes a replacement character."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """The text as every cell can hold it: a line break becomes a space."""
+    return printable(_BREAKS.sub(" ", text)).strip()
+
+
+def caption(table: Table) -> str:
+    """`Table 3. Posts by year`."""
+    return f"{called(table)}. {one_line(table.title)}"
+
+
+def called(table: Table) -> str:
+    return f"Table {one_line(table.id)}"
+
+
+def safe_name(identifier: str) -> str:
+    """The identifier where it can be part of a file's name or of an address, else a likeness that is as unique."""
+    if _SAFE_NAME.fullmatch(identifier):
+        return identifier
+    likeness = re.sub(r"[^A-Za-z0-9]+", "-", identifier).strip("-")[:40]
+    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{likeness}-{digest}".lstrip("-")
+
+
+def safe_address(address: str) -> str:
+    """The address in the characters an address has, so that none can end the place where it is written."""
+    return quote(address, safe=_ADDRESS_CHARACTERS, errors="replace").replace("~", "%7E")
+
+
+def address_of(table: Table, row: str, column: Column, cell: Cell, link: Link | None) -> str:
+    """Where the items behind a cell are; empty where there are none to show."""
+    if link is None or cell.selection is None or not any(map(one_line, cell.parts)):
+        return ""
+    return safe_address(link(table.id, row, column.key))
+
+
+def spans(table: Table) -> list[Span]:
+    """The columns in order, neighbours that name the same spanner together."""
+    return [Span(one_line(title), tuple(columns)) for title, columns in groupby(table.columns, key=_spanner)]
+
+
+def _spanner(column: Column) -> str:
+    return column.spanner
+
+
+def has_spanners(table: Table) -> bool:
+    return any(span.title for span in spans(table))
+
+
+def filled_groups(table: Table) -> tuple[Group, ...]:
+    """The groups, and for a table without any a nameless empty one, so that it still says it has no items."""
+    return table.groups or (Group("", ()),)
+
+
+def part_counts(table: Table) -> list[int]:
+    """How many parts the cells of each column have at most."""
+    counts = [len(column.parts) or 1 for column in table.columns]
+    for row in table.rows():
+        counts = [max(count, len(cell.parts)) for count, cell in zip(counts, row.cells, strict=True)]
+    return counts
+
+
+def part_name(column: Column, number: int) -> str:
+    """What a part is called where it has a column of its own; the first may be without a name."""
+    name = one_line(column.parts[number]) if number < len(column.parts) else ""
+    return name or (str(number + 1) if number else "")
+
+
+def part_text(cell: Cell, number: int) -> str:
+    return one_line(cell.parts[number]) if number < len(cell.parts) else ""
+
+
+def part_value(cell: Cell, number: int) -> Number | None:
+    return cell.values[number] if number < len(cell.values) else None
+
+
+def together(texts: Iterable[str]) -> Iterator[str]:
+    """Parts in one line of text: what follows the first stands in parentheses, as in `328 (20.3%)`."""
+    for number, text in enumerate(filter(None, texts)):
+        yield text if number == 0 or text.startswith(("(", "[")) else f"({text})"
+
+
+def marks(notes: tuple[str, ...]) -> str:
+    """The marks of footnotes at one place."""
+    return ",".join(filter(None, map(one_line, notes)))

@@ -1,0 +1,195 @@
+"""Tables as a workbook, one sheet each: numbers are numbers, and show what is printed."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from xlsxwriter import Workbook
+from xlsxwriter.worksheet import Worksheet
+
+from quaestor.publish.records import Cell, Column, Row, Table
+from quaestor.publish.tables.layout import (
+    NO_ITEMS,
+    Link,
+    address_of,
+    called,
+    caption,
+    filled_groups,
+    has_spanners,
+    marks,
+    one_line,
+    part_counts,
+    part_name,
+    part_text,
+    part_value,
+    spans,
+)
+from quaestor.publish.tables.number_formats import number_format
+
+_ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)
+"""The day of making that every workbook names: the same tables give the same bytes."""
+_FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
+_LONGEST_TEXT, _LONGEST_ADDRESS, _LONGEST_NAME = 32_767, 2_000, 31
+_WIDEST_STUB, _WIDEST_COLUMN, _LEAST_WIDTH = 60, 40, 7
+
+
+def to_xlsx(tables: Iterable[Table], link: Link | None = None) -> bytes:
+    """The workbook, byte-identical for the same tables."""
+    file = io.BytesIO()
+    workbook = Workbook(file, {"in_memory": True})
+    workbook.set_properties({"created": _ALWAYS})
+    taken: set[str] = set()
+    for table in tables:
+        _Sheet(workbook, workbook.add_worksheet(_sheet_name(table, taken)), table, link).write()
+    if not taken:
+        workbook.add_worksheet("no tables")
+    workbook.close()
+    return file.getvalue()
+
+
+def _sheet_name(table: Table, taken: set[str]) -> str:
+    """A name that spreadsheets allow and no other sheet has, whatever the case of its letters."""
+    name = _FORBIDDEN.sub("-", called(table)).strip("'")
+    number, one = 1, name[:_LONGEST_NAME].strip("' ")
+    while one.casefold() in taken:
+        number += 1
+        ending = f" ({number})"
+        one = name[: _LONGEST_NAME - len(ending)].strip("' ") + ending
+    taken.add(one.casefold())
+    return one
+
+
+class _Sheet:
+    """One table on its sheet: a caption, headings, rows and notes, written from the top."""
+
+    def __init__(self, workbook: Workbook, sheet: Worksheet, table: Table, link: Link | None) -> None:
+        self._workbook, self._sheet, self._table, self._link = workbook, sheet, table, link
+        self._counts = part_counts(table)
+        self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
+        self._line = 0
+
+    def write(self) -> None:
+        self._text(0, caption(self._table), bold=True, font_size=12)
+        self._line = 2
+        self._heading()
+        self._sheet.freeze_panes(self._line, 1)
+        for group in filled_groups(self._table):
+            if one_line(group.title):
+                self._text(0, group.title, italic=True, font_color="#5f5b53")
+                self._line += 1
+            if not group.rows:
+                self._text(0, NO_ITEMS, italic=True)
+                self._line += 1
+            for row in group.rows:
+                self._row(row, indent=1 if one_line(group.title) else 0)
+        self._below()
+        self._widths()
+
+    def _format(self, **properties: Any) -> Any:
+        key = tuple(sorted(properties.items()))
+        if key not in self._formats:
+            self._formats[key] = self._workbook.add_format(properties)
+        return self._formats[key]
+
+    def _text(self, column: int, text: str, **properties: Any) -> None:
+        shown = one_line(text)[:_LONGEST_TEXT]
+        self._sheet.write_string(self._line, column, shown, self._format(**properties) if properties else None)
+
+    def _heading(self) -> None:
+        """Spanners, titles and, where cells have several parts, the names of the parts."""
+        if has_spanners(self._table):
+            counts, place = iter(self._counts), 1
+            for span in spans(self._table):
+                width = sum(islice(counts, len(span.columns)))
+                if span.title:
+                    self._across(place, width, span.title, bold=True, align="center", bottom=1)
+                place += width
+            self._line += 1
+        several = any(count > 1 for count in self._counts)
+        rule = {} if several else {"bottom": 1}
+        self._text(0, self._table.stub, bold=True, **rule)
+        place = 1
+        for column, count in zip(self._table.columns, self._counts, strict=True):
+            self._across(place, count, column.title, bold=True, align=_side(column), text_wrap=True, **rule)
+            place += count
+        self._line += 1
+        if several:
+            self._part_names()
+
+    def _part_names(self) -> None:
+        self._text(0, "", bottom=1)
+        place = 1
+        for column, count in zip(self._table.columns, self._counts, strict=True):
+            for number in range(count):
+                self._text(place + number, part_name(column, number), italic=True, align=_side(column), bottom=1)
+            place += count
+        self._line += 1
+
+    def _across(self, column: int, width: int, text: str, **properties: Any) -> None:
+        if width == 1:
+            self._text(column, text, **properties)
+            return
+        last, shown = column + width - 1, one_line(text)[:_LONGEST_TEXT]
+        self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
+        self._sheet.write_string(self._line, column, shown, self._format(**properties))
+
+    def _row(self, row: Row, indent: int) -> None:
+        look: dict[str, Any] = {"bold": True, "top": 1} if row.total else {}
+        mark = marks(row.notes)
+        self._text(0, f"{one_line(row.title)} {mark}".strip(), **look, **({"indent": indent} if indent else {}))
+        place = 1
+        for column, cell, count in zip(self._table.columns, row.cells, self._counts, strict=True):
+            self._cell(place, column, cell, count, look, address_of(self._table, row.key, column, cell, self._link))
+            place += count
+        self._line += 1
+
+    def _cell(self, place: int, column: Column, cell: Cell, count: int, look: dict[str, Any], address: str) -> None:
+        last = max((number for number in range(count) if part_text(cell, number)), default=0)
+        for number in range(count):
+            text, value = part_text(cell, number), part_value(cell, number)
+            mark = marks(cell.notes) if number == last else ""
+            properties = {**look, "align": _side(column)}
+            if text and address:
+                self._open(place + number, address)
+                properties, address = {**properties, "font_color": "#7a1f2b"}, ""
+            shape = number_format(value, text, mark) if value is not None and text else None
+            if value is None or shape is None:
+                self._text(place + number, f"{text} {mark}".strip(), **properties)
+            else:
+                style = self._format(**properties, num_format=shape)
+                self._sheet.write_number(self._line, place + number, value, style)
+
+    def _open(self, column: int, address: str) -> None:
+        """A link at the cell, whose content is written afterwards; without one where the address is too long."""
+        if len(address) > _LONGEST_ADDRESS:
+            return
+        whole = address if "://" in address else f"external:./{address.removeprefix('./')}"
+        self._sheet.write_url(self._line, column, whole, None, "")
+
+    def _below(self) -> None:
+        self._line += 1
+        table = self._table
+        for text in (*(f"{mark} {text}" for mark, text in table.footnotes.items()), *filter(one_line, table.notes)):
+            self._text(0, text, font_color="#5f5b53")
+            self._line += 1
+
+    def _widths(self) -> None:
+        titles = [self._table.stub, *(row.title for row in self._table.rows())]
+        self._sheet.set_column(0, 0, min(max(map(len, titles)) + 3, _WIDEST_STUB))
+        place = 1
+        for at, (column, count) in enumerate(zip(self._table.columns, self._counts, strict=True)):
+            for number in range(count):
+                texts = [part_text(row.cells[at], number) for row in self._table.rows()]
+                texts += [part_name(column, number), column.title[: len(column.title) // count]]
+                width = min(max(max(map(len, texts)) + 2, _LEAST_WIDTH), _WIDEST_COLUMN)
+                self._sheet.set_column(place + number, place + number, width)
+            place += count
+
+
+def _side(column: Column) -> str:
+    return "right" if column.numeric else "left"

@@ -1,0 +1,1 @@
+"""From decided items to what is published: tables, findings, report, audit, handbook."""

@@ -1,0 +1,184 @@
+"""The audit of a study: every printed figure beside what was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from quaestor.base.errors import StateError
+from quaestor.publish.audit.compare import numbers_in, verdict_of
+from quaestor.publish.audit.explain import Alternatives, explained
+from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, Audit, AuditCell, Key
+from quaestor.publish.records import Cell, Finding, Table, Value
+from quaestor.study.results.checks import checks_of
+from quaestor.study.results.counts import TOTAL
+from quaestor.study.results.placements import placements_of
+from quaestor.study.results.printed import FINDINGS, FUNNEL, OTHER, Printed, PrintedRow
+from quaestor.study.results.values import DAYS, NAMES, SHARE, Computed
+
+Computable = Mapping[str, Table]
+
+
+def audit_of(
+    computed: Computed,
+    printed: Printed,
+    tables: Computable,
+    findings: Sequence[Finding],
+    quantities: Sequence[Value],
+    alternatives: Alternatives,
+) -> Audit:
+    """One verdict for each printed cell, explanations for those that differ, and the checks among printed figures."""
+    cells = [
+        *_table_cells(printed, tables),
+        *_value_cells(printed, computed, FINDINGS, [value for one in findings for value in one.values]),
+        *_value_cells(printed, computed, OTHER, quantities),
+        *_funnel_cells(printed, computed),
+    ]
+    noted = [_noted(cell, printed) for cell in explained(cells, alternatives)]
+    return Audit(tuple(noted), checks_of(printed), placements_of(computed), tuple(_notes(computed)))
+
+
+def _noted(cell: AuditCell, printed: Printed) -> AuditCell:
+    return replace(cell, note=printed.note_on(cell.key)) if cell.verdict == DIFFERS else cell
+
+
+def _notes(computed: Computed) -> Iterator[str]:
+    results = computed.results
+    if results is None:
+        yield "Nothing has been decided in this study yet, so printed figures are checked against each other alone."
+        return
+    yield f"Computed from {len(results.decided):,} decided items."
+    if results.coded.source:
+        yield f"Codes are published labels of {results.coded.source}."
+    if results.coded.simulated:
+        yield "The raters were simulated."
+    if results.synthetic:
+        yield f"{results.synthetic[:1].upper()}{results.synthetic[1:]}."
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A row of a computed table, found by the name a printed row has."""
+
+    key: str
+    cells: Mapping[str, Cell]
+    title: str
+
+
+def _table_cells(printed: Printed, tables: Computable) -> Iterator[AuditCell]:
+    for layout in printed.settings.tables:
+        table = tables.get(layout.table)
+        find = _finder(table, layout.by) if table is not None else None
+        for row in printed.tables[layout.table]:
+            place = find(row, layout.rows.get(row.name, row.name)) if find is not None else None
+            for column, text in row.cells.items():
+                yield _cell(layout.table, row, column, text, place, is_title=column == layout.titles)
+
+
+def _cell(table: str, row: PrintedRow, column: str, text: str, place: _Place | None, *, is_title: bool) -> AuditCell:
+    computed: float | str | None = None
+    cited = ""
+    if place is not None and is_title:
+        computed = place.title
+    elif place is not None and column in place.cells:
+        found = place.cells[column]
+        computed = found.values[0] if found.values else None
+        cited = f"{table}:{place.key}:{column}" if found.selection is not None else ""
+    text = text if row.legible or numbers_in(text) else ""
+    return AuditCell(table, row.name, column, text, computed, verdict_of(text, computed), cell=cited)
+
+
+def _finder(table: Table, by: str) -> Callable[[PrintedRow, str], _Place | None]:
+    """How a printed row is found in a computed table."""
+    columns = [column.key for column in table.columns]
+    by_key: dict[str, _Place] = {}
+    by_title: dict[tuple[str, str], _Place] = {}
+    totals: dict[str, _Place] = {}
+    for group in table.groups:
+        for row in group.rows:
+            place = _Place(row.key, dict(zip(columns, row.cells, strict=True)), row.title)
+            by_key.setdefault(row.key, place)
+            if row.total and (group.title or row.key == TOTAL):
+                totals[_plain(group.title)] = place
+            else:
+                by_title[_plain(group.title), _plain(row.title)] = place
+
+    def find(row: PrintedRow, name: str) -> _Place | None:
+        if by == "key":
+            return by_key.get(name)
+        if row.total:
+            return totals.get(_plain(row.group))
+        return by_title.get((_plain(row.group), _plain(name))) or by_title.get(("", _plain(name)))
+
+    return find
+
+
+def _plain(text: str) -> str:
+    """A title without the key in front of it: `(D1) data` is `data`."""
+    words = text.casefold()
+    if words.startswith("(") and ") " in words and "/" not in words.partition(") ")[0]:
+        words = words.partition(") ")[2]
+    return " ".join(words.split())
+
+
+def _value_cells(printed: Printed, computed: Computed, table: str, values: Sequence[Value]) -> Iterator[AuditCell]:
+    known = {value.claim: value for value in values if value.claim}
+    rows = (
+        [(claim, finding, text) for finding, claim, text in printed.findings]
+        if table == FINDINGS
+        else [(figure, "value", text) for figure, text in printed.quantities]
+    )
+    for claim, column, text in rows:
+        value = known.get(claim)
+        yield AuditCell(table, claim, column, text, *_compared(computed, claim, text, value, list(values)))
+
+
+def _compared(
+    computed: Computed, claim: str, text: str, value: Value | None, values: list[Value]
+) -> tuple[float | str | None, str]:
+    """The computed value in the unit of the printed one, and the verdict."""
+    if value is None or not value.known:
+        return None, NOT_COMPUTABLE if text.strip() else NOT_PRINTED
+    if value.unit == NAMES:
+        titles = value.shown.replace(" and ", ", ")
+        ours, theirs = ([one.strip().casefold() for one in words.split(",")] for words in (titles, text))
+        return titles, MATCH if ours == theirs or set(ours) == set(theirs) else DIFFERS
+    if value.unit == SHARE and value.number is not None:
+        number = 100 * value.number
+        return number, verdict_of(text, number)
+    if value.unit == DAYS and len(numbers_in(text)) > 1:
+        return _several(text, value, values)
+    return value.number, verdict_of(text, value.number, at_least="(at least)" in claim)
+
+
+def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
+    """A claim with several numbers is compared with as many values, from its own on."""
+    place = values.index(value)
+    wanted = numbers_in(text)
+    found = [one.number for one in values[place : place + len(wanted)]]
+    if len(found) < len(wanted) or None in found:
+        return None, NOT_COMPUTABLE
+    shown = ", ".join(f"{number:.2f}" for number in found if number is not None)
+    pairs = zip(wanted, found, strict=True)
+    verdicts = [verdict_of(f"{one:.{decimals}f}", number) for (one, decimals), number in pairs]
+    order = (DIFFERS, "rounding", MATCH)
+    return shown, next(verdict for verdict in order if verdict in verdicts)
+
+
+def _funnel_cells(printed: Printed, computed: Computed) -> Iterator[AuditCell]:
+    """Steps are compared in their order: a page words them its own way."""
+    steps = computed.funnel.steps if computed.funnel is not None else ()
+    for number, (step, text) in enumerate(printed.funnel):
+        found = float(steps[number].kept) if number < len(steps) else None
+        yield AuditCell(FUNNEL, step, "posts", text, found, verdict_of(text, found))
+
+
+def cells_by_name(printed: Printed, tables: Computable) -> dict[Key, float | str | None]:
+    """The computed values under the names of the printed cells, for comparing another way of computing."""
+    return {cell.key: cell.computed for cell in _table_cells(printed, tables)}
+
+
+def require_printed(printed: Printed | None, where: object) -> Printed:
+    if printed is None:
+        raise StateError(f"{where} has no printed figures: add printed/printed.toml to compare with")
+    return printed

@@ -1,0 +1,188 @@
+"""Printed figures against each other: sums, shares, what a kappa or a p-value may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from quaestor.base.errors import SettingsError
+from quaestor.measures.correlation import pearson
+from quaestor.measures.plausible import kappa_range, p_range
+from quaestor.publish.audit.compare import compared, numbers_in, verdict_of
+from quaestor.publish.audit.explain import explained
+from quaestor.publish.audit.records import DIFFERS, AuditCell, Check
+from quaestor.publish.audit.settings import PrintedCheck, PrintedTable
+from quaestor.study.results.medians import ALL
+from quaestor.study.results.printed import FINDINGS, Printed, PrintedRow
+
+
+def checks_of(printed: Printed) -> tuple[Check, ...]:
+    """Everything that printed figures say of each other, and whether they agree."""
+    found = [*_sums(printed), *_said_twice(printed)]
+    for asked in printed.settings.checks:
+        found += [replace(one, note=one.note or asked.note) for one in _KINDS[asked.kind](printed, asked)]
+    return tuple(found)
+
+
+def _number(text: str) -> float | None:
+    found = numbers_in(text)
+    return found[0][0] if found else None
+
+
+def _sums(printed: Printed) -> Iterator[Check]:
+    """Rows of a group add up to its total, groups to the grand total, columns to their sum."""
+    for layout in printed.settings.tables:
+        rows = printed.tables[layout.table]
+        for column in layout.columns:
+            yield from _sums_of_rows(printed, layout, rows, column)
+        if layout.sum_to is not None:
+            for row in rows:
+                parts = [_number(row.cells[name]) for name in layout.sum_of]
+                whole = _number(row.cells[layout.sum_to])
+                if whole is not None and None not in parts:
+                    where = f"table {layout.table}, {row.name}"
+                    names = " + ".join(layout.sum_of)
+                    yield _sum(f"{where}: {names} = {layout.sum_to}", [one or 0.0 for one in parts], whole)
+
+
+def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow, ...], column: str) -> Iterator[Check]:
+    if not any(row.total for row in rows) or not _countable(rows, column):
+        return
+    groups = dict.fromkeys(row.group for row in rows)
+    totals: list[float] = []
+    for group in groups:
+        inside = [row for row in rows if row.group == group]
+        total = next((row for row in inside if row.total), None)
+        lines = [_number(row.cells[column]) for row in inside if not row.total]
+        whole = _number(total.cells[column]) if total is not None else None
+        if group and whole is not None:
+            totals.append(whole)
+        if total is None or whole is None or not lines or None in lines:
+            continue
+        name = f"table {layout.table}, {total.name}, {column}"
+        yield _sum(f"{name}: its lines add up to it", [one or 0.0 for one in lines], whole)
+    grand = next((row for row in rows if row.total and not row.group), None)
+    if grand is not None and len(groups) > 2:
+        whole = _number(grand.cells[column])
+        if whole is not None:
+            yield _sum(f"table {layout.table}, {grand.name}, {column}: its groups add up to it", totals, whole)
+
+
+def _countable(rows: tuple[PrintedRow, ...], column: str) -> bool:
+    return all("." not in row.cells[column] for row in rows)
+
+
+def _sum(statement: str, parts: list[float], whole: float) -> Check:
+    total = sum(parts)
+    return Check("sum", statement, total == whole, f"{total:g} against {whole:g}")
+
+
+def _said_twice(printed: Printed) -> Iterator[Check]:
+    """A figure that is printed in two ways is its own contradiction."""
+    for finding, claim, text in printed.findings:
+        if "(" not in text:
+            continue
+        outside, _, inside = text.partition("(")
+        first, second = numbers_in(outside), numbers_in(inside)
+        if first and second:
+            same = first[0][0] == second[0][0]
+            note = printed.note_on((FINDINGS, claim, finding))
+            yield Check("text", f"finding {finding}, {claim}: the page says it once", same, text, note)
+
+
+def _cell_or_number(printed: Printed, given: str | float | None) -> tuple[float, int]:
+    if isinstance(given, str):
+        found = numbers_in(printed.cell(given))
+        if not found:
+            raise SettingsError(f"printed.toml: {given!r} holds no number to check with")
+        return found[0]
+    number = float(given or 0)
+    return number, len(f"{number:g}".partition(".")[2])
+
+
+def _check_sum(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+    total = sum(_cell_or_number(printed, name)[0] for name in asked.of)
+    total -= sum(_cell_or_number(printed, name)[0] for name in asked.less)
+    whole, _ = _cell_or_number(printed, asked.equals)
+    where = f" ({asked.where})" if asked.where else ""
+    yield Check("sum", f"{asked.check}{where}", total == whole, f"{total:g} against {whole:g}")
+
+
+def _check_share(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+    part = sum(_cell_or_number(printed, name)[0] for name in asked.of)
+    base, _ = _cell_or_number(printed, asked.among)
+    share, decimals = _cell_or_number(printed, asked.equals)
+    found = 100 * part / base
+    holds = compared(share, decimals, found) != DIFFERS
+    yield Check("share", asked.check, holds, f"{part:g} of {base:g} is {found:.{decimals}f}%, printed {share:g}%")
+
+
+def _check_kappa(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+    kappa, decimals = _cell_or_number(printed, asked.kappa)
+    items, disagreements = (int(_cell_or_number(printed, one)[0]) for one in (asked.items, asked.disagreements))
+    kept = int(_cell_or_number(printed, asked.kept)[0]) if asked.kept is not None else None
+    bounds = kappa_range(items, disagreements, kept)
+    half = 0.5 * 10.0**-decimals
+    holds = bounds is not None and bounds[0] - half <= kappa <= bounds[1] + half
+    allowed = "none" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
+    words = f"{disagreements} disagreements among {items} allow a kappa of {allowed}, printed {kappa:g}"
+    yield Check("kappa", asked.check, holds, words)
+
+
+def _groups_of_counts(printed: Printed, table: str) -> dict[str, list[PrintedRow]]:
+    """The lines of a table of counts by group, and all of them together."""
+    groups: dict[str, list[PrintedRow]] = {}
+    for row in printed.tables[table]:
+        if not row.total:
+            groups.setdefault(row.group, []).append(row)
+    groups[ALL] = [row for rows in groups.values() for row in rows]
+    return groups
+
+
+def _check_p(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+    """Each printed p-value belongs to its r and the number of rows behind it."""
+    groups = _groups_of_counts(printed, str(asked.counts))
+    for row in printed.tables[str(asked.table)]:
+        n = len(groups.get(row.name, ()))
+        for column in (name for name in row.cells if name.endswith("_p")):
+            r, p = (numbers_in(row.cells[name]) for name in (f"{column[:-2]}_r", column))
+            bounds = p_range(*r[0], n) if r and p else None
+            if bounds is None:
+                continue
+            half = 0.5 * 10.0 ** -p[0][1]
+            holds = bounds[0] - half <= p[0][0] <= bounds[1] + half
+            name = f"table {asked.table}, {row.name}: the p-value of {column[:-2].replace('_', ' ')}"
+            words = f"r = {r[0][0]:g} over {n} rows has p {bounds[0]:.2f} to {bounds[1]:.2f}, printed {p[0][0]:g}"
+            yield Check("p", name, holds, words, printed.note_on((str(asked.table), row.name, column)))
+
+
+def _check_correlation(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+    """Each printed r is that of the printed counts."""
+    groups = _groups_of_counts(printed, str(asked.counts))
+    cells = []
+    for row in printed.tables[str(asked.table)]:
+        for column in (name for name in row.cells if name.endswith("_r")):
+            first, second = column.removesuffix("_r").split("_vs_")
+            pairs = [(_number(one.cells[first]), _number(one.cells[second])) for one in groups.get(row.name, ())]
+            known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
+            value = pearson(known[:, 0], known[:, 1]).value
+            verdict = verdict_of(row.cells[column], value)
+            cells.append(AuditCell(str(asked.table), row.name, column, row.cells[column], value, verdict))
+    for cell in explained(cells, {}):
+        if cell.computed is None or not isinstance(cell.computed, float):
+            continue
+        name = f"table {cell.table}, {cell.row}: {cell.column} is that of the counts in table {asked.counts}"
+        words = f"the counts give {cell.computed:.4f}, printed {cell.printed}"
+        words += f"; {cell.explanation}" if cell.explanation else ""
+        yield Check("correlation", name, cell.verdict != DIFFERS, words, printed.note_on(cell.key))
+
+
+_KINDS = {
+    "sum": _check_sum,
+    "share": _check_share,
+    "kappa": _check_kappa,
+    "p": _check_p,
+    "correlation": _check_correlation,
+}

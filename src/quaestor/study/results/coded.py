@@ -1,0 +1,189 @@
+"""What each item was decided to be: its code, as deep as its phrase places it in the codebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.coding.answers import NO
+from quaestor.coding.codebook.file import read_codebook
+from quaestor.coding.codebook.history import History
+from quaestor.coding.decisions import decided, kept
+from quaestor.coding.placing import Placing, read_placing
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Decision
+from quaestor.coding.state import CLOSED, State
+from quaestor.study.folder import Study
+
+PLACING_FILE = "placing.toml"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """One decided item: its code in the tree, what lies across the tree, and the words that placed it."""
+
+    code: str
+    place: str | None = None
+    """The code further down that its words lead to; it may hang below another object, as issues of all data do."""
+    phrase: tuple[str, str] = ("", "")
+    across: Mapping[str, str] = field(default_factory=dict)
+    """By facet of the codebook: the code there."""
+    whys: Mapping[str, str] = field(default_factory=dict)
+    """By facet of the codebook: why the words place the item nowhere in it."""
+
+
+@dataclass(frozen=True)
+class CodedItems:
+    """All decided items under one codebook."""
+
+    book: Codebook
+    items: Mapping[str, Coded]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """By reason: how many items of the study have no final code."""
+    simulated: bool = False
+    source: str = ""
+    """Of published decisions: the file they come from."""
+    rejected: int = 0
+    """Items whose triplet the raters rejected, and for which they named no other code."""
+
+
+def coded_items(study: Study, state: State, version: int | None = None) -> CodedItems:
+    """The final codes of a study; a version reads them under an earlier codebook."""
+    asked = study.settings.results
+    if asked.code is None:
+        raise StateError(
+            f"{study.file} does not say where final codes come from: add [results] with code = round.facet"
+        )
+    name, facet = asked.code.split(".")
+    codes = _decisions(state, name, facet)
+    phrases = _decisions(state, *asked.phrase.split(".")) if asked.phrase else {}
+    confirmed = _decisions(state, *asked.confirm.split(".")) if asked.confirm else {}
+    history = state.history
+    book = history.at(version) if version is not None else history.latest
+    carry = _carried_over(study, book)
+    placing = Placing.of(carry.book, read_placing(study.root / PLACING_FILE))
+    found: dict[str, Coded] = {}
+    places: dict[tuple[str, tuple[str, str] | None], Coded] = {}
+    left_out: dict[str, int] = {}
+    rejected = 0
+    for item in _wanted(study, state, codes):
+        made = codes.get(item)
+        code, why = _code(history, made, book.version)
+        code = carry.code(code)
+        if code is None:
+            left_out[why] = left_out.get(why, 0) + 1
+            continue
+        verdict = confirmed.get(item)
+        if verdict is not None and verdict.answer != CANNOT_JUDGE and verdict.answer["answer"] == NO:
+            instead = _named(carry.book, asked.tree, str(verdict.answer.get("instead", "")))
+            rejected += instead is None
+            code = instead or code
+        phrase = _phrase(phrases.get(item))
+        if (code, phrase) not in places:
+            places[code, phrase] = _placed(carry.book, placing, code, phrase)
+        found[item] = places[code, phrase]
+    every = [*codes.values(), *phrases.values(), *confirmed.values()]
+    source = next((one.source for one in codes.values() if one.source), "")
+    return CodedItems(carry.book, found, left_out, any(one.simulated for one in every), source, rejected)
+
+
+def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
+    """The final answers of a round that is closed, or of published decisions."""
+    one = state.rounds.get(name)
+    if one is None and name not in state.published:
+        raise StateError(f"the round {name!r} has not been opened: results need its decisions")
+    if one is not None and one.status != CLOSED:
+        raise StateError(f"the round {name!r} is still open: results need its decisions")
+    return decided(state, name, facet)
+
+
+def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
+    """The items that are to have a code: what the last round of the funnel kept, where one decides."""
+    rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
+    chosen = kept(state, rounds[-1]) if rounds else None
+    return sorted(chosen if chosen is not None else codes)
+
+
+def _code(history: History, made: Decision | None, version: int) -> tuple[str | None, str]:
+    if made is None:
+        return None, "not decided"
+    if made.answer == CANNOT_JUDGE:
+        return None, "nobody could judge"
+    reading = history.read(str(made.answer), version)
+    return reading.code, reading.why
+
+
+@dataclass(frozen=True)
+class _CarriedOver:
+    """Codes of one codebook as codes of another, by the names on their way; or as they are."""
+
+    book: Codebook
+    codes: Mapping[str, str] | None = None
+
+    def code(self, code: str | None) -> str | None:
+        return code if code is None or self.codes is None else self.codes.get(code)
+
+
+def _carried_over(study: Study, book: Codebook) -> _CarriedOver:
+    file = study.settings.results.taxonomy
+    if file is None:
+        return _CarriedOver(book)
+    history = History()
+    history.record("codebook.import", read_codebook(study.root / Path(file).name))
+    taxonomy = history.latest
+    names = {taxonomy.path_name(code.id).casefold(): code.id for code in taxonomy.codes.values() if code.active}
+    own = {code.id: book.path_name(code.id).casefold() for code in book.codes.values() if code.active}
+    if not set(own.values()) <= set(names):
+        return _CarriedOver(book)  # an older version, of another shape: it is counted as it is
+    return _CarriedOver(taxonomy, {code: names[name] for code, name in own.items()})
+
+
+def _placed(book: Codebook, placing: Placing, code: str, phrase: tuple[str, str] | None) -> Coded:
+    """An item's code, as deep as its phrase leads."""
+    if phrase is None:
+        return Coded(code, whys=dict.fromkeys(book.facets, "it has no phrase"))
+    verb, thing = phrase
+    core = core_object(book, code, thing) or code
+    place = placing.place(verb, thing, core)
+    across = dict(book.codes[place.code].across) if place.code else {}
+    whys = {} if place.code else {book.codes[core].facet: place.why}
+    words = placing.words
+    others = ((words.types, placing.object_type(thing)), (words.operations, placing.operation(verb, thing)))
+    for facet, found in others:
+        if found.code is None:
+            whys[facet] = found.why
+        else:
+            across.setdefault(facet, found.code)
+    return Coded(core, place.code, phrase, across, whys)
+
+
+def core_object(book: Codebook, code: str, thing: str) -> str | None:
+    """The code right below whose name the words end with, the longest first: a convolution layer is a layer."""
+    if book.codes[code].parent:
+        return None
+    words = (thing.casefold(), thing.casefold().removesuffix("s"))
+    found = [child for child in book.children(code) if any(one.endswith(child.name.casefold()) for one in words)]
+    return max(found, key=lambda child: len(child.name)).id if found else None
+
+
+def _named(book: Codebook, tree: str, name: str) -> str | None:
+    """A code by its id or the names on its way, as a rater wrote it."""
+    if name in book.codes:
+        return name
+    wanted = " ".join(name.replace("›", " ").replace("/", " ").casefold().split())
+    for code in book.active(tree):
+        if book.path_name(code.id).replace(" › ", " ").casefold() == wanted:
+            return code.id
+    return None
+
+
+def _phrase(said: Decision | None) -> tuple[str, str] | None:
+    answer: Any = said.answer if said is not None else None
+    if isinstance(answer, Mapping) and answer.get("verb"):
+        return str(answer["verb"]), str(answer["object"])
+    if isinstance(answer, str) and "," in answer:
+        verb, _, thing = answer.partition(",")
+        return verb.strip(), thing.strip()
+    return None

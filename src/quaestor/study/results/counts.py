@@ -1,0 +1,165 @@
+"""Tables of counts and shares: any level of the codebook by any attribute of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quaestor.measures.decided import NO_VALUE, NONE, Attribute, Decided
+from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
+from quaestor.publish.settings import PublishedTableSettings
+from quaestor.publish.shown import percent, whole
+from quaestor.study.results.decided import Results
+
+TOTAL = "total"
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The items a table is about, and the selection that says so."""
+
+    decided: Decided
+    selection: Selection
+
+
+def part_of(results: Results, asked: PublishedTableSettings) -> Part:
+    conditions = tuple((name, tuple(keys)) for name, keys in asked.where.items())
+    return Part(results.decided.where(results.decided.mask(conditions)), Selection(conditions))
+
+
+def base_note(part: Part, results: Results) -> str:
+    shown, every = len(part.decided), len(results.decided)
+    if shown == every:
+        return f"Base: all {every} decided items."
+    return f"Base: {shown} of {every} decided items ({percent(shown / every)})."
+
+
+def grouped_rows(results: Results, part: Part, asked: PublishedTableSettings) -> list[tuple[str, list[str]]]:
+    """(group, its rows) by key; a table with one attribute has one group without a name."""
+    if len(asked.rows) == 1:
+        return [("", ordered(part, asked, part.decided.attribute(asked.rows[0])))]
+    first, second = (part.decided.attribute(name) for name in asked.rows)
+    groups = _present(part.decided, asked, first)
+    return [(group, _within(results, part, asked, first, group, second)) for group in groups]
+
+
+def ordered(part: Part, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
+    keys = _present(part.decided, asked, attribute)
+    if asked.order == "count":
+        counts = np.bincount(attribute.codes[attribute.codes != NONE], minlength=len(attribute.keys))
+        keys.sort(key=lambda key: -int(counts[attribute.keys.index(key)]))
+    return keys
+
+
+def _present(decided: Decided, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
+    """The values a table shows: those it is narrowed to, or below one it is narrowed to; without items too."""
+    if attribute.name in asked.where:
+        return list(asked.where[attribute.name])
+    for name, keys in asked.where.items():
+        if set(keys) & set(attribute.parents) and name in decided.attributes:
+            return [key for key, above in zip(attribute.keys, attribute.parents, strict=True) if above in keys]
+    return list(attribute.keys)
+
+
+def _within(
+    results: Results, part: Part, asked: PublishedTableSettings, first: Attribute, group: str, second: Attribute
+) -> list[str]:
+    if group in second.parents:
+        return second.below(group)
+    return [key for key in _present(part.decided, asked, second) if _lies_across(results, first, group, key)]
+
+
+def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bool:
+    """Whether the codebook says that a code of the tree belongs to a code of another facet."""
+    book = results.coded.book
+    facet = next((one.id for one in book.facets.values() if first.name in one.levels), "")
+    code = next((code for code, cited in results.keys.items() if cited == key), None)
+    said = book.codes[code].across.get(facet) if code is not None else None
+    return said is not None and book.at_level(said, first.name) == group
+
+
+def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
+    """Items by row and column, each with its share of the table's base."""
+    part = part_of(results, asked)
+    columns = part.decided.attribute(asked.columns) if asked.columns is not None else None
+    keys = list(columns.keys) if columns is not None else []
+    maker = _Cells(part, asked, columns, len(part.decided))
+    groups = []
+    for group, rows in grouped_rows(results, part, asked):
+        attribute = part.decided.attribute(asked.rows[-1])
+        made = [
+            Row(key, attribute.title(key), maker.cells(_conditions(asked, group, key)))
+            for key in rows
+        ]  # fmt: skip
+        title = ""
+        if group:
+            title = part.decided.attribute(asked.rows[0]).title(group)
+            title = f"({group}) {title}" if len(group) <= 3 else title
+            made.append(Row(group, "Total", maker.cells(((asked.rows[0], (group,)),)), total=True))
+        groups.append(Group(title, tuple(made)))
+    end = []
+    if asked.unplaced:
+        unplaced = maker.cells((*can_be_placed(part.decided, asked), (asked.rows[-1], (NO_VALUE,))))
+        if unplaced[-1].values[0]:
+            end.append(Row("unplaced", "Placed by no words", unplaced))
+    if asked.total:
+        end.append(Row(TOTAL, "Total", maker.cells(()), total=True))
+    if end:
+        groups.append(Group("", tuple(end)))
+    named = [(key, columns.title(key)) for key in keys] if columns is not None else []
+    parts = ("", "share") if asked.shares else ("",)
+    shown = [*named, (TOTAL, "Total")] if named else [("posts", "Posts")]
+    notes = (base_note(part, results), *([asked.note] if asked.note else []))
+    heads = tuple(Column(key, title, parts) for key, title in shown)
+    return Table(asked.table, asked.title, stub_of(asked), heads, tuple(groups), notes=notes)
+
+
+def can_be_placed(decided: Decided, asked: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What narrows a table to items that one of its lines could take: groups without lines take none."""
+    if len(asked.rows) == 1:
+        return ()
+    first, second = (decided.attribute(name) for name in asked.rows)
+    with_lines = tuple(key for key in _present(decided, asked, first) if key in second.parents)
+    return ((first.name, (*with_lines, NO_VALUE)),) if with_lines and second.parents[0] in first.keys else ()
+
+
+def stub_of(asked: PublishedTableSettings) -> str:
+    return asked.stub or " / ".join(asked.rows)
+
+
+def _conditions(asked: PublishedTableSettings, group: str, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    own = ((asked.rows[-1], (key,)),)
+    return ((asked.rows[0], (group,)), *own) if group else own
+
+
+@dataclass(frozen=True)
+class _Cells:
+    part: Part
+    asked: PublishedTableSettings
+    columns: Attribute | None
+    base: int
+
+    def cells(self, conditions: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[Cell, ...]:
+        """A row's cells: one a column, and the total."""
+        chosen = self.part.decided.mask(conditions)
+        selection = Selection((*self.part.selection.conditions, *conditions))
+        total = self._cell(int(chosen.sum()), selection)
+        if self.columns is None:
+            return (total,)
+        codes = self.columns.codes[chosen]
+        counts = np.bincount(codes[codes != NONE], minlength=len(self.columns.keys))
+        made = [
+            self._cell(int(count), selection.narrowed(self.columns.name, key))
+            for key, count in zip(self.columns.keys, counts, strict=True)
+        ]
+        return (*made, total)
+
+    def _cell(self, count: int, selection: Selection) -> Cell:
+        if not self.asked.shares:
+            return Cell((whole(count),), (count,), selection)
+        share = count / self.base if self.base else None
+        return Cell((whole(count), percent(share)), (count, share), selection)

@@ -1,0 +1,158 @@
+"""Decided items as columns to measure: codes from the journal, dates and numbers from evidence."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quaestor.base.errors import StateError
+from quaestor.coding.records import Code, Codebook
+from quaestor.coding.state import State
+from quaestor.measures.decided import Attribute, Decided, Floats, attribute_of
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.journal import has_journal
+from quaestor.study.results.coded import Coded, CodedItems, coded_items
+from quaestor.study.results.evidence import Known, known_items
+from quaestor.study.sources import notes_of
+
+YEAR = "year"
+_LETTERED = 2
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that is computed from: decided items as columns, and what is known of each."""
+
+    decided: Decided
+    coded: CodedItems
+    known: Mapping[str, Known]
+    keys: Mapping[str, str]
+    """By code of the tree: how it is cited."""
+    unknown: int = 0
+    """Decided items that evidence does not hold."""
+    synthetic: str = ""
+    """What evidence says of itself, where it is synthetic."""
+
+
+def results_of(study: Study) -> Results:
+    """The decided items of a study."""
+    if not has_journal(study):
+        raise StateError("nothing has been decided yet: rate and settle a round first, or `quaestor replicate` one")
+    with open_coding(study) as coding:
+        return results_from(study, coding.state)
+
+
+def results_from(study: Study, state: State, version: int | None = None, like: Results | None = None) -> Results:
+    """The decided items as a state has them; under another version, cited as in the results it shall be like."""
+    coded = coded_items(study, state, version)
+    known = like.known if like is not None else {one.item: one for one in known_items(study, coded.items)}
+    items = [item for item in coded.items if item in known]
+    if not items:
+        raise StateError("no decided item is in evidence: look at `quaestor status`")
+    rows = [known[item] for item in items]
+    codes = [coded.items[item] for item in items]
+    cited = cited_keys(coded.book, study.settings.results.tree, _names(like) if like is not None else None)
+    attributes = {
+        **_levels(coded.book, study.settings.results.tree, codes, cited),
+        **_across(coded.book, study.settings.results.tree, codes),
+        **_from_evidence(study, rows),
+    }
+    decided = Decided(tuple(items), attributes, _numbers(study, rows))
+    note = "; ".join(one for one in notes_of(study) if "synthetic" in one.casefold())
+    return Results(decided, coded, known, cited, len(coded.items) - len(items), note)
+
+
+def _names(results: Results) -> dict[str, str]:
+    """By the names on the way to a code: how it is cited."""
+    return {results.coded.book.path_name(code).casefold(): cited for code, cited in results.keys.items()}
+
+
+def cited_keys(book: Codebook, tree: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """How codes are cited: D, D1, D1.1 where roots have a key, else their ids."""
+    cited: dict[str, str] = {}
+
+    def walk(codes: Sequence[Code], above: str, depth: int) -> None:
+        for number, code in enumerate(codes, start=1):
+            if depth == 1:
+                key = code.key.upper() or code.id
+            else:
+                key = f"{above}{'.' if depth > _LETTERED else ''}{number}" if above else code.id
+            known = given.get(book.path_name(code.id).casefold()) if given is not None else None
+            cited[code.id] = known or (key if given is None else code.id)
+            lettered = bool(code.key) if depth == 1 else bool(above)
+            walk(book.children(code.id), key if lettered else "", depth + 1)
+
+    walk(book.children("", tree), "", 1)
+    return cited
+
+
+def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: Mapping[str, str]) -> dict[str, Attribute]:
+    """One attribute a level of the tree; an item above a level has none of its values."""
+    if tree not in book.facets:
+        raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
+    found = {}
+    for level in book.facets[tree].levels:
+        at = book.active(tree, level)
+        order = [(cited[code.id], code.name) for code in at]
+        values = [_at_level(book, one, level) for one in codes]
+        attribute = attribute_of(level, [cited[value] if value else None for value in values], order)
+        parents = tuple(cited.get(code.parent, "") for code in at)
+        found[level] = replace(attribute, parents=parents)
+    return found
+
+
+def _at_level(book: Codebook, one: Coded, level: str) -> str | None:
+    found = book.at_level(one.code, level)
+    return found if found is not None or one.place is None else book.at_level(one.place, level)
+
+
+def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attribute]:
+    found = {}
+    for facet in book.facets.values():
+        if facet.id == tree:
+            continue
+        for level in facet.levels:
+            at = book.active(facet.id, level)
+            values = [book.at_level(one.across[facet.id], level) if facet.id in one.across else None for one in codes]
+            attribute = attribute_of(level, values, [(code.id, code.name) for code in at])
+            found[level] = replace(attribute, parents=tuple(code.parent for code in at))
+    return found
+
+
+def _from_evidence(study: Study, rows: Sequence[Known]) -> dict[str, Attribute]:
+    found = {YEAR: attribute_of(YEAR, [str(row.created.year) if row.created else None for row in rows])}
+    for name, asked in study.settings.attributes.items():
+        if asked.column is not None:
+            found[name] = attribute_of(name, [row.columns[asked.column] or None for row in rows])
+            continue
+        patterns = {family: study.settings.families[family] for family in asked.first_of}
+        order = [(family, family) for family in asked.first_of]
+        found[name] = attribute_of(name, [_first_family(row.tags, patterns) for row in rows], order)
+    return found
+
+
+def _first_family(tags: Sequence[str], families: Mapping[str, Sequence[str]]) -> str | None:
+    """The first family one of whose patterns fits one of the tags: a post counts once."""
+    for family, patterns in families.items():
+        if any(fnmatch.fnmatchcase(tag.lower(), pattern.lower()) for tag in tags for pattern in patterns):
+            return family
+    return None
+
+
+def _numbers(study: Study, rows: Sequence[Known]) -> dict[str, Floats]:
+    decimals = study.settings.measures.days_decimals
+    columns: dict[str, Sequence[float | None]] = {
+        "viewcount": [row.views for row in rows],
+        "score": [row.score for row in rows],
+        "response_days": [row.response_days for row in rows],
+        "first_answer_days": [row.first_answer_days for row in rows],
+    }
+    found = {}
+    for name, values in columns.items():
+        array = np.array([np.nan if value is None else value for value in values], np.float64)
+        found[name] = np.round(array, decimals) if decimals is not None and name.endswith("_days") else array
+    return found

@@ -1,0 +1,187 @@
+"""The figures of a report, from what was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from quaestor.coding.phrases import curves
+from quaestor.measures.counts import cross_counts
+from quaestor.measures.decided import NONE
+from quaestor.measures.summaries import summary
+from quaestor.measures.trends import trend, yearly_shares
+from quaestor.publish.figures.by_year import draw_by_year
+from quaestor.publish.figures.discrepancy import draw_discrepancy
+from quaestor.publish.figures.forest import draw_forest
+from quaestor.publish.figures.funnel import draw_funnel
+from quaestor.publish.figures.heat_map import draw_heat_map
+from quaestor.publish.figures.popularity_difficulty import draw_popularity_difficulty
+from quaestor.publish.figures.process import draw_process
+from quaestor.publish.figures.records import (
+    Column,
+    Estimate,
+    Figure,
+    Kept,
+    Part,
+    Place,
+    Series,
+    Share,
+    Stage,
+    Step,
+    Trend,
+)
+from quaestor.publish.figures.taxonomy import draw_treemap
+from quaestor.publish.figures.trend import draw_trend
+from quaestor.study.results.decided import YEAR, Results
+from quaestor.study.results.values import Computed
+
+_DAYS, _VIEWS = "response_days", "viewcount"
+
+
+def process_figure(computed: Computed) -> Figure:
+    """The steps of the study with their counts: collect, code, measure."""
+    stages = []
+    if computed.funnel is not None:
+        steps = [Step(step.step, step.kept, "posts") for step in computed.funnel.steps]
+        first = computed.funnel.steps[0].entered if computed.funnel.steps else None
+        stages.append(Stage("Collect", (Step("all questions of the source", first, "posts"), *steps)))
+    rounds = _round_steps(computed)
+    if rounds:
+        stages.append(Stage("Code", tuple(rounds)))
+    if computed.results is not None:
+        stages.append(Stage("Measure", tuple(_measure_steps(computed, computed.results))))
+    return draw_process(stages)
+
+
+def _round_steps(computed: Computed) -> list[Step]:
+    state = computed.state
+    if state is None:
+        return []
+    found = [
+        Step(f"{name}, {len(one.seats)} raters", len(one.plan.items), "items") for name, one in state.rounds.items()
+    ]
+    for name, made in state.published.items():
+        found.append(Step(f"published decisions: {name}", len({item for item, _ in made}), "items"))
+    return found
+
+
+def _measure_steps(computed: Computed, results: Results) -> Iterator[Step]:
+    yield Step("decided items", len(results.decided), "items")
+    tree = results.coded.book.facets[computed.study.settings.results.tree]
+    for level in tree.levels:
+        codes = results.decided.attribute(level).codes
+        yield Step(f"{level} codes in use", len(np.unique(codes[codes != NONE])), "codes")
+    yield Step("tables", len(computed.study.settings.tables), "")
+    if computed.study.settings.findings:
+        yield Step("findings", len(computed.study.settings.findings), "")
+
+
+def funnel_figure(computed: Computed) -> Figure | None:
+    if computed.funnel is None or not computed.funnel.steps:
+        return None
+    steps = computed.funnel.steps
+    return draw_funnel([Kept("all questions", steps[0].entered), *(Kept(one.step, one.kept) for one in steps)])
+
+
+def forest_figure(computed: Computed) -> Figure | None:
+    """The agreement of every closed round on every facet."""
+    rows = [
+        Estimate(
+            f"{name}: {found.facet}",
+            found.kappa.value, found.kappa.low, found.kappa.high, found.n, found.band, found.kappa.undefined,
+        )
+        for name, found in computed.agreements
+    ]  # fmt: skip
+    return draw_forest(rows) if rows else None
+
+
+def discrepancy_figure(computed: Computed) -> Figure | None:
+    state = computed.state
+    asked = computed.study.settings.results.phrase
+    name = asked.partition(".")[0] if asked else ""
+    if state is None or name not in state.rounds:
+        return None
+    found = curves(state.rounds[name])
+    return draw_discrepancy(found) if found else None
+
+
+def by_year_figure(computed: Computed, results: Results) -> Figure | None:
+    name = computed.study.settings.report.by_year
+    if name is None:
+        return None
+    attribute, years = results.decided.attribute(name), results.decided.attribute(YEAR)
+    counts = cross_counts(attribute.codes, len(attribute.keys), years.codes, len(years.keys))
+    series = [Series(title, tuple(row.tolist())) for title, row in zip(attribute.titles, counts, strict=True)]
+    return draw_by_year([int(year) for year in years.keys], series, title=f"Posts by year and {name}")
+
+
+def treemap_figure(computed: Computed, results: Results) -> Figure | None:
+    levels = results.coded.book.facets[computed.study.settings.results.tree].levels
+    if len(levels) < 2:
+        return None
+    return draw_treemap(
+        [
+            Part(phase, name, posts, days)
+            for phase, name, posts, _, days in _objects(computed, results, levels[0], levels[1])
+            if posts
+        ]
+    )
+
+
+def _objects(
+    computed: Computed, results: Results, above: str, level: str
+) -> Iterator[tuple[str, str, int, float | None, float | None]]:
+    """(phase, object, posts, median views, median days) of every object."""
+    decided = results.decided
+    attribute, phases = decided.attribute(level), decided.attribute(above)
+    seed = computed.study.settings.study.seed
+    for place, (title, parent) in enumerate(zip(attribute.titles, attribute.parents, strict=True)):
+        mine = attribute.codes == place
+        views, days = (summary(decided.number(name)[mine], seed).median for name in (_VIEWS, _DAYS))
+        yield phases.title(parent), title, int(mine.sum()), views, days
+
+
+def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
+    asked = computed.study.settings.report.heat_map
+    if asked is None:
+        return None
+    rows, columns = (results.decided.attribute(name) for name in asked)
+    counts = cross_counts(rows.codes, len(rows.keys), columns.codes, len(columns.keys))
+    bases = counts.sum(axis=0)
+    made = [
+        Column(title, int(base), tuple(count / base if base else None for count in column.tolist()))
+        for title, base, column in zip(columns.titles, bases.tolist(), counts.T, strict=True)
+    ]
+    return draw_heat_map(rows.titles, made, title=f"Share of each {asked[0]} among the posts of a {asked[1]}")
+
+
+def popularity_figure(computed: Computed, results: Results) -> Figure | None:
+    levels = results.coded.book.facets[computed.study.settings.results.tree].levels
+    if len(levels) < 2:
+        return None
+    seed = computed.study.settings.study.seed
+    places = [Place(*one) for one in _objects(computed, results, levels[0], levels[1]) if one[2]]
+    views, days = (summary(results.decided.number(name), seed).median for name in (_VIEWS, _DAYS))
+    return draw_popularity_difficulty(places, median_views=views, median_days=days)
+
+
+def trend_figure(computed: Computed, results: Results) -> Figure | None:
+    """The share of each value of the first level by year."""
+    level = results.coded.book.facets[computed.study.settings.results.tree].levels[0]
+    attribute, years = results.decided.attribute(level), results.decided.attribute(YEAR)
+    dated = years.codes != NONE
+    if not years.keys:
+        return None
+    when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
+    trends = []
+    for place, title in enumerate(attribute.titles):
+        shares = yearly_shares(when, (attribute.codes == place)[dated])
+        found = trend(shares)
+        points = tuple(
+            Share(one.year, one.share, one.low, one.high, one.of)
+            for one in shares
+            if one.share is not None and one.low is not None and one.high is not None
+        )
+        trends.append(Trend(title, points, found.direction))
+    return draw_trend(trends, title=f"Share of each {level} by year with 95% intervals")

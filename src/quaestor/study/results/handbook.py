@@ -1,0 +1,227 @@
+"""The taxonomy of a study as a handbook: from its own results, or from printed figures alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from quaestor import __version__
+from quaestor.base.errors import StateError
+from quaestor.coding.codebook.file import read_codebook
+from quaestor.coding.codebook.history import History
+from quaestor.coding.records import Code, Codebook
+from quaestor.measures.decided import NONE, Decided, Flags
+from quaestor.measures.summaries import summary
+from quaestor.measures.trends import trend, yearly_shares
+from quaestor.publish.audit.compare import numbers_in
+from quaestor.publish.handbook.build import build_handbook
+from quaestor.publish.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
+from quaestor.study.codebook import CODEBOOK_FILE
+from quaestor.study.folder import Study
+from quaestor.study.results.counts import TOTAL
+from quaestor.study.results.decided import YEAR, Results, cited_keys
+from quaestor.study.results.evidence import Known
+from quaestor.study.results.printed import Printed, read_printed
+from quaestor.study.results.publication import computed_of
+
+Tell = Callable[[str, int, int], None]
+_OBJECT = 2
+MOST_POSTS = 200
+"""Posts that one page lists, the most viewed first."""
+LICENCE = (
+    "Titles of posts belong to their authors and stand under the licence named beside each, CC BY-SA on Stack Exchange."
+)
+
+
+def handbook_folder(study: Study) -> Path:
+    return study.published / "handbook"
+
+
+def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
+    """Build the handbook into published/handbook."""
+    book = handbook_of(study)
+    study.published.mkdir(parents=True, exist_ok=True)
+    return book, build_handbook(book, handbook_folder(study), tell)
+
+
+def handbook_of(study: Study) -> Handbook:
+    """From the study's own results where it has some, else from what was printed."""
+    with computed_of(study, needs_results=False) as computed:
+        if computed.results is not None:
+            return _from_results(study, computed.results)
+    printed = read_printed(study)
+    if printed is None:
+        raise StateError("there is nothing to make a handbook of: no item is decided and no figure is printed")
+    return _from_printed(study, printed)
+
+
+def _from_results(study: Study, results: Results) -> Handbook:
+    tree = study.settings.results.tree
+    entries = tuple(_entry(study, results, code) for code in _in_order(results.coded.book, tree))
+    origin = "synthetic" if results.synthetic else "computed"
+    count = len(results.decided)
+    if results.synthetic:
+        note = f"Computed from {count:,} items of synthetic evidence: nothing here says anything about the world."
+    elif results.coded.source:
+        note = f"Computed from {count:,} published labels ({results.coded.source})."
+    else:
+        note = f"Computed from {count:,} items that raters decided."
+    seed = study.settings.study.seed
+    views, days = (summary(results.decided.number(name), seed).median for name in ("viewcount", "response_days"))
+    return _handbook(study, results.coded.book, entries, origin, note, views, days)
+
+
+def _handbook(
+    study: Study, book: Codebook, entries: tuple[Entry, ...], origin: str, note: str,
+    views: float | None, days: float | None,
+) -> Handbook:  # fmt: skip
+    about = study.settings.study
+    return Handbook(
+        title=about.title or about.name,
+        description=about.description,
+        study=about.name,
+        origin=origin,
+        origin_note=note,
+        levels=book.facets[study.settings.results.tree].levels,
+        entries=entries,
+        licence_note=LICENCE,
+        generated_by=f"quaestor {__version__}",
+        views_middle=views,
+        days_middle=days,
+    )
+
+
+def _in_order(book: Codebook, tree: str) -> Iterable[Code]:
+    """Every code of a tree, each before what is below it."""
+
+    def walk(code: Code) -> Iterable[Code]:
+        yield code
+        for child in book.children(code.id):
+            yield from walk(child)
+
+    for root in book.children("", tree):
+        yield from walk(root)
+
+
+def _plain_entry(
+    book: Codebook, code: Code, short: str, measures: Measures, posts: tuple[Post, ...] = (), total: int = 0
+) -> Entry:
+    return Entry(
+        id=code.id, level=book.level(code.id), name=code.name, path=book.way(code.id), definition=code.definition,
+        use=code.use, not_=code.not_, examples=code.examples, measures=measures, posts=posts, posts_total=total,
+        short=short if len(short) < len(code.id) else "",
+    )  # fmt: skip
+
+
+def _entry(study: Study, results: Results, code: Code) -> Entry:
+    book, decided = results.coded.book, results.decided
+    key = results.keys[code.id]
+    chosen = decided.mask(((book.level(code.id), (key,)),))
+    known = [results.known[decided.items[place]] for place in np.flatnonzero(chosen)]
+    known.sort(key=lambda one: (-(one.views or 0), one.item))
+    posts = tuple(_post(one) for one in known[:MOST_POSTS])
+    return _plain_entry(book, code, key, _measures(study, decided, chosen), posts, len(known))
+
+
+def _post(one: Known) -> Post:
+    created = one.created.date().isoformat() if one.created else None
+    return Post(
+        one.item, one.title, one.link, one.author, one.licence, created, one.views, one.score, one.response_days
+    )
+
+
+def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:
+    seed = study.settings.study.seed
+    count = int(chosen.sum())
+    views, score, days, first = (
+        summary(decided.number(name)[chosen], seed)
+        for name in ("viewcount", "score", "response_days", "first_answer_days")
+    )
+    years = decided.attribute(YEAR)
+    dated = years.codes != NONE
+    when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
+    shares = yearly_shares(when, chosen[dated])
+    direction = trend(shares).direction if count else ""
+    by = next(iter(study.settings.attributes), None)
+    frameworks: tuple[tuple[str, int], ...] = ()
+    if by is not None:
+        attribute = decided.attribute(by)
+        codes = attribute.codes[chosen]
+        counts = np.bincount(codes[codes != NONE], minlength=len(attribute.keys)).tolist()
+        frameworks = tuple(zip(attribute.titles, counts, strict=True))
+    return Measures(
+        posts=count,
+        share=count / len(decided),
+        views=views.median, views_low=views.low, views_high=views.high,
+        score=score.median,
+        days=days.median, days_low=days.low, days_high=days.high,
+        first_answer_days=first.median,
+        frameworks=frameworks,
+        years=tuple((one.year, one.count, one.share) for one in shares),
+        trend={"rising": "Its share rises over the years.", "falling": "Its share falls over the years.",
+               "no trend": "Its share shows no trend over the years."}.get(direction, ""),
+    )  # fmt: skip
+
+
+def _from_printed(study: Study, printed: Printed) -> Handbook:
+    """Codes from the study's codebook file, numbers from the printed tables that name them."""
+    history = History()
+    history.record("codebook.import", read_codebook(study.root / CODEBOOK_FILE))
+    book, tree = history.latest, study.settings.results.tree
+    cited, figures = cited_keys(book, tree), _Figures.of(printed)
+    by = next(iter(study.settings.attributes.values()), None)
+    names = by.first_of if by is not None else ()
+    total = sum(figures.by_key.get((cited[code.id], TOTAL)) or 0 for code in book.children("", tree))
+    entries = [
+        _plain_entry(book, code, cited[code.id], figures.measures(book, code, cited[code.id], names, total))
+        for code in _in_order(book, tree)
+    ]
+    views = [one.measures.views for one in entries if len(one.path) == _OBJECT and one.measures.views is not None]
+    days = [one.measures.days for one in entries if len(one.path) == _OBJECT and one.measures.days is not None]
+    note = "Numbers are those printed in the publication; the posts behind them are not part of it."
+    middles = (float(np.median(values)) if values else None for values in (views, days))
+    return _handbook(study, book, tuple(entries), "printed", note, *middles)
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """Printed numbers: of codes by key and column, of lines by their group and title."""
+
+    by_key: Mapping[tuple[str, str], float | None]
+    by_line: Mapping[tuple[str, str], float | None]
+
+    @classmethod
+    def of(cls, printed: Printed) -> _Figures:
+        by_key: dict[tuple[str, str], float | None] = {}
+        by_line: dict[tuple[str, str], float | None] = {}
+        for layout in printed.settings.tables:
+            for row in printed.tables[layout.table]:
+                for column, text in row.cells.items():
+                    numbers = numbers_in(text)
+                    value = numbers[0][0] if numbers else None
+                    if layout.by == "title" and not row.total:
+                        by_line.setdefault((row.group.casefold(), row.title.casefold()), value)
+                    else:
+                        by_key.setdefault((row.name, column), value)
+        return cls(by_key, by_line)
+
+    def measures(self, book: Codebook, code: Code, key: str, names: tuple[str, ...], total: float) -> Measures:
+        groups = (code.parent, *code.across.values())
+        named = [(_name(book, group).casefold(), code.name.casefold()) for group in groups]
+        lines = [self.by_line[line] for line in named if line in self.by_line]
+        count = self.by_key.get((key, TOTAL), lines[0] if lines else None)
+        return Measures(
+            posts=None if count is None else int(count),
+            share=count / total if count is not None and total else None,
+            views=self.by_key.get((key, "viewcount")),
+            score=self.by_key.get((key, "score")),
+            days=self.by_key.get((key, "response_days")),
+            frameworks=tuple((name, int(self.by_key[key, name] or 0)) for name in names if (key, name) in self.by_key),
+        )
+
+
+def _name(book: Codebook, code: str) -> str:
+    return book.codes[code].name if code else ""

@@ -1,0 +1,101 @@
+"""Tables of popularity and difficulty: medians alone, or with quartiles, intervals and base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from quaestor.measures.records import Summary
+from quaestor.measures.summaries import summary
+from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
+from quaestor.publish.settings import PublishedTableSettings
+from quaestor.publish.shown import ABSENT, decimal, interval, whole
+from quaestor.study.results.counts import Part, base_note, grouped_rows, part_of, stub_of
+from quaestor.study.results.decided import Results
+
+ALL = "All"
+TITLES = {
+    "viewcount": "Viewcount",
+    "score": "Score",
+    "response_days": "Days to the accepted answer",
+    "first_answer_days": "Days to the first answer",
+}
+Conditions = tuple[tuple[str, tuple[str, ...]], ...]
+Cells = Callable[[str, Summary, Selection], list[Cell]]
+
+
+def title_of(measure: str) -> str:
+    return TITLES.get(measure, measure.replace("_", " ").capitalize())
+
+
+def medians_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
+    """The median of each measure, by row."""
+    columns = tuple(Column(name, title_of(name)) for name in asked.measures)
+
+    def cells(measure: str, found: Summary, selection: Selection) -> list[Cell]:
+        return [Cell((decimal(found.median),), (found.median,), selection)]
+
+    return _table(results, asked, columns, cells, seed)
+
+
+def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
+    """Base, median, 95 % interval and quartiles of each measure, by row."""
+    columns = tuple(
+        Column(f"{name}_{part}", title, spanner=title_of(name))
+        for name in asked.measures
+        for part, title in (("n", "n"), ("median", "Median"), ("ci", "95% CI"), ("quartiles", "Quartiles"))
+    )
+
+    def cells(measure: str, found: Summary, selection: Selection) -> list[Cell]:
+        return [
+            Cell((whole(found.n),), (found.n,), selection),
+            Cell((decimal(found.median),), (found.median,), selection),
+            Cell((interval(found.low, found.high),), (), selection),
+            Cell((interval(found.q1, found.q3),), (), selection),
+        ]
+
+    return _table(results, asked, columns, cells, seed)
+
+
+def _table(
+    results: Results, asked: PublishedTableSettings, columns: tuple[Column, ...], cells: Cells, seed: int
+) -> Table:
+    part = part_of(results, asked)
+    ways: set[str] = set()
+    groups = []
+    for group, keys in grouped_rows(results, part, asked):
+        attribute = part.decided.attribute(asked.rows[-1])
+        above: Conditions = ((asked.rows[0], (group,)),) if group else ()
+        rows = [
+            _row(part, asked, key, attribute.title(key), (*above, (attribute.name, (key,))), cells, seed, ways)
+            for key in keys
+        ]
+        title = ""
+        if group:
+            title = part.decided.attribute(asked.rows[0]).title(group)
+            title = f"({group}) {title}" if len(group) <= 3 else title
+            rows.append(_row(part, asked, group, "Overall", above, cells, seed, ways, total=True))
+        groups.append(Group(title, tuple(rows)))
+    if asked.total:
+        groups.append(Group("", (_row(part, asked, ALL, ALL, (), cells, seed, ways, total=True),)))
+    how = f"95% CI of the median by {' and '.join(sorted(ways))}." if ways and asked.kind == "summaries" else ""
+    notes = (base_note(part, results), how, f"{ABSENT}: no item has a value.", asked.note)
+    return Table(
+        asked.table, asked.title, stub_of(asked), columns, tuple(groups), notes=tuple(one for one in notes if one)
+    )
+
+
+def _row(
+    part: Part, asked: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
+    ways: set[str], *, total: bool = False,
+) -> Row:  # fmt: skip
+    chosen = part.decided.mask(conditions)
+    selection = Selection((*part.selection.conditions, *conditions))
+    made: list[Cell] = []
+    for measure in asked.measures:
+        found = summary(part.decided.number(measure)[np.flatnonzero(chosen)], seed)
+        if found.how:
+            ways.add(found.how)
+        made += cells(measure, found, selection)
+    return Row(key, title, tuple(made), total=total)

@@ -1,0 +1,151 @@
+"""All that is published of a study, computed once: tables, findings, quantities, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from quaestor.base.errors import QuaestorError, StateError
+from quaestor.coding.state import CLOSED, State
+from quaestor.coding.views import require_lead_view
+from quaestor.measures.records import Agreement
+from quaestor.publish.audit.explain import Alternatives
+from quaestor.publish.audit.records import Audit, Key
+from quaestor.publish.records import Finding, Table, Value
+from quaestor.study.agreement import round_agreement
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study
+from quaestor.study.funnel import last_result
+from quaestor.study.journal import has_journal
+from quaestor.study.ratings import note_view
+from quaestor.study.results.audit import audit_of, cells_by_name, require_printed
+from quaestor.study.results.decided import Results, results_from
+from quaestor.study.results.findings import findings_of
+from quaestor.study.results.printed import Printed, printed_folder, read_printed
+from quaestor.study.results.tables import make_table
+from quaestor.study.results.values import Computed, value_of
+
+Tell = Callable[[str], None]
+_QUICK = ("counts", "medians", "correlations")
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What a study says, and from what."""
+
+    computed: Computed
+    tables: Mapping[str, Table]
+    missing: Mapping[str, str]
+    """By table: why it cannot be made."""
+    findings: tuple[Finding, ...]
+    quantities: tuple[Value, ...]
+
+    @property
+    def results(self) -> Results:
+        if self.computed.results is None:
+            raise StateError("nothing has been decided yet: there is nothing to publish")
+        return self.computed.results
+
+
+@contextmanager
+def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
+    """What a study has to compute from; the journal stays open inside."""
+    found = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
+    if not has_journal(study):
+        if needs_results:
+            raise StateError("nothing has been decided yet: rate and settle a round first, or `quaestor replicate` one")
+        yield Computed(study, funnel=found[0] if found else None)
+        return
+    with open_coding(study) as coding:
+        _note_views(coding)
+        try:
+            results: Results | None = results_from(study, coding.state)
+        except StateError:
+            if needs_results:
+                raise
+            results = None
+        yield Computed(study, results, coding, found[0] if found else None, tuple(_agreements(coding.state)))
+
+
+def _note_views(coding: Coding) -> None:
+    """Results show what others said in a round: a lead who rated in it is on record as having seen it."""
+    for name, one in coding.state.rounds.items():
+        if one.status == CLOSED:
+            require_lead_view(coding.state, name, coding.lead, coding.lead)
+            note_view(coding, name, coding.lead)
+
+
+def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
+    for name, one in state.rounds.items():
+        if one.status == CLOSED:
+            for facet in one.plan.facets:
+                if facet.kind != "text":
+                    yield name, round_agreement(state, name, facet.id)
+
+
+def publication_of(computed: Computed, tell: Tell) -> Publication:
+    """Every table, finding and quantity; a table that cannot be made says why and stops nothing."""
+    tables: dict[str, Table] = {}
+    missing: dict[str, str] = {}
+    for asked in computed.study.settings.tables:
+        if computed.results is None:
+            missing[asked.table] = "nothing has been decided yet"
+            continue
+        try:
+            tables[asked.table] = make_table(computed.study, computed.results, asked)
+            rows = sum(1 for _ in tables[asked.table].rows())
+            tell(f"table {asked.table}: {asked.title} ({rows} rows)")
+        except StateError as error:
+            missing[asked.table] = str(error)
+            tell(f"table {asked.table}: cannot be made, {error}")
+    findings = findings_of(computed)
+    quantities = tuple(value_of(computed, asked) for asked in computed.study.settings.quantities)
+    return Publication(computed, tables, missing, findings, quantities)
+
+
+def audit_study(publication: Publication) -> Audit:
+    """The audit of what was computed against what was printed."""
+    study = publication.computed.study
+    printed = require_printed(read_printed(study), printed_folder(study))
+    other = _alternatives(publication, printed)
+    return audit_of(
+        publication.computed, printed, publication.tables, publication.findings, publication.quantities, other
+    )
+
+
+def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
+    """The cells as another version of the codebook, or the other coefficient, would give them."""
+    computed = publication.computed
+    if computed.results is None or computed.coding is None:
+        return {}
+    found: dict[str, Mapping[Key, float | str | None]] = {}
+    found["Spearman's ρ instead of Pearson's r"] = _other_coefficient(publication, printed)
+    latest = computed.coding.state.history.latest.version
+    for version in range(1, latest):
+        try:
+            results = results_from(computed.study, computed.coding.state, version, computed.results)
+            tables = {
+                asked.table: make_table(computed.study, results, asked)
+                for asked in computed.study.settings.tables
+                if asked.kind in _QUICK and not asked.where
+            }
+        except QuaestorError:
+            continue  # items of that version cannot be counted this way
+        found[f"version {version} of the codebook"] = cells_by_name(printed, tables)
+    return found
+
+
+def _other_coefficient(publication: Publication, printed: Printed) -> dict[Key, float | str | None]:
+    cells: dict[Key, float | str | None] = {}
+    for layout in printed.settings.tables:
+        table = publication.tables.get(layout.table)
+        if table is None or not any(column.key.endswith("_rho") for column in table.columns):
+            continue
+        for row in printed.tables[layout.table]:
+            for column in row.cells:
+                other = column[: -len("_r")] + "_rho" if column.endswith("_r") else ""
+                found = next((one for one in table.rows() if one.title.casefold() == row.name.casefold()), None)
+                cell = table.cell(found.key, other) if found is not None and other else None
+                cells[layout.table, row.name, column] = cell.values[0] if cell is not None and cell.values else None
+    return cells

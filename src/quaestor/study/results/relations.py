@@ -1,0 +1,212 @@
+"""Tables of how things go together: columns, measures, groups, attributes, years."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from quaestor.measures.association import association
+from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.counts import cross_counts
+from quaestor.measures.decided import NONE, Attribute
+from quaestor.measures.effects import cliffs_delta
+from quaestor.measures.groups import kruskal_wallis
+from quaestor.measures.records import Correlation
+from quaestor.measures.trends import trend, yearly_shares
+from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
+from quaestor.publish.settings import PublishedTableSettings
+from quaestor.publish.shown import ABSENT, decimal, interval, percent, probability, whole
+from quaestor.study.results.counts import TOTAL, Part, base_note, part_of, stub_of
+from quaestor.study.results.decided import YEAR, Results
+from quaestor.study.results.medians import ALL, title_of
+
+SIGNIFICANT = 0.05
+_STAR = {"*": "Significant at p < 0.05."}
+
+
+def correlations_table(results: Results, asked: PublishedTableSettings, kind: str) -> Table:
+    """How the counts of two columns go together over the rows of a level, group by group."""
+    part = part_of(results, asked)
+    groups = part.decided.attribute(asked.rows[0])
+    over = part.decided.attribute(asked.over or "")
+    by = part.decided.attribute(asked.columns or "")
+    counts = cross_counts(over.codes, len(over.keys), by.codes, len(by.keys))
+    columns = tuple(
+        Column(f"{first}_vs_{second}_{part_}", title, spanner=f"{first} vs. {second}")
+        for first, second in asked.against
+        for part_, title in (("r", "r"), ("p", "p"), ("rho", "ρ"), ("rho_p", "p of ρ"))
+    )
+    rows = []
+    for key in [*groups.keys, ALL]:
+        places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]
+        cells: list[Cell] = []
+        for pair in asked.against:
+            x, y = (_column(counts[places], by, name) for name in pair)
+            named = [name for name in pair if name != TOTAL]
+            selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
+            if len(named) == len(pair):
+                selection = selection.narrowed(by.name, *named)
+            cells += _both(pearson(x, y), spearman(x, y), selection)
+        title = key if key == ALL else groups.title(key)
+        rows.append(Row(key, title, tuple(cells), total=key == ALL))
+    printed = "Pearson's r" if kind == "pearson" else "Spearman's ρ"
+    notes = (
+        base_note(part, results),
+        f"Correlation of counts over {over.name} values; both Pearson's r and Spearman's ρ, of which the study "
+        f"prints {printed}.",
+        f"{ABSENT}: one of the two columns does not vary, or has fewer than three rows.",
+        asked.note,
+    )
+    return Table(
+        asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
+        tuple(one for one in notes if one),
+    )  # fmt: skip
+
+
+def _column(counts: np.ndarray, by: Attribute, name: str) -> np.ndarray:
+    return counts.sum(axis=1) if name == TOTAL else counts[:, by.place(name)]
+
+
+def _both(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:
+    cells = []
+    for one in (first, second):
+        star = ("*",) if one.p is not None and one.p < SIGNIFICANT else ()
+        cells.append(Cell((decimal(one.value),), (one.value,), selection, star))
+        cells.append(Cell((probability(one.p),), (one.p,), selection))
+    return cells
+
+
+def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
+    """How measures of the same items go together: both coefficients, always."""
+    part = part_of(results, asked)
+    columns = (
+        Column("n", "n"),
+        Column("pearson_r", "r", spanner="Pearson"), Column("pearson_ci", "95% CI", spanner="Pearson"),
+        Column("pearson_p", "p", spanner="Pearson"),
+        Column("spearman_rho", "ρ", spanner="Spearman"), Column("spearman_ci", "95% CI", spanner="Spearman"),
+        Column("spearman_p", "p", spanner="Spearman"),
+    )  # fmt: skip
+    rows = []
+    for first, second in combinations(asked.measures, 2):
+        x, y = part.decided.number(first), part.decided.number(second)
+        found = (pearson(x, y), spearman(x, y))
+        cells = [Cell((whole(found[0].n),), (found[0].n,), part.selection)]
+        for one in found:
+            star = ("*",) if one.p is not None and one.p < SIGNIFICANT else ()
+            cells.append(Cell((decimal(one.value),), (one.value,), part.selection, star))
+            cells.append(Cell((interval(one.low, one.high),), (), part.selection))
+            cells.append(Cell((probability(one.p),), (one.p,), part.selection))
+        rows.append(Row(f"{first}-{second}", f"{title_of(first)} – {title_of(second).lower()}", tuple(cells)))
+    note = "Pearson's r follows the few largest values of a heavy tail; Spearman's ρ goes by ranks."
+    notes = (base_note(part, results), note, asked.note)
+    return Table(
+        asked.table, asked.title, asked.stub or "measures", columns, (Group("", tuple(rows)),), _STAR,
+        tuple(one for one in notes if one),
+    )  # fmt: skip
+
+
+def comparison_table(results: Results, asked: PublishedTableSettings) -> Table:
+    """Whether groups differ in a measure, which two do, and by how much."""
+    part = part_of(results, asked)
+    attribute = part.decided.attribute(asked.rows[0])
+    columns = (Column("z", "z"), Column("p", "p"), Column("holm", "p (Holm)"), Column("delta", "Cliff's δ"),
+               Column("delta_ci", "95% CI"), Column("band", "Effect", numeric=False))  # fmt: skip
+    groups, notes = [], [base_note(part, results)]
+    for measure in asked.measures:
+        values = part.decided.number(measure)
+        found = kruskal_wallis(values, attribute.codes, len(attribute.keys))
+        said = found.undefined or (
+            f"H = {decimal(found.statistic)}, df = {found.df}, p {_equals(found.p)}, n = {found.n}"
+        )
+        notes.append(f"{title_of(measure)}, Kruskal–Wallis: {said}.")
+        rows = []
+        for pair in found.pairs:
+            first, second = attribute.keys[pair.first], attribute.keys[pair.second]
+            delta = cliffs_delta(values[attribute.codes == pair.first], values[attribute.codes == pair.second])
+            selection = part.selection.narrowed(attribute.name, first, second)
+            star = ("*",) if pair.adjusted < SIGNIFICANT else ()
+            cells = (
+                Cell((decimal(pair.z),), (pair.z,), selection),
+                Cell((probability(pair.p),), (pair.p,), selection),
+                Cell((probability(pair.adjusted),), (pair.adjusted,), selection, star),
+                Cell((decimal(delta.value),), (delta.value,), selection),
+                Cell((interval(delta.low, delta.high),), (), selection),
+                Cell((delta.band or ABSENT,), (), selection),
+            )
+            title = f"{attribute.titles[pair.first]} – {attribute.titles[pair.second]}"
+            rows.append(Row(f"{measure}:{first}-{second}", title, cells))
+        groups.append(Group(title_of(measure), tuple(rows)))
+    notes.append("Pairs by Dunn's test, adjusted by Holm's method; δ > 0: the first of a pair tends to be larger.")
+    footnotes = {"*": "Significant at p < 0.05 after Holm's correction."}
+    return Table(asked.table, asked.title, stub_of(asked), columns, tuple(groups), footnotes,
+                 (*notes, *([asked.note] if asked.note else [])))  # fmt: skip
+
+
+def _equals(p: float | None) -> str:
+    text = probability(p)
+    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
+
+
+def association_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
+    """Whether two attributes depend on each other, and how closely."""
+    part = part_of(results, asked)
+    across = part.decided.attribute(asked.columns or "")
+    columns = (Column("n", "n"), Column("test", "Test", numeric=False), Column("statistic", "χ²"), Column("df", "df"),
+               Column("p", "p"), Column("cramers_v", "Cramér's V"))  # fmt: skip
+    rows, notes = [], [base_note(part, results)]
+    for name in asked.rows:
+        attribute = part.decided.attribute(name)
+        counts = cross_counts(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
+        found = association(counts, seed)
+        star = ("*",) if found.p is not None and found.p < SIGNIFICANT else ()
+        cells = (
+            Cell((whole(found.n),), (found.n,), part.selection),
+            Cell((found.test or ABSENT,), (), part.selection),
+            Cell((decimal(found.statistic),), (found.statistic,), part.selection),
+            Cell((ABSENT if found.df is None else whole(found.df),), (found.df,), part.selection),
+            Cell((probability(found.p),), (found.p,), part.selection, star),
+            Cell((decimal(found.cramers_v),), (found.cramers_v,), part.selection),
+        )
+        if found.undefined:
+            notes.append(f"{name}: {found.undefined}.")
+        rows.append(Row(name, f"{name} × {across.name}", cells))
+    return Table(asked.table, asked.title, asked.stub or "attributes", columns, (Group("", tuple(rows)),), _STAR,
+                 (*notes, *([asked.note] if asked.note else [])))  # fmt: skip
+
+
+def trends_table(results: Results, asked: PublishedTableSettings) -> Table:
+    """The share of each row by year, and whether it rises or falls."""
+    part = part_of(results, asked)
+    attribute, years = part.decided.attribute(asked.rows[0]), part.decided.attribute(YEAR)
+    columns = (
+        *(Column(year, year, ("", "95% CI"), spanner="Share of the year's items") for year in years.keys),
+        Column("tau", "τ", spanner="Mann–Kendall"), Column("p", "p", spanner="Mann–Kendall"),
+        Column("direction", "Trend", spanner="Mann–Kendall", numeric=False),
+    )  # fmt: skip
+    rows = [_trend(part, attribute, years, place) for place in range(len(attribute.keys))]
+    notes = (base_note(part, results), "Shares with Wilson's 95% interval.", asked.note)
+    return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
+                 tuple(one for one in notes if one))  # fmt: skip
+
+
+def _trend(part: Part, attribute: Attribute, years: Attribute, place: int) -> Row:
+    dated = years.codes != NONE
+    when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
+    shares = yearly_shares(when, (attribute.codes == place)[dated], [int(key) for key in years.keys])
+    found = trend(shares)
+    selection = part.selection.narrowed(attribute.name, attribute.keys[place])
+    by_year = {str(one.year): one for one in shares}
+    cells = [
+        Cell((percent(one.share), interval(one.low and 100 * one.low, one.high and 100 * one.high, 1)),
+             (one.share,), selection.narrowed(YEAR, year))
+        for year in years.keys
+        for one in [by_year[year]]
+    ]  # fmt: skip
+    star = ("*",) if found.p is not None and found.p < SIGNIFICANT else ()
+    cells += [
+        Cell((decimal(found.tau),), (found.tau,), selection),
+        Cell((probability(found.p),), (found.p,), selection, star),
+        Cell((found.direction or ABSENT,), (), selection),
+    ]
+    return Row(attribute.keys[place], attribute.titles[place], tuple(cells))

@@ -1,0 +1,133 @@
+"""A bundled study from its public replication data: labelled items in, decisions and moves on record."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from quaestor.base.errors import InputError
+from quaestor.coding.decisions import import_published
+from quaestor.coding.records import Codebook
+from quaestor.corpus.engine import engine
+from quaestor.corpus.questions import read_questions
+from quaestor.store.records import NewAct
+from quaestor.study.codebook import CODEBOOK_FILE
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.labels import LABELS_FILE, Labels, read_labels
+from quaestor.study.sources import ingest_source
+from quaestor.study.templates import new_study, template_folder
+
+LABELS = "labels"
+"""The name under which published labels are on record."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A labelled item whose label names nothing that the codebook knows."""
+
+    item: str
+    label: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A study made from labelled items, and what was left behind."""
+
+    study: Study
+    labelled: int
+    rejected: int
+    unread: tuple[Unread, ...]
+
+
+def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]) -> Loaded:
+    """A study folder from a bundled study and a file of labelled items; each part through its front door."""
+    labels = read_labels(template_folder(name))
+    if not labels.source:
+        raise InputError(f"{LABELS_FILE} of {name} does not say how a file of labelled items is read: add [source]")
+    if not data.is_file():
+        raise InputError(f"there is no file {data}: give the labelled items of the replication package")
+    new_study(folder, name)
+    copy = folder / f"{labels.source['name']}{data.suffix.lower() or '.csv'}"
+    shutil.copyfile(data, copy)
+    _point_to(folder, labels, copy.name)
+    study = open_study(folder)
+    tell(f"a new study from the bundled {name}, with {data.name} as its source")
+    report = ingest_source(study, labels.source["name"])
+    rows = report.manifest.tables["items"]
+    tell(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
+    if not rows.rows:
+        first = f", for example: {report.first_reason('items')}" if rows.rejected else ""
+        raise InputError(f"no row of {data} could be read{first}")
+    unread = _decide(study, labels)
+    tell(f"labels under their own codebook, then {len(labels.moves)} moves to the printed one")
+    return Loaded(open_study(folder), rows.rows, rows.rejected, unread)
+
+
+def _point_to(folder: Path, labels: Labels, file: str) -> None:
+    """Let the study's results come from the labelled items."""
+    path = folder / "study.toml"
+    document = tomlkit.parse(path.read_text("utf-8"))
+    source = tomlkit.table()
+    source.update({"kind": "table", "path": file, "item": labels.source["item"]})
+    source.add("columns", dict(labels.source["columns"]))
+    document["sources"][labels.source["name"]] = source
+    results = tomlkit.table()
+    results.update(
+        {
+            "tree": "issue",
+            "code": f"{LABELS}.code",
+            "phrase": f"{LABELS}.phrase",
+            "source": labels.source["name"],
+            "taxonomy": CODEBOOK_FILE,
+        }
+    )
+    document["results"] = results
+    path.write_text(tomlkit.dumps(document), "utf-8")
+
+
+def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
+    """Put the labels on record under the codebook they were given under, then move on to the printed one."""
+    rows = _labelled(study, labels)
+    with open_coding(study) as coding:
+        _change(coding, "codebook.import", labels.payload())
+        book = coding.state.history.latest
+        entries, unread = _entries(labels, book, rows)
+        act = import_published(LABELS, coding.lead, str(labels.source["name"]), entries, book.version)
+        coding.act(lambda state: act)
+        for kind, said in labels.moves:
+            _change(coding, kind, said)
+    return tuple(unread)
+
+
+def _change(coding: Coding, kind: str, said: Mapping[str, Any]) -> None:
+    payload = dict(said)
+    coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.then(kind, payload).version))
+
+
+def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:
+    evidence = study.evidence_of(str(labels.source["name"]))
+    study.funnel_folder.mkdir(parents=True, exist_ok=True)
+    with engine(study.funnel_folder) as connection:
+        rows = read_questions(connection, evidence).select("item", "label").to_pyarrow().to_pylist()
+    return [(row["item"], str(row[labels.source["label"]])) for row in rows]
+
+
+def _entries(labels: Labels, book: Codebook, rows: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], list[Unread]]:
+    entries: list[dict[str, Any]] = []
+    unread = []
+    for item, label in rows:
+        try:
+            _, code = labels.read(label, book)
+        except InputError as error:
+            unread.append(Unread(item, label, str(error)))
+            continue
+        entries.append({"item": item, "facet": "code", "answer": code})
+        entries.append({"item": item, "facet": "phrase", "answer": labels.phrase(label)})
+    return entries, unread

@@ -1,0 +1,178 @@
+"""The report of a study: everything computed, drawn and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor import __version__
+from quaestor.base.files import write_whole
+from quaestor.publish.audit.records import Audit
+from quaestor.publish.figures.records import Figure
+from quaestor.publish.records import Table
+from quaestor.publish.report.audit_page import write_audit_page
+from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Report, Section
+from quaestor.publish.report.write import MOST_LISTED, write_report
+from quaestor.study.folder import Study
+from quaestor.study.results import figures
+from quaestor.study.results.audit_json import audit_json
+from quaestor.study.results.decided import YEAR, Results
+from quaestor.study.results.findings import failures
+from quaestor.study.results.printed import read_printed
+from quaestor.study.results.publication import Publication, audit_study, computed_of, publication_of
+from quaestor.study.results.threats import threats_of
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ReportOutcome:
+    """Where the report is, and which findings its values no longer support."""
+
+    folder: Path
+    tables: int
+    figures: int
+    findings: int
+    failures: tuple[str, ...]
+    missing: dict[str, str]
+    audit: Audit | None
+
+
+def report_folder(study: Study) -> Path:
+    return study.published / "report"
+
+
+def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> ReportOutcome:
+    """Rebuild every table, figure and finding into published/report; the same study gives the same bytes."""
+    with computed_of(study) as computed:
+        publication = publication_of(computed, tell)
+        report = _report(publication, tell)
+        folder = report_folder(study)
+        write_report(report, folder, lambda words: None)
+        audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
+    if audit is not None:
+        text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
+        write_whole(folder / "audit.json", f"{text}\n".encode())
+        linked = report.columns is not None
+        write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
+    drawn = sum(len(section.figures) for section in report.sections)
+    failed = tuple(failures(publication.findings))
+    return ReportOutcome(
+        folder, len(publication.tables), drawn, len(publication.findings), failed, dict(publication.missing), audit
+    )
+
+
+def _report(publication: Publication, tell: Tell) -> Report:
+    computed, results = publication.computed, publication.results
+    about = computed.study.settings.study
+    return Report(
+        title=about.title or about.name,
+        description=about.description,
+        notices=tuple(_notices(results)),
+        facts=tuple(_facts(publication)),
+        findings=publication.findings,
+        sections=tuple(_sections(publication, tell)),
+        threats=threats_of(computed),
+        missing=publication.missing,
+        columns=item_columns(results),
+        generated_by=f"Made by quaestor {__version__} from {len(results.decided):,} decided items",
+        address=computed.study.settings.report.address,
+        has_audit=read_printed(computed.study) is not None,
+    )
+
+
+def _notices(results: Results) -> list[str]:
+    found = []
+    if results.synthetic:
+        found.append(f"Synthetic evidence: {results.synthetic}. No number here says anything about the world.")
+    if results.coded.simulated:
+        found.append("The raters were simulated.")
+    if results.coded.source:
+        found.append(f"The codes are published labels ({results.coded.source}), not ratings of this study.")
+    return found
+
+
+def _facts(publication: Publication) -> list[Fact]:
+    results = publication.results
+    facts = [Fact(f"{len(results.decided):,}", "decided items")]
+    tree = results.coded.book.facets[publication.computed.study.settings.results.tree]
+    for level in tree.levels:
+        codes = results.decided.attribute(level).codes
+        facts.append(Fact(f"{len(set(codes[codes >= 0].tolist())):,}", f"{level} codes in use"))
+    years = results.decided.attribute(YEAR).keys
+    if years:
+        facts.append(Fact(f"{years[0]}–{years[-1]}", "years"))
+    held = sum(finding.holds for finding in publication.findings)
+    if publication.findings:
+        facts.append(Fact(f"{held} of {len(publication.findings)}", "findings supported"))
+    return facts
+
+
+def _sections(publication: Publication, tell: Tell) -> list[Section]:
+    computed, results = publication.computed, publication.results
+    asked = {one.table: one for one in computed.study.settings.tables}
+    tables = publication.tables
+
+    def chosen(*kinds: str, folded: bool = False) -> tuple[Table, ...]:
+        return tuple(
+            table
+            for name, table in tables.items()
+            if asked[name].kind in kinds and (bool(asked[name].where) == folded or asked[name].kind != "counts")
+        )
+
+    def drawn(*found: Figure | None) -> tuple[Figure, ...]:
+        made = tuple(figure for figure in found if figure is not None)
+        for figure in made:
+            tell(f"figure {figure.name}: {figure.title}")
+        return made
+
+    sections = [
+        Section(
+            "How it was made",
+            figures=drawn(
+                figures.process_figure(computed),
+                figures.funnel_figure(computed),
+                figures.forest_figure(computed),
+                figures.discrepancy_figure(computed),
+            ),
+        ),
+        Section(
+            "The taxonomy",
+            figures=drawn(
+                figures.by_year_figure(computed, results),
+                figures.treemap_figure(computed, results),
+                figures.heat_map_figure(computed, results),
+                figures.trend_figure(computed, results),
+            ),
+            tables=chosen("counts", "codes", "correlations", "association", "trends"),
+            folded=chosen("counts", folded=True),
+        ),
+        Section(
+            "Popularity and difficulty",
+            figures=drawn(figures.popularity_figure(computed, results)),
+            tables=chosen("medians", "summaries", "measures", "comparison", "filter"),
+        ),
+    ]
+    return [one for one in sections if one.figures or one.tables or one.folded]
+
+
+def item_columns(results: Results) -> ItemColumns | None:
+    """The items for the page that lists those behind a number."""
+    decided = results.decided
+    if len(decided) > MOST_LISTED:
+        return None
+    items = []
+    for item in decided.items:
+        one = results.known[item]
+        created = one.created.date().isoformat() if one.created else ""
+        days = None if one.response_days is None else round(one.response_days, 4)
+        items.append(
+            ListedItem(item, one.title, one.link, one.author, one.licence, created, one.views, one.score, days)
+        )
+    attributes = {
+        name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
+        for name, attribute in decided.attributes.items()
+    }
+    return ItemColumns(tuple(items), attributes)

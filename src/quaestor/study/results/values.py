@@ -1,0 +1,250 @@
+"""One computed value at a time: what a finding or a printed figure speaks of."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quaestor.base.errors import QuaestorError
+from quaestor.coding.decisions import disagreements
+from quaestor.coding.decisions import kept as kept_items
+from quaestor.coding.state import CLOSED, State
+from quaestor.corpus.evidence import read_manifest
+from quaestor.corpus.records import FunnelResult
+from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.records import Agreement
+from quaestor.publish.records import Selection, Value
+from quaestor.publish.settings import ValueSettings
+from quaestor.publish.shown import decimal, percent, series
+from quaestor.study.coding import Coding
+from quaestor.study.folder import Study
+from quaestor.study.results.decided import Results
+
+SIGNIFICANT = 0.05
+SHARE, DAYS, NAMES = "share", "days", "names"
+
+
+@dataclass(frozen=True)
+class Computed:
+    """All that values are computed from; what a study lacks is None."""
+
+    study: Study
+    results: Results | None = None
+    coding: Coding | None = None
+    funnel: FunnelResult | None = None
+    agreements: tuple[tuple[str, Agreement], ...] = ()
+    """By closed round: the agreement on each of its facets."""
+
+    @property
+    def state(self) -> State | None:
+        return self.coding.state if self.coding is not None else None
+
+
+def value_of(computed: Computed, asked: ValueSettings) -> Value:
+    """A value, and whether it is what its sentence needs."""
+    try:
+        found = _KINDS[asked.kind](computed, asked)
+    except QuaestorError as error:
+        found = _unknown(asked, str(error))
+    if not found.known:
+        return replace(found, holds=not _demands(asked))
+    wanted = computed.results.decided.attribute(asked.of or "") if asked.are and computed.results is not None else None
+    return _judged(found, asked, tuple(wanted.title(key) for key in asked.are) if wanted is not None else asked.are)
+
+
+def _unknown(asked: ValueSettings, why: str) -> Value:
+    return Value(asked.name, asked.claim, "unknown", why=why)
+
+
+def _conditions(where: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((name, tuple(keys)) for name, keys in where.items())
+
+
+def _results(computed: Computed) -> Results:
+    if computed.results is None:
+        raise _Missing("nothing has been decided yet")
+    return computed.results
+
+
+class _Missing(QuaestorError):
+    """The study does not have what a value is computed from."""
+
+
+def _share(computed: Computed, asked: ValueSettings) -> Value:
+    decided = _results(computed).decided
+    among, where = _conditions(asked.among), _conditions(asked.where)
+    base, count = int(decided.mask(among).sum()), int(decided.mask((*among, *where)).sum())
+    if not base:
+        return _unknown(asked, "no item is in the base")
+    selection = Selection((*among, *where))
+    return Value(asked.name, asked.claim, percent(count / base), count / base, unit=SHARE, selection=selection)
+
+
+def _count(computed: Computed, asked: ValueSettings) -> Value:
+    where = (*_conditions(asked.among), *_conditions(asked.where))
+    count = int(_results(computed).decided.mask(where).sum())
+    return Value(asked.name, asked.claim, str(count), count, selection=Selection(where))
+
+
+def _distinct(computed: Computed, asked: ValueSettings) -> Value:
+    decided = _results(computed).decided
+    where = (*_conditions(asked.among), *_conditions(asked.where))
+    codes = decided.attribute(asked.of or "").codes[decided.mask(where)]
+    count = len(np.unique(codes[codes >= 0]))
+    return Value(asked.name, asked.claim, str(count), count, selection=Selection(where))
+
+
+def _rank(computed: Computed, asked: ValueSettings) -> Value:
+    """The first values of an attribute by their count, or by the median of a measure."""
+    decided = _results(computed).decided
+    attribute = decided.attribute(asked.of or "")
+    chosen = decided.mask((*_conditions(asked.among), *_conditions(asked.where)))
+    sizes: dict[str, float] = {}
+    for place, key in enumerate(attribute.keys):
+        mine = chosen & (attribute.codes == place)
+        if asked.measure is None:
+            sizes[key] = float(mine.sum())
+            continue
+        values = decided.number(asked.measure)[mine]
+        values = values[~np.isnan(values)]
+        if len(values):
+            sizes[key] = float(np.median(values))
+    if not sizes or not len(decided):
+        return _unknown(asked, f"no item has a {asked.measure or 'value'}")
+    ranked = sorted(sizes, key=lambda key: sizes[key], reverse=not asked.lowest)[: asked.top]
+    titles = [attribute.title(key) for key in ranked]
+    selection = Selection((*_conditions(asked.among), (attribute.name, tuple(ranked))))
+    return Value(asked.name, asked.claim, series(titles), names=tuple(ranked), unit=NAMES, selection=selection)
+
+
+def _median(computed: Computed, asked: ValueSettings) -> Value:
+    decided = _results(computed).decided
+    where = (*_conditions(asked.among), *_conditions(asked.where))
+    values = decided.number(asked.measure or "")[decided.mask(where)]
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return _unknown(asked, f"no such item has a {asked.measure}")
+    number = float(np.median(values))
+    unit = DAYS if str(asked.measure).endswith("_days") else ""
+    return Value(asked.name, asked.claim, decimal(number), number, unit=unit, selection=Selection(where))
+
+
+def _correlation(computed: Computed, asked: ValueSettings) -> Value:
+    decided = _results(computed).decided
+    where = (*_conditions(asked.among), *_conditions(asked.where))
+    chosen = decided.mask(where)
+    printed = computed.study.settings.measures.correlation
+    measure = pearson if printed == "pearson" else spearman
+    found = measure(decided.number(asked.measure or "")[chosen], decided.number(asked.against or "")[chosen])
+    if found.value is None:
+        return _unknown(asked, found.undefined)
+    value = Value(asked.name, asked.claim, decimal(found.value), found.value, selection=Selection(where))
+    if asked.significant and (found.p is None or found.p >= SIGNIFICANT):
+        return replace(value, holds=False, why=f"p is {decimal(found.p, 3)}, not below {SIGNIFICANT}")
+    return value
+
+
+def _agreement(computed: Computed, asked: ValueSettings) -> Value:
+    coding, name = _round(computed, asked)
+    facet = asked.facet or coding.state.rounds[name].plan.measured
+    found = next((one for of, one in computed.agreements if of == name and one.facet == facet), None)
+    if found is None or found.kappa.value is None:
+        return _unknown(asked, f"the agreement of {name} is not defined")
+    return Value(asked.name, asked.claim, decimal(found.kappa.value), found.kappa.value)
+
+
+def _round(computed: Computed, asked: ValueSettings) -> tuple[Coding, str]:
+    name = asked.round or ""
+    state = computed.state
+    if computed.coding is None or state is None or name not in state.rounds:
+        raise _Missing(f"the round {name} has not been opened")
+    if state.rounds[name].status != CLOSED:
+        raise _Missing(f"the round {name} is still open")
+    return computed.coding, name
+
+
+def _of_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
+    def value(computed: Computed, asked: ValueSettings) -> Value:
+        coding, name = _round(computed, asked)
+        found = count(coding.state, name)
+        return Value(asked.name, asked.claim, str(found), found)
+
+    return value
+
+
+def _kept(state: State, name: str) -> int:
+    chosen = kept_items(state, name)
+    if chosen is None:
+        raise _Missing(f"the round {name} is not settled")
+    return len(chosen)
+
+
+def _step(computed: Computed, asked: ValueSettings) -> Value:
+    steps = computed.funnel.steps if computed.funnel is not None else ()
+    found = next((step.kept for step in steps if step.step == asked.step), None)
+    if found is None:
+        raise _Missing(f"the funnel has no result of the step {asked.step!r}")
+    return Value(asked.name, asked.claim, str(found), found)
+
+
+def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
+    def value(computed: Computed, asked: ValueSettings) -> Value:
+        manifest = read_manifest(computed.study.evidence_of(computed.study.funnel_source()))
+        entry = manifest.tables.get("posts") if manifest is not None else None
+        if entry is None:
+            raise _Missing("no dump has been read")
+        found = int(entry.notable.get(f"{key}_read", entry.notable.get(key, 0)))
+        return Value(asked.name, asked.claim, str(found), found)
+
+    return value
+
+
+_KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
+    "share": _share,
+    "count": _count,
+    "distinct": _distinct,
+    "rank": _rank,
+    "median": _median,
+    "correlation": _correlation,
+    "agreement": _agreement,
+    "disagreements": _of_round(lambda state, name: len(disagreements(state, name))),
+    "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
+    "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
+    "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
+    "kept": _of_round(_kept),
+    "excluded": _of_round(lambda state, name: len(state.rounds[name].plan.items) - _kept(state, name)),
+    "step": _step,
+    "questions": _posts("questions"),
+    "answers": _posts("answers"),
+}
+
+
+def _demands(asked: ValueSettings) -> bool:
+    bounds = (asked.equals, asked.at_least, asked.at_most, asked.more_than, asked.less_than)
+    return bool(asked.are or asked.significant or any(bound is not None for bound in bounds))
+
+
+def _judged(found: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Value:
+    """Whether a value is what it has to be; where not, what it had to be."""
+    if not found.holds:
+        return found
+    if asked.are:
+        same = found.names == asked.are if asked.in_order else set(found.names) == set(asked.are)
+        order = " in this order" if asked.in_order else ""
+        return found if same else replace(found, holds=False, why=f"it had to be {series(list(titles))}{order}")
+    number = found.number if found.number is not None else 0.0
+    tests = (
+        (asked.equals, operator.eq, "equal to"),
+        (asked.at_least, operator.ge, "at least"),
+        (asked.at_most, operator.le, "at most"),
+        (asked.more_than, operator.gt, "more than"),
+        (asked.less_than, operator.lt, "less than"),
+    )
+    for bound, holds, words in tests:
+        if bound is not None and not holds(number, bound):
+            shown = percent(bound) if found.unit == SHARE else f"{bound:g}"
+            return replace(found, holds=False, why=f"it had to be {words} {shown}")
+    return found

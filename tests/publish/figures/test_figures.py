@@ -1,0 +1,181 @@
+"""What each figure says, and that none breaks on the data of an odd study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+
+from drawings import assert_text_inside
+from quaestor.coding.records import SetCurve
+from quaestor.publish.figures.by_year import draw_by_year
+from quaestor.publish.figures.discrepancy import draw_discrepancy
+from quaestor.publish.figures.drawing import svg_of
+from quaestor.publish.figures.forest import draw_forest
+from quaestor.publish.figures.funnel import draw_funnel
+from quaestor.publish.figures.heat_map import draw_heat_map
+from quaestor.publish.figures.pages import pdf_of
+from quaestor.publish.figures.popularity_difficulty import draw_popularity_difficulty
+from quaestor.publish.figures.process import draw_process
+from quaestor.publish.figures.records import (
+    Column,
+    Estimate,
+    Figure,
+    Kept,
+    Part,
+    Place,
+    Series,
+    Share,
+    Stage,
+    Step,
+    Trend,
+)
+from quaestor.publish.figures.taxonomy import draw_treemap
+from quaestor.publish.figures.trend import draw_trend
+
+LONG = "A framework with a name that nobody would choose because it does not end where names usually end"
+HOSTILE = "</text><script>alert('1')</script> & \"\x00\x07\ud800\ufffe{{datum.x}}"
+YEARS = tuple(range(2010, 2026))
+
+WRITTEN = {
+    "process": ("22,000,000 questions", "14,203 posts", "10 findings", "Collect", "Confirm each triplet"),
+    "funnel": ("90,697", "14,203", "15.7% kept, 76,494 left out", "how-to in the title"),
+    "by-year": ("TensorFlow, 815 in all", "324", "PyTorch, 76 in all", "28", "2015", "2018"),
+    "treemap": ("Data processing", "Object 0", "403", "area: posts · shade: median days to the accepted answer"),
+    "heat-map": ("44.2%", "46.8%", "0%", "–", "n = 1,897", "Runtime environment"),
+    "popularity-difficulty": ("popular and hard", "seldom seen and hard", "median 640", "median 1.90", "Object 39"),
+    "discrepancy": ("raters differ", "not in earlier sets", "set"),
+    "forest": (
+        "0.53 [0.36, 0.70]",
+        "moderate",
+        "needed: 0.6",
+        "undefined: every rater gave the same code",
+        "0.2",
+        "0.8",
+    ),
+    "trend": ("Data processing", "no clear trend", "34.0%", "2015", "2021"),
+}
+SPOKEN = {
+    "process": ("3 stages", "Load the dump (22,000,000 questions)", "Confirm each triplet."),
+    "funnel": ("by tag: 90,697 posts", "not closed: 3,842 (27.1% kept, 10,361 left out)"),
+    "by-year": ("TensorFlow has 815 posts in all, most of them in 2018 (324)", "2015 to 2018"),
+    "treemap": ("4 phases", "the largest object Object 0 (403)", "Darkest by median days to the accepted answer"),
+    "heat-map": ("TensorFlow (n = 1,897): Data processing 44.2%, Model setting 28.1%, Model training 13.1%",),
+    "popularity-difficulty": ("40 objects", "640 views and 1.90 days", "objects are popular and hard"),
+    "discrepancy": ("60 sets with 1,440 phrases", "From set 1 to set 60 discrepancy goes from 44.7% to 0.1%"),
+    "forest": ("pilot: 0.53, 95% interval 0.36 to 0.70, moderate (n = 100)", "drift: undefined, every rater", "0.6"),
+    "trend": ("Model setting: 34.0% in 2015", "in 2021 (interval 25.0% to 40.0%)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_numbers_are_written_in_the_drawing(name: str, drawn: dict[str, str]) -> None:
+    assert set(WRITTEN[name]) <= set(_texts(drawn[name]))
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_the_words_of_a_figure_tell_its_key_numbers(name: str, figures: dict[str, Figure]) -> None:
+    for words in SPOKEN[name]:
+        assert words in figures[name].alt
+
+
+EMPTY: dict[str, Callable[[], Figure]] = {
+    "process": lambda: draw_process([Stage("nothing in it", ())]),
+    "funnel": lambda: draw_funnel([]),
+    "by-year": lambda: draw_by_year([], []),
+    "treemap": lambda: draw_treemap([Part("phase", "object", 0)]),
+    "heat-map": lambda: draw_heat_map([], []),
+    "popularity": lambda: draw_popularity_difficulty(
+        [Place("phase", "object", 1, None, 2.0)], median_views=None, median_days=None
+    ),
+    "discrepancy": lambda: draw_discrepancy([]),
+    "forest": lambda: draw_forest([]),
+    "trend": lambda: draw_trend([Trend("phase", ())]),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_without_data_a_figure_says_so(name: str) -> None:
+    figure = EMPTY[name]()
+    assert re.search(r"\b(no|not?hing)\b", figure.alt)
+    texts = _texts(svg_of(figure))
+    assert len(texts) == 1
+    assert texts[0] in figure.alt
+
+
+ODD: dict[str, Callable[[], Figure]] = {
+    "one step": lambda: draw_process([Stage("Only", (Step("this"),))]),
+    "seven stages of long steps": lambda: draw_process([Stage(LONG, (Step(LONG, 10**12, LONG), Step(HOSTILE)))] * 7),
+    "a funnel of zeros": lambda: draw_funnel([Kept("all", 0), Kept("kept", 0)]),
+    "a funnel that keeps everything": lambda: draw_funnel([Kept(LONG, 10**9), Kept(HOSTILE, 10**9), Kept("one", 1)]),
+    "one year": lambda: draw_by_year([2020], [Series("PyTorch", (7,))]),
+    "a year of nothing": lambda: draw_by_year([2020, 2021], [Series("PyTorch", (0, 0))]),
+    "twelve frameworks": lambda: draw_by_year(YEARS, [Series(f"{LONG} {at}", (at,) * 16) for at in range(12)]),
+    "one object": lambda: draw_treemap([Part("phase", "object", 1, 0.0)]),
+    "objects without a value": lambda: draw_treemap([Part("phase", LONG, 10), Part(HOSTILE, "small", 1)]),
+    "objects with zero days": lambda: draw_treemap([Part("phase", "a", 5, 0.0), Part("phase", "b", 4, 3.0)]),
+    "a hundred phases": lambda: draw_treemap([Part(f"{LONG} {at}", f"o{at}", 1 + at, at) for at in range(100)]),
+    "one cell": lambda: draw_heat_map(["phase"], [Column("PyTorch", 0, (None,))]),
+    "twelve long columns": lambda: draw_heat_map([LONG, HOSTILE], [Column(LONG, 10**7, (1.0, 0.0))] * 12),
+    "one place": lambda: draw_popularity_difficulty([Place("p", "o", 1, 5.0, 5.0)], median_views=5.0, median_days=5.0),
+    "zeros on log axes": lambda: draw_popularity_difficulty(
+        [Place("p", "never seen", 0, 0.0, 0.0), Place("q", LONG, 9, 1e6, 400.0)], median_views=0.0, median_days=0.0
+    ),
+    "only zeros": lambda: draw_popularity_difficulty([Place("p", "o", 1, 0, 0)], median_views=None, median_days=None),
+    "twelve phases": lambda: draw_popularity_difficulty(
+        [Place(f"{LONG} {at}", HOSTILE, 5, 10.0, 1.0) for at in range(12)], median_views=10.0, median_days=1.0
+    ),
+    "one set": lambda: draw_discrepancy([SetCurve(1, 24, 0.5, 1.0)]),
+    "sets that agree": lambda: draw_discrepancy([SetCurve(1, 24, 0.0, 0.0), SetCurve(2, 24, 0.0, 0.0)]),
+    "nothing defined": lambda: draw_forest([Estimate(LONG, None, None, None, 0, reason=LONG * 2)]),
+    "below chance": lambda: draw_forest([Estimate("x", -0.9, -1.0, -0.5, 10**9, LONG)], threshold=1.0),
+    "without an interval": lambda: draw_forest([Estimate(HOSTILE, 1.0, None, None, 1)], statistic=LONG[:60]),
+    "one year of a trend": lambda: draw_trend([Trend(LONG, (Share(2020, 1.0, 0.2, 1.0, 1),), LONG)]),
+    "twelve trends": lambda: draw_trend([Trend("t", (Share(2020, 0, 0, 0, 1), Share(2024, 0, 0, 0.1, 1)))] * 12),
+    "a trend without posts": lambda: draw_trend([Trend("none", ()), Trend("some", (Share(2020, 0.5, 0.4, 0.6, 9),))]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_data_is_drawn_whole(case: str) -> None:
+    figure = ODD[case]()
+    svg = svg_of(figure)
+    assert_text_inside(svg)
+    assert "NaN" not in svg
+    assert "<script" not in svg
+    assert pdf_of(svg).startswith(b"%PDF")
+
+
+def test_every_phase_has_its_own_mark_and_every_line_its_own_dash(drawn: dict[str, str]) -> None:
+    dashes = set(re.findall(r'stroke-dasharray="([^"]*)"', drawn["by-year"]))
+    assert len(dashes) >= 3
+    points = re.findall(r'<path[^>]* d="([^"]*)" fill="(#[0-9a-f]{6})"', drawn["popularity-difficulty"])
+    assert len({color for _, color in points}) >= 4
+
+
+def test_a_cell_is_darker_where_its_share_is_larger() -> None:
+    svg = svg_of(draw_heat_map(["a", "b"], [Column("x", 10, (0.9, 0.1))]))
+    first, second = re.findall(r'<path[^>]*fill="(#[0-9a-f]{6})"[^>]*stroke="#ffffff"', svg)[:2]
+    assert int(first[1:3], 16) < int(second[1:3], 16)
+
+
+def test_a_name_in_the_treemap_stands_only_where_it_fits(figures: dict[str, Figure], drawn: dict[str, str]) -> None:
+    named = [text for text in _texts(drawn["treemap"]) if text.startswith("Object")]
+    assert 10 <= len(named) < 40
+    assert "Object 0" in named
+
+
+def test_several_figures_of_one_kind_can_stand_in_one_page() -> None:
+    pages = [
+        svg_of(draw_forest([Estimate("x", 0.5, 0.4, 0.6, 9)], name=name)) for name in ("forest-pilot", "forest-main")
+    ]
+    ids = [one for page in pages for one in re.findall(r'\bid="([^"]*)"', page)]
+    assert len(ids) == len(set(ids))
+
+
+def _texts(svg: str) -> list[str]:
+    return [
+        element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text") if element.text
+    ]

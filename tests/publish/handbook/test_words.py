@@ -1,0 +1,90 @@
+"""Numbers a developer can imagine, and none of them wrong."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quaestor.publish.handbook.words import (
+    breakable,
+    brief_duration,
+    count,
+    counted,
+    duration,
+    duration_range,
+    headline,
+    listed,
+    plain,
+)
+
+MINUTES = {"minute": 1, "hour": 60, "day": 1440, "year": 525_960}
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (0.0, "less than a minute"),
+        (1 / 1440, "1 minute"),
+        (0.0417, "1 hour"),
+        (0.0915, "2.2 hours"),
+        (59.7 / 1440, "1 hour"),
+        (0.75, "18 hours"),
+        (2.0, "2 days"),
+        (18.32, "18 days"),
+        (179.25, "179 days"),
+        (1500.0, "4.1 years"),
+    ],
+)
+def test_a_time_is_said_in_the_unit_a_person_would_choose(days: float, words: str) -> None:
+    assert duration(days) == words
+
+
+@given(st.floats(min_value=1 / 1440, max_value=20_000))
+def test_a_time_in_words_is_the_time(days: float) -> None:
+    amount, unit = duration(days).split()
+    said = float(amount.replace(",", "")) * MINUTES[unit.removesuffix("s")]
+    assert said == pytest.approx(days * 1440, rel=0.06, abs=0.5)
+
+
+@given(st.floats(min_value=0, max_value=20_000), st.floats(min_value=0, max_value=20_000))
+def test_a_range_names_both_ends(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    words = duration_range(low, high)
+    assert words.endswith(duration(high))
+    assert words.startswith(duration(low).rpartition(" ")[0]) or words == duration(high)
+
+
+def test_a_range_within_one_unit_names_it_once() -> None:
+    assert duration_range(1.6 / 24, 3.1 / 24) == "1.6 to 3.1 hours"
+    assert duration_range(0.5 / 24, 3.1 / 24) == "30 minutes to 3.1 hours"
+    assert duration_range(1 / 24, 2 / 24) == "1 to 2 hours"
+
+
+def test_narrow_places_get_short_units() -> None:
+    assert [brief_duration(days) for days in (0.02, 0.0915, 3.0)] == ["29 min", "2.2 h", "3 d"]
+
+
+def test_counts_keep_the_half_that_a_median_may_have() -> None:
+    assert [count(1268.5), count(402.0), count(1_000_000), count(-3)] == ["1,268.5", "402", "1,000,000", "-3"]
+    assert [counted(1, "post"), counted(0, "post"), counted(2, "category")] == ["1 post", "0 posts", "2 categories"]
+    assert [listed([]), listed(["a"]), listed(["a", "b", "c"])] == ["", "a", "a, b and c"]
+
+
+def test_a_headline_has_a_capital_unless_its_name_is_written_otherwise() -> None:
+    names = ["data processing", "one-hot vector", "tf.data", "pH", "(save/restore) model", "GPU"]
+    assert [headline(name) for name in names] == [
+        "Data processing", "One-hot vector", "tf.data", "pH", "(save/restore) model", "GPU",
+    ]  # fmt: skip
+
+
+def test_a_name_may_break_after_a_slash_and_stays_escaped() -> None:
+    assert breakable("<b>/c") == "&lt;b&gt;/<wbr>c"
+
+
+@given(st.text(st.characters()))
+def test_plain_text_can_be_written_and_keeps_what_can_be_read(text: str) -> None:
+    made = plain(text)
+    assert len(made) == len(text)
+    assert made.encode("utf-8").decode("utf-8") == made
+    assert plain("a\x00b\ud800c\td") == "a\ufffdb\ufffdc\td"

@@ -1,0 +1,105 @@
+"""Tables in a real browser: nothing axe complains about, nothing lost on a narrow screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from browser import FLAGS, find_browser
+from conftest import in_ci
+from quaestor.base.look import TOKENS
+from quaestor.publish.records import Table
+from quaestor.publish.tables import STYLE, Link, html_page, to_html
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = find_browser()
+    if path is None:
+        reason = "no Chromium on this machine: apt install chromium"
+        if in_ci():
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+def around(*fragments: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tables</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"<style>{TOKENS.read_text('utf-8')}</style><style>{STYLE.read_text('utf-8')}</style></head>"
+        f"<body><main><h1>Tables</h1>{''.join(fragments)}</main></body></html>"
+    )
+
+
+def shown(browser: Browser, content: str, width: int, scheme: str = "light") -> Page:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_content(content)
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_axe_finds_nothing(
+    browser: Browser,
+    journal_table: Table,
+    hostile_table: Table,
+    empty_table: Table,
+    link: Link,
+    width: int,
+    scheme: str,
+) -> None:
+    fragments = [to_html(table, link) for table in (journal_table, hostile_table, empty_table)]
+    page = shown(browser, around(*fragments), width, scheme)
+    assert Axe().run(page).response["violations"] == []
+    page.context.close()
+
+
+def test_axe_finds_nothing_on_a_page_of_its_own(browser: Browser, journal_table: Table) -> None:
+    page = shown(browser, html_page(journal_table), 320, "dark")
+    assert Axe().run(page).response["violations"] == []
+    page.context.close()
+
+
+def test_on_a_narrow_screen_the_table_moves_and_not_the_page(browser: Browser, journal_table: Table) -> None:
+    page = shown(browser, around(to_html(journal_table)), 320)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    region = page.locator(".scroll")
+    assert region.evaluate("one => one.scrollWidth > one.clientWidth")
+    page.keyboard.press("Tab")
+    assert region.evaluate("one => one === document.activeElement")
+    region.evaluate("one => one.scrollTo({left: 10000, behavior: 'instant'})")
+    stub = page.locator("th[scope=row]", has_text="Image").bounding_box()
+    last = page.locator("tr:has-text('Image') td").last.bounding_box()
+    assert stub is not None
+    assert last is not None
+    assert stub["x"] >= 0, "the title of a row stays in sight"
+    assert last["x"] + last["width"] <= 320.5, "the last column comes into sight"
+    assert stub["x"] + stub["width"] <= last["x"]
+    page.context.close()
+
+
+def test_numbers_line_up_with_and_without_marks_and_parts(browser: Browser, journal_table: Table) -> None:
+    page = shown(browser, around(to_html(journal_table)), 1280)
+    ends = page.evaluate(
+        """() => [1, 4].map(place => [...document.querySelectorAll('tbody tr:not(.group)')].map(row => {
+            const range = document.createRange()
+            const first = document.createTreeWalker(row.cells[place], NodeFilter.SHOW_TEXT).nextNode()
+            range.selectNodeContents(first)
+            const text = first.textContent.trimEnd().length
+            range.setEnd(first, text)
+            return Math.round(range.getBoundingClientRect().right)
+        }))"""
+    )
+    for column in ends:
+        assert max(column) - min(column) <= 1, ends
+    page.context.close()

@@ -1,0 +1,105 @@
+"""A table in HTML: headings that head what they say, links where there are items, nothing that runs."""
+
+from __future__ import annotations
+
+import lxml.html
+from lxml.html import HtmlElement
+
+from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
+from quaestor.publish.tables import Link, html_page, to_html
+
+
+def parsed(table: Table, link: Link | None = None) -> HtmlElement:
+    return lxml.html.document_fromstring(f"<meta charset=utf-8>{to_html(table, link)}").find(".//figure")
+
+
+def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table) -> None:
+    figure = parsed(journal_table)
+    first, second = figure.findall(".//thead/tr")
+    assert [(one.text, one.get("colspan"), one.get("rowspan"), one.get("scope")) for one in first] == [
+        ("Phase and object", None, "2", "col"),
+        ("Posts", "2", None, "colgroup"),
+        ("Popularity", "2", None, "colgroup"),
+        ("Days to the accepted answer", None, "2", "col"),
+    ]
+    assert [one.text for one in second] == ["TensorFlow", "PyTorch", "Views", "Score"]
+    assert sum(int(one.get("span") or 1) for one in figure.findall(".//colgroup")) == 6
+    heads = figure.findall(".//th[@scope='rowgroup']")
+    assert [(one.text_content(), one.get("colspan")) for one in heads] == [
+        ("Data processing", "6"),
+        ("Model setting", "6"),
+    ]
+    assert len(figure.findall(".//tbody")) == 3
+
+
+def test_neighbours_alone_share_a_spanner() -> None:
+    columns = [Column(name, name, spanner=over) for name, over in zip("abcd", ["x", "x", "", "x"], strict=True)]
+    heads = parsed(Table("1", "", "", tuple(columns), ())).findall(".//th[@scope='colgroup']")
+    assert [(one.text, one.get("colspan")) for one in heads] == [("x", "2"), ("x", "1")]
+
+
+def test_the_caption_names_the_region_that_scrolls(journal_table: Table) -> None:
+    figure = parsed(journal_table)
+    assert figure.get("id") == "table-3"
+    caption, region = figure.find("figcaption"), figure.find("div")
+    assert caption.text_content().startswith("Table 3. Categories of issues")
+    assert (region.get("role"), region.get("tabindex")) == ("region", "0")
+    assert region.get("aria-labelledby") == caption.get("id")
+
+
+def test_a_number_opens_its_items_and_one_without_a_selection_opens_nothing(journal_table: Table, link: Link) -> None:
+    figure = parsed(journal_table, link)
+    row = next(row for row in figure.iter("tr") if row[0].text == "Variable")
+    assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
+    assert [one.text for one in row.iter("a")] == ["3"]
+    assert row[1].find("a") is None
+    assert len(list(figure.iter("a"))) == 15
+    assert list(parsed(journal_table).iter("a")) == []
+
+
+def test_totals_numbers_parts_marks_and_notes_are_told_apart(journal_table: Table) -> None:
+    figure = parsed(journal_table)
+    totals = [row[0].text for row in figure.iter("tr") if row.get("class") == "total"]
+    assert totals == ["Subtotal", "Total"]
+    image = next(row for row in figure.iter("tr") if row[0].text == "Image")
+    assert [part.text for part in image.iterfind(".//span")] == ["4.1%", "6.1%"]
+    assert [(mark.getparent().text, mark.text) for mark in image.iter("sup")] == [("1.00", "*")]
+    assert [one.text_content() for one in figure.findall(".//li")] == [
+        "* Fewer than 30 posts of PyTorch & others.",
+        "† Not in the pilot.",
+    ]
+    assert next(one.text for one in figure.findall("p")) == "Base: 2,354 posts with an accepted answer."
+
+
+def test_hostile_text_is_text(hostile_table: Table) -> None:
+    def hostile(*place: str) -> str:
+        return "\"><script>alert(1)</script>'|)\n" + "".join(place)
+
+    figure = parsed(hostile_table, hostile)
+    known = {"figure", "figcaption", "div", "table", "colgroup", "col", "thead", "tbody", "tr", "th", "td"}
+    assert {one.tag for one in figure.iter()} <= known | {"a", "span", "sup", "ul", "li", "p"}
+    attributes = {name for one in figure.iter() for name in one.keys()}  # noqa: SIM118
+    assert attributes <= {
+        "class", "id", "scope", "colspan", "rowspan", "span", "href", "tabindex", "role", "aria-labelledby",
+    }  # fmt: skip
+    assert "</td><script>alert(1)</script> &amp; &copy; <!-- no -->" in figure.text_content()
+
+
+def test_a_table_without_rows_says_so(empty_table: Table) -> None:
+    body = parsed(empty_table).find(".//tbody")
+    assert body.text_content().strip() == "no items"
+    assert body.find(".//td").get("colspan") == "3"
+
+
+def test_headings_without_words_are_no_headings() -> None:
+    rows = (Row("a", "", (Cell(("1",), (1,), Selection()),)),)
+    figure = parsed(Table("1", "", "", (Column("n", ""),), (Group("", rows),)))
+    assert list(figure.iter("th")) == []
+
+
+def test_a_page_of_its_own_is_whole(journal_table: Table) -> None:
+    page = html_page(journal_table)
+    assert page.startswith("<!doctype html>")
+    assert "<style>" in page
+    assert "src=" not in page
+    assert "http" not in page
