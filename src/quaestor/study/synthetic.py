@@ -4,34 +4,82 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.sources.records import Progress, no_progress
 from quaestor.study.templates import template_folder
 from quaestor.synth.stackexchange import ALL_TABLES, Plan, Truth, minimum_posts, write_dump
+from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
 
 _LIKE_POSTS = 240_000
 _STEPS = ("tagged", "how_to", "accepted", "open", "refined")
+_TAXONOMY, _MEDIANS, _OTHER = "table03-taxonomy.csv", "table14-popularity-difficulty.csv", "other.csv"
+_CORRELATIONS = ("Pearson r of viewcount and score", "Pearson r of popularity and difficulty")
+_FIGURES = ("viewcount", "score", "response_days")
+_TOTAL = "(total)"
+
+Row = Mapping[str, str]
 
 
 def plan_of(study: str) -> Plan:
-    """What a bundled study plants: its printed funnel and its printed posts by year."""
+    """What a bundled study plants: its printed funnel and posts by year, and its taxonomy where that is printed too."""
     folder = template_folder(study)
     described = folder / "synthetic.toml"
     if not described.exists():
         raise InputError(f"the bundled study {study!r} does not say what to plant: leave --like out")
-    families = tomllib.loads(described.read_text("utf-8"))["families"]
-    with (folder / "printed" / "funnel.csv").open(encoding="utf-8") as file:
-        counts = dict(zip(_STEPS, (int(row["posts"]) for row in csv.DictReader(file)), strict=True))
-    with (folder / "printed" / "table01-posts-by-year.csv").open(encoding="utf-8") as file:
-        yearly = {
-            (framework, int(row["year"])): int(row[framework])
-            for row in csv.DictReader(file)
-            if row["year"].isdigit()
-            for framework in families
-        }
-    return Plan(**counts, yearly=yearly, families={name: tuple(tags) for name, tags in families.items()})
+    planted = tomllib.loads(described.read_text("utf-8"))
+    families = {name: tuple(tags) for name, tags in planted["families"].items()}
+    printed = folder / "printed"
+    counts = dict(zip(_STEPS, (int(row["posts"]) for row in _rows(printed / "funnel.csv")), strict=True))
+    yearly = {
+        (framework, int(row["year"])): int(row[framework])
+        for row in _rows(printed / "table01-posts-by-year.csv")
+        if row["year"].isdigit()
+        for framework in families
+    }
+    taxonomy = taxonomy_of(printed, tuple(families), planted.get("medians", {}))
+    return Plan(**counts, yearly=yearly, families=families, taxonomy=taxonomy)
+
+
+def taxonomy_of(
+    printed: Path, frameworks: tuple[str, ...], restored: Mapping[str, Mapping[str, float]]
+) -> Taxonomy | None:
+    """The printed taxonomy, none where a part of it is not printed; a lost median is the restored or the phase's."""
+    if not all((printed / name).exists() for name in (_TAXONOMY, _MEDIANS, _OTHER)):
+        return None
+    counts = list(_rows(printed / _TAXONOMY))
+    medians = {row["code"]: row for row in _rows(printed / _MEDIANS)}
+    codes = {row["phase"]: row["code"] for row in counts if row["object"] == _TOTAL}
+    phases = {phase: _medians_of(medians[code], {}, {}) for phase, code in codes.items()}
+    objects = tuple(
+        PlannedObject(
+            phase=row["phase"],
+            object=row["object"],
+            posts={framework: int(row[framework]) for framework in frameworks},
+            medians=_medians_of(medians[row["code"]], restored.get(row["code"], {}), medians[codes[row["phase"]]]),
+        )
+        for row in counts
+        if row["object"] != _TOTAL
+    )
+    other = {row["figure"]: row["value"] for row in _rows(printed / _OTHER)}
+    missing = [name for name in _CORRELATIONS if name not in other]
+    if missing:
+        raise InputError(f"{printed / _OTHER} has no figure {missing[0]!r}: add it, or take {_TAXONOMY} away")
+    return Taxonomy(objects, phases, *(float(other[name]) for name in _CORRELATIONS))
+
+
+def _medians_of(row: Row, restored: Mapping[str, float], phase: Row) -> Medians:
+    figures = [row[name] or str(restored.get(name, "")) or phase.get(name, "") for name in _FIGURES]
+    if not all(figures):
+        raise InputError(f"{_MEDIANS} leaves {row['code']} open: print it, or add it to [medians] of synthetic.toml")
+    return Medians(*(float(figure) for figure in figures))
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
 
 
 def synthesise(

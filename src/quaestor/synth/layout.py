@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.plan import BEGIN, DEFAULT_FAMILIES, END, Plan, minimum_posts, moment
+from quaestor.synth.planting import Planted, plant
 from quaestor.synth.questions import (
     MAYBE,
     MUST,
@@ -45,6 +46,7 @@ class Layout:
     comments: npt.NDArray[np.uint8]
     users: int
     wiki_pairs: int
+    planted: Planted | None = None
 
     @property
     def posts(self) -> int:
@@ -73,10 +75,15 @@ def make_layout(posts: int, plan: Plan | None, rng: np.random.Generator) -> Layo
     fewest, promised = (plan.tagged, plan.accepted) if plan else (1, 0)
     total = max(fewest, min(round(posts * _SHARE_OF_QUESTIONS), posts - 2 * pairs - promised))
     questions = plan_questions(plan, total, rng) if plan else natural_questions(total, rng)
+    planted = _plant(plan, questions, rng) if plan else None
+    if planted:
+        questions = replace(questions, phrase=np.concatenate([planted.phrase, questions.phrase[len(planted) :]]))
     parent = _choose_parents(questions, posts - total - 2 * pairs, rng)
     answered = _answer_times(questions.asked[parent], rng)
     answers = np.bincount(parent, minlength=total).astype(np.int32)
     first_answer = (np.cumsum(answers, dtype=np.int64) - answers).astype(np.int32)
+    if planted:
+        answered[first_answer[: len(planted)]] = questions.asked[: len(planted)] + planted.waits
     lucky = (questions.acceptance == MAYBE) & (answers > 0) & (rng.random(total) < _SHARE_ACCEPTED)
     wikis = rng.integers(moment(BEGIN), moment(END), 2 * pairs)
     created = np.concatenate([questions.asked, answered, wikis])
@@ -96,7 +103,15 @@ def make_layout(posts: int, plan: Plan | None, rng: np.random.Generator) -> Layo
         comments=np.minimum(rng.geometric(0.55, posts) - 1, 40).astype(np.uint8),
         users=max(5, posts // 5),
         wiki_pairs=pairs,
+        planted=planted,
     )
+
+
+def _plant(plan: Plan, questions: Questions, rng: np.random.Generator) -> Planted | None:
+    if plan.taxonomy is None:
+        return None
+    refined = slice(0, plan.refined)
+    return plant(plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng)
 
 
 def families_of(plan: Plan | None) -> dict[str, tuple[str, ...]]:

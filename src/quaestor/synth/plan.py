@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from quaestor.base.errors import InputError
+from quaestor.synth.taxonomy import Taxonomy, check_taxonomy
 
 FIRST_YEAR, LAST_YEAR = 2008, 2021
 BEGIN = np.datetime64("2008-07-31T21:42:52", "ms")
@@ -64,6 +65,7 @@ class Plan:
     refined: int
     yearly: Mapping[tuple[str, int], int]
     families: Mapping[str, tuple[str, ...]]
+    taxonomy: Taxonomy | None = None
 
 
 def minimum_posts(plan: Plan) -> int:
@@ -88,8 +90,17 @@ def check_plan(plan: Plan, posts: int) -> None:
         if not FIRST_YEAR <= year <= LAST_YEAR:
             raise InputError(f"the plan counts posts of {year}: use years from {FIRST_YEAR} to {LAST_YEAR}")
     check_families(plan.families)
+    if plan.taxonomy:
+        check_taxonomy(plan.taxonomy, _by_framework(plan.yearly))
     if posts < minimum_posts(plan):
         raise InputError(f"the plan needs at least {minimum_posts(plan)} posts, but {posts} were asked for")
+
+
+def _by_framework(yearly: Mapping[tuple[str, int], int]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for (framework, _), posts in yearly.items():
+        counts[framework] = counts.get(framework, 0) + posts
+    return counts
 
 
 def check_families(families: Mapping[str, tuple[str, ...]]) -> None:

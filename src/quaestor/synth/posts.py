@@ -64,7 +64,8 @@ class PostWriter:
     def _questions(self, numbers: Numbers, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
         layout, total = self.layout, len(numbers)
         created = layout.created[numbers]
-        scores = _scores(total, rng)
+        planted = layout.planted
+        scores = _with_planted(numbers, planted.scores if planted else None, _scores(total, rng))
         accepted = layout.accepted[numbers]
         answer = layout.ids_of(np.where(accepted, layout.first_answer[numbers] + len(layout.questions), 0))
         edited, edits, changed = self._edits(created, ranks, 0.45, rng)
@@ -74,7 +75,7 @@ class PostWriter:
             optional("AcceptedAnswerId", answer.tolist(), accepted.tolist()),
             write_times(created),
             scores.tolist(),
-            _views(scores, created, rng).tolist(),
+            _with_planted(numbers, planted.views if planted else None, _views(scores, created, rng)).tolist(),
             openings,
             bodies,
             self._owners(ranks, rng),
@@ -154,6 +155,14 @@ def owners_at(ranks: npt.NDArray[Any], layout: Layout, rng: np.random.Generator)
     """A user for each post: the earlier one joined, the more one wrote, and nobody writes before joining."""
     joined = ranks / layout.posts * layout.users
     return (joined * rng.random(len(ranks)) ** 2).astype(np.int64) + 1
+
+
+def _with_planted(numbers: Numbers, planted: Numbers | None, drawn: Numbers) -> Numbers:
+    """Figures left to chance, but those of the refined questions, which are the first, as they were planted."""
+    if planted is None:
+        return drawn
+    refined = numbers < len(planted)
+    return np.where(refined, planted[np.where(refined, numbers, 0)], drawn)
 
 
 def _scores(total: int, rng: np.random.Generator) -> Numbers:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.phrases import TOPIC_SHARES, TOPICS, all_phrases
+from quaestor.synth.phrases import TOPIC_SHARES, TOPICS, natural_phrases
 from quaestor.synth.plan import DEFAULT_FAMILIES, POSTS_BY_YEAR, Plan, life_of, span_of
 
 Flags = npt.NDArray[np.bool_]
@@ -114,7 +114,7 @@ def _choose_phrases(
     phrases = np.full(len(framework), -1, np.int16)
     for number, name in enumerate(frameworks):
         wanted = np.flatnonzero((framework == number) & (topic == 0))
-        weights = {index: phrase.weight(name) for index, phrase in enumerate(all_phrases())}
+        weights = {index: phrase.weight(name) for index, phrase in enumerate(natural_phrases())}
         phrases[wanted] = rng.choice(len(weights), len(wanted), p=_shares(weights))
     return phrases
 

@@ -12,7 +12,8 @@ from quaestor.coding.records import EXCLUDE, KEEP, Facet
 
 # Words that mean the same to a person; each simulated rater has a favourite.
 _VARIANTS: Mapping[str, tuple[str, ...]] = {
-    "load": ("load", "read", "restore"),
+    "load": ("load", "read"),
+    "restore": ("restore", "recover"),
     "get": ("get", "obtain", "retrieve"),
     "compute": ("compute", "calculate"),
     "create": ("create", "make", "generate"),

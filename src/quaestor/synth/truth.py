@@ -14,6 +14,7 @@ import numpy as np
 from quaestor.synth.layout import Layout
 from quaestor.synth.phrases import TOPICS, all_phrases
 from quaestor.synth.questions import Flags, Numbers
+from quaestor.synth.taxonomy_truth import PLANTED_COLUMNS, TaxonomyTruth, find_taxonomy, planted_cells
 
 TRUTH_FILE, ITEMS_FILE = "truth.json", "truth-items.csv"
 _ITEM_COLUMNS = (
@@ -54,6 +55,7 @@ class Truth:
     funnel: tuple[Step, ...]
     refined: int
     yearly: Mapping[str, Mapping[int, int]]
+    taxonomy: TaxonomyTruth | None = None
     synthetic: bool = True
 
     def as_json(self) -> dict[str, Any]:
@@ -71,6 +73,7 @@ class Truth:
             "funnel": [{"step": step.step, "in": step.entering, "out": step.leaving} for step in self.funnel],
             "refined": self.refined,
             "yearly": {name: {str(year): n for year, n in years.items()} for name, years in self.yearly.items()},
+            **({"taxonomy": self.taxonomy.as_json()} if self.taxonomy else {}),
         }
 
 
@@ -104,6 +107,7 @@ def find_truth(
         funnel=tuple(funnel),
         refined=int(refined.sum()),
         yearly=_count_years(layout, frameworks, refined),
+        taxonomy=find_taxonomy(layout, frameworks),
     )
 
 
@@ -113,7 +117,7 @@ def write_truth(folder: Path, truth: Truth, layout: Layout, frameworks: tuple[st
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
     with (folder / ITEMS_FILE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_ITEM_COLUMNS)
+        writer.writerow(_ITEM_COLUMNS + (PLANTED_COLUMNS if layout.planted else ()))
         writer.writerows(_items(layout, frameworks))
 
 
@@ -131,7 +135,8 @@ def _items(layout: Layout, frameworks: tuple[str, ...]) -> list[tuple[object, ..
         [TOPICS[topic] for topic in questions.topic[numbers].tolist()],
         *zip(*(_place_of(phrase) for phrase in questions.phrase[numbers].tolist()), strict=True),
     )
-    return list(zip(*columns, strict=True)) if len(numbers) else []
+    rows = zip(*columns, strict=True) if len(numbers) else ()
+    return [(*row, *cells) for row, cells in zip(rows, planted_cells(layout, numbers), strict=True)]
 
 
 def _place_of(phrase: int) -> tuple[str, str, str]:

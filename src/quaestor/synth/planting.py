@@ -1,0 +1,166 @@
+"""Gives each refined question what the printed taxonomy says: its phrase, its popularity and its difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quaestor.synth.issues import IssueBlock, issue_blocks, shared_out, text_of
+from quaestor.synth.medians import Groups, Numbers, around, keep_middles, settle_phases
+from quaestor.synth.phrases import phrase_numbers
+from quaestor.synth.plan import END, moment
+from quaestor.synth.questions import Small, Times
+from quaestor.synth.taxonomy import PlannedObject, Taxonomy
+
+_HUNDREDTH = 864_000
+"""Milliseconds in a hundredth of a day, the unit in which responses are printed."""
+
+_SECOND = 1_000
+_VIEWS_SPREAD, _WAIT_SPREAD = 1.6, 2.5
+_VIEWS_A_VOTE = 700
+_LEAST_VIEWS, _LEAST_SCORE = 5, -3
+_TRIES = 80
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What is planted about the refined questions, which are the first ones; waits are milliseconds."""
+
+    phrase: npt.NDArray[np.int16]
+    views: Numbers
+    scores: Numbers
+    waits: Times
+
+    def __len__(self) -> int:
+        return len(self.phrase)
+
+
+def plant(
+    taxonomy: Taxonomy, frameworks: Sequence[str], framework: Small, asked: Times, rng: np.random.Generator
+) -> Planted:
+    """Deal phrases and figures to the refined questions of each framework, where there is time for the answer."""
+    groups = _groups_of(taxonomy)
+    views, scores, hundredths = _figures(taxonomy, groups, rng)
+    waits = np.maximum(hundredths * _HUNDREDTH + rng.integers(-430_000, 430_000, len(views)), 45 * _SECOND)
+    phrase = _phrases(taxonomy.objects, rng)
+    owners = np.concatenate([_frameworks_of(planned, frameworks, rng) for planned in taxonomy.objects])
+    room = moment(END) - asked - _SECOND
+    dealt = np.empty(len(asked), np.int64)
+    for number in range(len(frameworks)):
+        mine = np.flatnonzero(framework == number)
+        entries = np.flatnonzero(owners == number)
+        dealt[mine] = entries[_fitting(waits[entries], room[mine], rng)]
+    in_time = np.minimum(waits[dealt], (room * rng.uniform(0.5, 0.99, len(room))).astype(np.int64))
+    return Planted(
+        phrase=phrase[dealt],
+        views=views[dealt],
+        scores=scores[dealt],
+        waits=np.where(waits[dealt] < room, waits[dealt], in_time),
+    )
+
+
+def _groups_of(taxonomy: Taxonomy) -> Groups:
+    phases = list(taxonomy.phases)
+    sizes = np.array([planned.total for planned in taxonomy.objects], np.int64)
+    objects = np.repeat(np.arange(len(sizes)), sizes)
+    return Groups(objects, np.array([phases.index(planned.phase) for planned in taxonomy.objects])[objects], sizes)
+
+
+def _figures(taxonomy: Taxonomy, groups: Groups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
+    """Views, scores and hundredths of days of all posts, each object's from its least viewed post to its most."""
+    both = ([planned.medians for planned in taxonomy.objects], list(taxonomy.phases.values()))
+    viewed, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
+    views = around(groups, viewed, _VIEWS_SPREAD, _LEAST_VIEWS, rng)
+    views = settle_phases(groups, viewed, in_phase, views, rng)
+    liked, in_phase = (np.array([medians.score for medians in level]) for level in both)
+    luck = rng.normal(0.0, 1.0, len(views))
+    disliked = rng.geometric(0.65, len(views)) - 1
+    scores = _nearest(
+        lambda noise: _scores(groups, liked, views - viewed[groups.objects], noise * luck, disliked),
+        np.linspace(0.0, 1.6, _TRIES), views, taxonomy.viewcount_and_score,
+    )  # fmt: skip
+    scores = settle_phases(groups, liked, in_phase, scores, rng)
+    waited, in_phase = (np.rint([100 * medians.response_days for medians in level]) for level in both)
+    waits = settle_phases(groups, waited, in_phase, around(groups, waited, _WAIT_SPREAD, 0, rng), rng)
+    waits = waits[np.lexsort((waits, groups.objects))]
+    deviates, chance = groups.normal(np.full(len(views), 0.5)), rng.normal(0.0, 1.0, len(views))
+    waits = _nearest(
+        lambda strength: _paired(groups, waits, strength * deviates + (1 - abs(strength)) * chance),
+        np.linspace(-0.5, 1.0, _TRIES), views, taxonomy.viewcount_and_response,
+    )  # fmt: skip
+    return views, scores, waits
+
+
+def _scores(groups: Groups, medians: Floats, beyond: Floats, noise: Floats, disliked: Numbers) -> Numbers:
+    """About one vote for so many views more than the object's median; below it, what readers did not like."""
+    votes = np.rint(np.maximum(beyond, 0.0) / _VIEWS_A_VOTE * np.exp(noise)).astype(np.int64)
+    middle = np.rint(medians).astype(np.int64)[groups.objects]
+    drawn = np.where(groups.side > 0, middle + votes, np.maximum(middle - disliked, _LEAST_SCORE))
+    return keep_middles(groups, medians, drawn)
+
+
+def _paired(groups: Groups, waits: Numbers, leaning: Floats) -> Numbers:
+    """The waits of each object, ascending, dealt to its posts in the order of their leaning."""
+    paired = np.empty_like(waits)
+    paired[np.lexsort((leaning, groups.objects))] = waits
+    return paired
+
+
+def _nearest(make: Callable[[float], Numbers], settings: Floats, views: Numbers, wanted: float) -> Numbers:
+    """What is made at the setting where its correlation with the views comes nearest to the printed one."""
+    made = [make(setting) for setting in settings.tolist()]
+    return min(made, key=lambda values: abs(correlation(views, values) - wanted))
+
+
+def correlation(one: npt.NDArray[np.number], other: npt.NDArray[np.number]) -> float:
+    """Pearson's r, and 0 where one of the two does not vary."""
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return 0.0
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def _phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.NDArray[np.int16]:
+    """A phrase for each post of each object: issues and wordings as often as they are printed, mixed by chance."""
+    asked: dict[tuple[str, str], list[int]] = {}
+    for block in issue_blocks():
+        totals = {one.object: one.total for one in planned if one.phase == block.phase and one.object in block.objects}
+        issues = iter(_mixed(block, sum(totals.values()), rng))
+        for name, total in totals.items():
+            wordings = block.objects[name]
+            called = np.repeat(np.arange(len(wordings)), shared_out([one.posts for one in wordings], total))
+            asked[block.phase, name] = [
+                phrase_numbers()[block.phase, name, issue, text_of(pattern, wordings[wording].text)]
+                for wording, (issue, pattern) in zip(rng.permutation(called).tolist(), issues, strict=False)
+            ]
+    return np.array([number for one in planned for number in asked[one.phase, one.object]], np.int16)
+
+
+def _mixed(block: IssueBlock, total: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Issues and their patterns, each pattern of an issue in its turn, in an order left to chance."""
+    parts = shared_out([issue.posts for issue in block.issues], total).tolist()
+    listed = [
+        (issue.name, issue.patterns[turn % len(issue.patterns)])
+        for issue, part in zip(block.issues, parts, strict=True)
+        for turn in range(part)
+    ]
+    return [listed[number] for number in rng.permutation(total).tolist()]
+
+
+def _frameworks_of(planned: PlannedObject, frameworks: Sequence[str], rng: np.random.Generator) -> Numbers:
+    counts = [planned.posts.get(name, 0) for name in frameworks]
+    return rng.permutation(np.repeat(np.arange(len(frameworks)), counts))
+
+
+def _fitting(waits: Times, room: Times, rng: np.random.Generator) -> Numbers:
+    """An order by chance in which each wait fits into its room; where one does not, two change places."""
+    order = rng.permutation(len(waits))
+    for place in np.flatnonzero(waits[order] >= room).tolist():
+        able = np.flatnonzero((room > waits[order[place]]) & (waits[order] < room[place]))
+        if len(able):
+            other = int(rng.choice(able))
+            order[[place, other]] = order[[other, place]]
+    return order
