@@ -1,0 +1,104 @@
+"""The printed study as decided items: as many as table 3 prints, with the medians that table 14 prints."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from quaestor.coding.codebook.file import read_codebook
+from quaestor.coding.codebook.history import History
+from quaestor.measures.decided import NONE, Attribute, Decided, attribute_of
+from quaestor.study.folder import Study, open_study
+from quaestor.study.results.coded import CodedItems
+from quaestor.study.results.decided import Results, cited_keys
+from quaestor.study.results.values import Computed
+from quaestor.study.templates import template_folder
+
+FRAMEWORKS = ("tensorflow", "pytorch", "theano")
+_VIEWS = {"D": 475, "M": 639, "T": 529, "P": 568, "E": 755, "R": 761, "V": 1047}
+_DAYS = {"D": 0.08, "M": 0.15, "T": 0.11, "P": 0.1, "E": 0.05, "R": 0.33, "V": 0.14}
+_SLOW = {"T18": 179.25, "P5": 128.43}
+_GROUPS = ("transform-convert", "compute-operate", "create-initialize")
+
+
+def dl_study() -> Study:
+    return open_study(template_folder("dl-implementation-issues"))
+
+
+def printed_rows() -> list[dict[str, str]]:
+    path: Path = template_folder("dl-implementation-issues") / "printed" / "table03-taxonomy.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["object"] != "(total)"]
+
+
+def printed_results() -> Results:
+    """One item for each post that table 3 prints."""
+    history = History()
+    history.record("codebook.import", read_codebook(template_folder("dl-implementation-issues") / "codebook.toml"))
+    book = history.latest
+    cited = cited_keys(book, "issue")
+    objects, frameworks = [], []
+    for row in printed_rows():
+        for name in FRAMEWORKS:
+            objects += [row["code"]] * int(row[name])
+            frameworks += [name] * int(row[name])
+    count = len(objects)
+    phases = [key[0] for key in objects]
+    attributes = {
+        "phase": _level(book, cited, "phase", phases),
+        "object": _level(book, cited, "object", objects),
+        "issue": _level(book, cited, "issue", [None] * count),
+        "group": _across(book, "operation-group", "group", [_GROUPS[place % 3] if key == "D" else None
+                                                           for place, key in enumerate(phases)]),
+        "type": _across(book, "object-type", "type", _spread(book, "object-type", "type", objects)),
+        "operation": _across(book, "operation-group", "operation",
+                             _spread(book, "operation-group", "operation", objects)),
+        "framework": attribute_of("framework", frameworks, [(name, name) for name in FRAMEWORKS]),
+        "year": attribute_of("year", [str(2014 + place % 8) for place in range(count)]),
+    }  # fmt: skip
+    views = np.array([_VIEWS[key] for key in phases], np.float64)
+    days = np.array([_SLOW.get(key, _DAYS[key[0]]) for key in objects], np.float64)
+    numbers = {"viewcount": views, "score": views / 400, "response_days": days, "first_answer_days": days / 2}
+    items = tuple(f"forum/question/{number}" for number in range(count))
+    return Results(Decided(items, attributes, numbers), CodedItems(book, {}), {}, cited)
+
+
+def _level(book, cited, level, keys) -> Attribute:  # type: ignore[no-untyped-def]
+    at = book.active("issue", level)
+    attribute = attribute_of(level, keys, [(cited[code.id], code.name) for code in at])
+    return replace(attribute, parents=tuple(cited.get(code.parent, "") for code in at))
+
+
+def _across(book, facet, level, keys) -> Attribute:  # type: ignore[no-untyped-def]
+    at = book.active(facet, level)
+    attribute = attribute_of(level, keys, [(code.id, code.name) for code in at])
+    return replace(attribute, parents=tuple(code.parent for code in at))
+
+
+def _spread(book, facet, level, objects) -> list[str | None]:  # type: ignore[no-untyped-def]
+    codes = [code.id for code in book.active(facet, level)]
+    return [codes[place % len(codes)] if key in ("M1", "M2", "M4") else None for place, key in enumerate(objects)]
+
+
+def computed_from(results: Results) -> Computed:
+    return Computed(dl_study(), results)
+
+
+def relabelled(results: Results, attribute: str, change: dict[str, str]) -> Results:
+    """The same items, some of them under another value of an attribute (and of the phase, where an object moves)."""
+    decided = results.decided
+    found = decided.attribute(attribute)
+    codes = found.codes.copy()
+    for before, after in change.items():
+        codes[found.codes == found.place(before)] = found.place(after) if after else NONE
+    attributes = {**decided.attributes, attribute: replace(found, codes=codes)}
+    return replace(results, decided=replace(decided, attributes=attributes))
+
+
+def with_numbers(results: Results, measure: str, change: Callable[[Decided], np.ndarray]) -> Results:
+    decided = results.decided
+    return replace(results, decided=replace(decided, numbers={**decided.numbers, measure: change(decided)}))

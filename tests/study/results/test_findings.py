@@ -1,0 +1,131 @@
+"""The ten findings hold on the printed numbers, and each fails when its numbers no longer support it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from printed_study import computed_from, dl_study, printed_results, relabelled, with_numbers
+from quaestor.base.errors import SettingsError
+from quaestor.study.results.decided import Results
+from quaestor.study.results.findings import failures, findings_of
+from quaestor.study.results.values import Computed
+from quaestor.study.settings import read_settings
+
+RESULTS = printed_results()
+Mutation = Callable[[Results], Results]
+
+
+def test_the_printed_numbers_support_all_ten() -> None:
+    found = findings_of(computed_from(RESULTS))
+    assert [one.finding for one in found] == [str(number) for number in range(1, 11)]
+    assert failures(found) == []
+    assert "86.4%" in found[0].sentence
+    assert "91.7%" in found[0].sentence
+    assert "data processing, model setting and model training" in found[0].sentence
+    assert "81.6%" in found[1].sentence  # what the counts give; the paper prints 81.7 too
+    assert "80.7%" in found[2].sentence
+    assert "83.3%" in found[3].sentence  # the paper prints 80.2
+    assert "visualization, runtime environment and model evaluation" in found[8].sentence
+    assert "(179.25 days)" in found[9].sentence
+
+
+def _lowered(phase: str, measure: str) -> Mutation:
+    def change(results: Results) -> Results:
+        return with_numbers(
+            results,
+            measure,
+            lambda decided: np.where(decided.mask((("phase", (phase,)),)), 0.0, decided.number(measure)),
+        )
+
+    return change
+
+
+MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {
+    "1": [
+        ("most discussed categories", lambda one: relabelled(one, "phase", {"T": "V", "V": "T", "D": "V"})),
+        ("share of the first four categories", lambda one: relabelled(one, "phase", {"P": "R", "T": "V"})),
+        ("level-I categories", lambda one: relabelled(one, "phase", {"R": "V"})),
+        ("level-II categories", lambda one: relabelled(one, "object", {f"T{n}": "T1" for n in range(10, 19)})),
+    ],
+    "2": [
+        ("share of data, tensor and image", lambda one: relabelled(one, "object", {"D1": "D4"})),
+        ("share of transform, convert", lambda one: relabelled(one, "group", {"transform-convert": "read-save"})),
+    ],
+    "3": [
+        ("share of layer and model", lambda one: relabelled(one, "object", {"M1": "M3"})),
+        ("kinds of specific models", lambda one: relabelled(one, "type", _all_to("type", "layer"))),
+        ("kinds of operations", lambda one: relabelled(one, "operation", _all_to("operation", ""))),
+    ],
+    "4": [("share of model, layer and inner", lambda one: relabelled(one, "object", {"T1": "T7"}))],
+    "5": [("share of model, layer and weight", lambda one: relabelled(one, "object", {"P1": "P2"}))],
+    "6": [("share of accuracy", lambda one: relabelled(one, "object", {"E1": "E3"}))],
+    "7": [("share of GPU use", lambda one: relabelled(one, "object", {"R1": "R5"}))],
+    "8": [
+        ("share of data or prediction results", lambda one: relabelled(one, "object", {"V1": "V7"})),
+        ("share of model or layer", lambda one: relabelled(one, "object", {"V2": "V7"})),
+    ],
+    "9": [
+        ("most popular categories", _lowered("V", "viewcount")),
+        ("strongly correlated", lambda one: with_numbers(one, "score", lambda decided: -decided.number("viewcount"))),
+        ("strongly correlated", lambda one: with_numbers(one, "score", _alternating)),
+    ],
+    "10": [
+        ("most difficult categories", _lowered("R", "response_days")),
+        ("derivative and threshold", lambda one: relabelled(one, "object", {"T18": "T17"})),
+        ("weakly correlated", lambda one: with_numbers(one, "response_days", lambda decided: _slow(decided))),
+    ],
+}
+
+
+def _all_to(attribute: str, key: str) -> dict[str, str]:
+    return dict.fromkeys(RESULTS.decided.attribute(attribute).keys, key)
+
+
+def _alternating(decided) -> np.ndarray:  # type: ignore[no-untyped-def]
+    return np.arange(len(decided)) % 2 * 1.0
+
+
+def _slow(decided) -> np.ndarray:  # type: ignore[no-untyped-def]
+    return decided.number("viewcount") / 10
+
+
+@pytest.mark.parametrize(
+    ("finding", "claim", "mutation"),
+    [(finding, claim, mutation) for finding, cases in MUTATIONS.items() for claim, mutation in cases],
+)
+def test_a_finding_fails_when_the_data_no_longer_support_it(finding: str, claim: str, mutation: Mutation) -> None:
+    found = {one.finding: one for one in findings_of(computed_from(mutation(RESULTS)))}
+    assert not found[finding].holds
+    told = failures((found[finding],))
+    assert any(words.startswith(f"finding {finding}: ") and claim in words for words in told), told
+
+
+def test_every_one_of_the_ten_is_seen_to_fail() -> None:
+    assert set(MUTATIONS) == {one.finding for one in dl_study().settings.findings}
+
+
+def test_without_data_no_finding_is_claimed() -> None:
+    found = findings_of(Computed(dl_study()))
+    assert not any(one.holds for one in found)
+    assert all("nothing has been decided" in words for words in failures(found))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("{phases}", "{phase}"), "no value has that name"),
+        (("{phases}", "{phases"), "brace too many or too few"),
+        (('name = "objects", kind = "distinct"', 'name = "phases", kind = "distinct"'), "two values are called"),
+        (('kind = "distinct", of = "phase"', 'kind = "distinct"'), "needs of"),
+        (('kind = "distinct", of = "phase"', 'kind = "uniq", of = "phase"'), "allowed"),
+    ],
+)
+def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, str], words: str) -> None:  # type: ignore[no-untyped-def]
+    text = dl_study().file.read_text("utf-8").replace(*change, 1)
+    path = tmp_path / "study.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(SettingsError, match=words):
+        read_settings(path)
