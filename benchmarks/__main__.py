@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from benchmarks import agreement, archives, coding, funnel, handbook, ingest, journal, measures, phrases
+from benchmarks import agreement, archives, coding, funnel, handbook, ingest, journal, measures, phrases, report
 
 PARTS = {
     "ingest": ingest.main,
@@ -24,6 +24,7 @@ PARTS = {
     "coding": coding.main,
     "handbook": handbook.main,
     "measures": measures.main,
+    "report": report.main,
 }
 FOLDER = Path(".bench")
 

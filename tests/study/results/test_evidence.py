@@ -1,0 +1,246 @@
+"""From a dump and the raters' decisions to columns: dates, answers, authors, tags, and what the filter hides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import StateError
+from quaestor.coding.decisions import decide, decide_agreed
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.rounds import close_round
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.results.cells import items_behind
+from quaestor.study.results.decided import Results, results_of
+from quaestor.study.results.publication import computed_of, publication_of
+from quaestor.study.rounds import open_named
+from quaestor.study.sources import ingest_source
+
+STUDY = """
+[study]
+name = "dated"
+
+[sources.so]
+kind = "stackexchange"
+path = "dump"
+site = "stackoverflow"
+
+[families]
+first = ["*flow*"]
+second = ["*torch*"]
+
+[[funnel.steps]]
+step = "tagged"
+tags = ["first", "second"]
+
+[[funnel.steps]]
+step = "answered"
+accepted_answer = true
+
+[facets.issue]
+kind = "single"
+codes = "issue"
+
+[facets.phrase]
+kind = "phrase"
+
+[facets.check]
+kind = "confirm"
+
+[[rounds]]
+round = "codes"
+items = { after = "answered" }
+facets = ["issue", "phrase", "check"]
+raters = ["rater-1", "rater-2"]
+
+[results]
+code = "codes.issue"
+phrase = "codes.phrase"
+confirm = "codes.check"
+
+[attributes.framework]
+first_of = ["first", "second"]
+
+[measures]
+days_decimals = 2
+
+[[tables]]
+table = "1"
+title = "Codes"
+rows = ["phase", "object"]
+columns = "framework"
+unplaced = true
+
+[[tables]]
+table = "2"
+kind = "filter"
+title = "The filter"
+measures = ["viewcount", "first_answer_days"]
+"""
+
+CODEBOOK = """
+[[facet]]
+id = "issue"
+levels = ["phase", "object"]
+
+[[code]]
+id = "training"
+facet = "issue"
+name = "training"
+key = "t"
+
+[[code]]
+id = "training/loss"
+facet = "issue"
+parent = "training"
+name = "loss"
+
+[[code]]
+id = "training/custom-loss"
+facet = "issue"
+parent = "training"
+name = "custom loss"
+
+[[code]]
+id = "setting"
+facet = "issue"
+name = "setting"
+key = "s"
+"""
+
+POSTS = """<?xml version="1.0" encoding="utf-8"?>
+<posts>
+  <row Id="1" PostTypeId="1" AcceptedAnswerId="12" CreationDate="2019-01-01T00:00:00.000" Score="3" ViewCount="100" Title="How to &amp;amp; why" Tags="&lt;torchvision&gt;&lt;tensorflow&gt;" OwnerUserId="7" ContentLicense="CC BY-SA 4.0" />
+  <row Id="2" PostTypeId="1" AcceptedAnswerId="21" CreationDate="2020-01-01T00:00:00.000" Score="0" ViewCount="50" Title="How to two" Tags="&lt;pytorch&gt;" OwnerDisplayName="someone gone" />
+  <row Id="3" PostTypeId="1" CreationDate="2020-06-01T00:00:00.000" Score="9" ViewCount="900" Title="How to three" Tags="&lt;pytorch&gt;" OwnerUserId="7" />
+  <row Id="4" PostTypeId="1" CreationDate="2020-06-01T00:00:00.000" Score="9" ViewCount="700" Title="How to four" Tags="&lt;tensorflow&gt;" />
+  <row Id="11" PostTypeId="2" ParentId="1" CreationDate="2019-01-01T12:00:00.000" Score="1" />
+  <row Id="12" PostTypeId="2" ParentId="1" CreationDate="2019-01-03T00:00:00.000" Score="1" />
+  <row Id="21" PostTypeId="2" ParentId="2" CreationDate="2020-01-01T00:10:00.000" Score="1" />
+  <row Id="31" PostTypeId="2" ParentId="3" CreationDate="2020-06-11T00:00:00.000" Score="1" />
+</posts>
+"""
+USERS = """<?xml version="1.0" encoding="utf-8"?>
+<users><row Id="7" Reputation="1" CreationDate="2019-01-01T00:00:00.000" DisplayName="user seven" /></users>
+"""
+ONE, TWO = "stackoverflow/question/1", "stackoverflow/question/2"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "dump" / "Posts.xml").write_text(POSTS, "utf-8")
+    (tmp_path / "dump" / "Users.xml").write_text(USERS, "utf-8")
+    (tmp_path / "study.toml").write_text(STUDY, "utf-8")
+    (tmp_path / "codebook.toml").write_text(CODEBOOK, "utf-8")
+    study = open_study(tmp_path)
+    ingest_source(study, "so")
+    run_funnel(study)
+    import_codebook(study)
+    return study
+
+
+def rated(study: Study, answers: dict[str, dict[str, object]], *, close: bool = True) -> None:
+    with open_coding(study) as coding:
+        open_named(coding, "codes", coding.lead)
+        for rater in ("rater-1", "rater-2"):
+            for item, given in answers.items():
+                _rate(coding, rater, item, given)
+        if close:
+            coding.act(lambda state: close_round(state, "codes", coding.lead))
+            coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+
+
+def _rate(coding: Coding, rater: str, item: str, given: dict[str, object]) -> None:
+    coding.act(lambda state: give_rating(state, "codes", rater, item, given, now=coding.now()))
+
+
+LOSS = {"issue": "training", "phrase": {"verb": "clip", "object": "my custom loss"}, "check": "yes"}
+OTHER = {"issue": "setting", "phrase": {"verb": "save", "object": "thing"}, "check": "yes"}
+
+
+def results(study: Study) -> Results:
+    return results_of(study)
+
+
+def test_evidence_and_decisions_meet_in_one_table(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    found = results(study)
+    assert found.decided.items == (ONE, TWO)
+    assert found.decided.number("response_days").tolist() == [2.0, 0.01]
+    assert found.decided.number("first_answer_days").tolist() == [0.5, 0.01]
+    assert found.decided.number("viewcount").tolist() == [100.0, 50.0]
+    values = {name: [one.keys[code] if code >= 0 else None for code in one.codes]
+              for name, one in found.decided.attributes.items()}  # fmt: skip
+    assert values["phase"] == ["T", "S"]
+    assert values["object"] == ["T2", None]  # the longest name that the words end with
+    assert values["framework"] == ["first", "second"]  # the first family a post carries, whatever its tags' order
+    assert values["year"] == ["2019", "2020"]
+    one, two = found.known[ONE], found.known[TWO]
+    assert (one.author, one.licence) == ("user seven", "CC BY-SA 4.0")
+    assert one.link == "https://stackoverflow.com/q/1"
+    assert one.title == "How to &amp; why"
+    assert two.author == "someone gone"
+
+
+def test_a_rejected_triplet_takes_the_code_that_was_named_instead(study: Study) -> None:
+    named = {**LOSS, "check": "no: training › loss"}
+    unnamed = {**OTHER, "check": "no"}
+    rated(study, {ONE: named, TWO: unnamed})
+    found = results(study)
+    assert found.coded.items[ONE].code == "training/loss"
+    assert found.coded.items[TWO].code == "setting"
+    assert found.coded.rejected == 1
+
+
+def test_the_items_behind_a_cell_have_what_its_words_say(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    items, words = items_behind(study, "1:T2:first")
+    assert [one.item for one in items] == [ONE]
+    assert words == "phase training, object custom loss, framework first"
+    assert [one.item for one in items_behind(study, "1:S:total")[0]] == [TWO]
+
+
+def test_the_filter_is_looked_behind(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    with computed_of(study) as computed:
+        table = publication_of(computed, lambda words: None).tables["2"]
+    values = {(row.key, column.key): cell.values for row in table.rows()
+              for column, cell in zip(table.columns, row.cells, strict=True)}  # fmt: skip
+    assert values["viewcount", "without_n"] == (4,)
+    assert values["viewcount", "without_value"] == (400.0,)
+    assert values["viewcount", "with_value"] == (75.0,)
+    assert values["viewcount", "delta"] == (1.0,)  # every dropped question has more views than every kept one
+    assert values["first_answer_days", "without_n"] == (3,)
+    assert values["never_accepted", "without_value"] == (0.5,)
+    assert values["never_answered", "without_value"] == (0.25,)
+    assert values["never_accepted", "with_value"] == (0.0,)
+
+
+def test_an_undecided_item_is_left_out_and_counted(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
+    with open_coding(study) as coding:
+        _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
+        coding.act(lambda state: close_round(state, "codes", coding.lead))
+        coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+    assert results(study).decided.items == (ONE,)
+    with open_coding(study) as coding:
+        coding.act(
+            lambda state: decide(state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed")
+        )
+    assert results(study).decided.items == (ONE, TWO)
+
+
+def test_nothing_is_told_of_a_round_that_is_open(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
+    with pytest.raises(StateError, match="still open"):
+        results(study)
+
+
+def test_a_study_without_decisions_says_what_to_do(study: Study) -> None:
+    with pytest.raises(StateError, match="has not been opened"):
+        results(study)

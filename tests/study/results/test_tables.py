@@ -1,0 +1,140 @@
+"""Tables of the bundled study: they count what was printed, and every cell opens exactly its items."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from printed_study import FRAMEWORKS, dl_study, printed_results, printed_rows, relabelled
+from quaestor.base.errors import InputError, StateError
+from quaestor.publish.records import Table
+from quaestor.study.results.counts import TOTAL
+from quaestor.study.results.printed import printed_folder
+from quaestor.study.results.tables import items_of_cell, make_table
+
+STUDY = dl_study()
+RESULTS = printed_results()
+ASKED = {one.table: one for one in STUDY.settings.tables}
+MADE = {name: make_table(STUDY, RESULTS, one) for name, one in ASKED.items() if one.kind != "filter"}
+
+
+def test_table_3_is_the_printed_one_to_the_cell() -> None:
+    with (printed_folder(STUDY) / "table03-taxonomy.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for column in (*FRAMEWORKS, TOTAL):
+                cell = MADE["3"].cell(row["code"], column)
+                assert cell is not None
+                assert cell.values[0] == int(row[column]), (row["code"], column)
+    total = MADE["3"].cell(TOTAL, TOTAL)
+    assert total is not None
+    assert total.parts == ("2401", "100.0%")
+
+
+def test_table_4_correlates_the_printed_counts() -> None:
+    rows = [row for row in printed_rows() if row["code"].startswith("P")]
+    expected = stats.pearsonr([int(row["tensorflow"]) for row in rows], [int(row["pytorch"]) for row in rows])
+    r, p = (MADE["4"].cell("P", f"tensorflow_vs_pytorch_{part}") for part in "rp")
+    assert r is not None
+    assert p is not None
+    assert r.values[0] == pytest.approx(expected.statistic)
+    assert p.values[0] == pytest.approx(expected.pvalue)
+    assert r.notes == ()  # p is 0.21
+    assert MADE["4"].cell("All", "tensorflow_vs_total_r").notes == ("*",)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", [name for name, one in ASKED.items() if one.kind == "counts"])
+def test_every_count_opens_exactly_its_items(name: str) -> None:
+    table = MADE[name]
+    for row in table.rows():
+        for cell in row.cells:
+            assert cell.selection is not None
+            chosen = RESULTS.decided.mask(cell.selection.conditions)
+            assert int(chosen.sum()) == cell.values[0], (name, row.key)
+
+
+@pytest.mark.parametrize("name", [name for name, one in ASKED.items() if one.kind in ("medians", "summaries")])
+def test_every_median_is_that_of_its_items(name: str) -> None:
+    table = MADE[name]
+    for row in table.rows():
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            measure = column.key.removesuffix("_median")
+            if measure not in RESULTS.decided.numbers or cell.selection is None:
+                continue
+            values = RESULTS.decided.number(measure)[RESULTS.decided.mask(cell.selection.conditions)]
+            assert cell.values[0] == (pytest.approx(np.median(values)) if len(values) else None)
+
+
+def test_rows_and_groups_add_up_everywhere() -> None:
+    for name, one in ASKED.items():
+        if one.kind != "counts" or not one.total:
+            continue
+        table = MADE[name]
+        lines = [row for row in table.rows() if not row.total]
+        total = table.cell(TOTAL, table.columns[-1].key)
+        assert total is not None
+        unplaced_groups = len(one.rows) == 2 and name in ("6", "9", "10", "11", "12", "13", "5", "8")
+        counted = sum(int(row.cells[-1].values[0] or 0) for row in lines)
+        if not unplaced_groups:  # items of this made-up study have no issue, so lines below objects are empty
+            assert counted == total.values[0], name
+
+
+def test_each_row_is_cited_once() -> None:
+    for name, table in MADE.items():
+        keys = [row.key for row in table.rows()]
+        assert len(keys) == len(set(keys)), name
+
+
+def test_an_item_without_an_object_is_counted_and_said() -> None:
+    table = make_table(STUDY, relabelled(RESULTS, "object", {"D1": ""}), ASKED["3"])
+    row = next(row for row in table.rows() if row.key == "unplaced")
+    assert row.cells[-1].values[0] == 426
+    assert MADE["3"].cell("unplaced", TOTAL) is None
+
+
+def test_a_table_says_its_base() -> None:
+    assert MADE["3"].notes[0] == "Base: all 2401 decided items."
+    assert MADE["5"].notes[0] == "Base: 1125 of 2401 decided items (46.9%)."
+
+
+def test_a_cell_opens_its_items() -> None:
+    items, selection = items_of_cell(STUDY, RESULTS, "3:D1:theano")
+    assert len(items) == 7
+    assert dict(selection.conditions) == {"phase": ("D",), "object": ("D1",), "framework": ("theano",)}
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("3", "names no cell: write TABLE:ROW:COLUMN"),
+        ("3:D1", "names no cell"),
+        ("33:D1:theano", "there is no table '33', allowed: 3"),
+        ("3:D11:theano", "table 3 has no row 'D11', allowed: D"),
+        ("3:D1:caffe", "table 3 has no column 'caffe'"),
+        ("2:D:definition", "there is no list behind it"),
+    ],
+)
+def test_a_cell_that_is_not_there_is_one_sentence(cell: str, words: str) -> None:
+    with pytest.raises((InputError, StateError), match=words):
+        items_of_cell(STUDY, RESULTS, cell)
+
+
+def test_a_table_of_an_attribute_nobody_has_names_the_ones_there_are() -> None:
+    asked = ASKED["1"].model_copy(update={"rows": ("yaer",)})
+    with pytest.raises(InputError, match=r"table 1: items have no attribute 'yaer', allowed: year"):
+        make_table(STUDY, RESULTS, asked)
+
+
+def test_an_empty_study_part_says_what_it_cannot_say() -> None:
+    nothing = RESULTS.decided.where(np.zeros(len(RESULTS.decided), bool))
+    from dataclasses import replace
+
+    for name, asked in ASKED.items():
+        if asked.kind != "filter":
+            table = make_table(STUDY, replace(RESULTS, decided=nothing), asked)
+            assert isinstance(table, Table), name
+            for row in table.rows():
+                for cell in row.cells:
+                    assert not any(isinstance(value, float) and np.isnan(value) for value in cell.values)
