@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from quaestor.coding.decisions import disagreements
 from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.publish.shown import decimal, percent
+from quaestor.measures.records import Agreement
+from quaestor.publish.shown import decimal, percent, series
 from quaestor.study.results.decided import Results
 from quaestor.study.results.placements import placements_of
 from quaestor.study.results.values import Computed
-
-_LOW = 0.6
-"""Below it an agreement is at most moderate."""
 
 
 def threats_of(computed: Computed) -> tuple[str, ...]:
@@ -39,49 +37,51 @@ def _of_selection(computed: Computed) -> Iterator[str]:
     for step, asked in zip(steps, computed.study.settings.funnel.steps, strict=False):
         if asked.accepted_answer and step.entered:
             yield (
-                f"Questions without an accepted answer ({step.dropped:,}, {percent(step.dropped / step.entered)} of "
-                "those that came so far) are left out, and with them perhaps the hardest: how long they would take is "
-                "unknown."
+                f"Selection: questions without an accepted answer ({step.dropped:,}, "
+                f"{percent(step.dropped / step.entered)} of those that came so far) are left out, and with them perhaps "
+                "the hardest: how long they would take is unknown."
             )
         if (asked.kind or asked.not_kind) and step.entered:
             yield (
-                f"The step “{step.step}” goes by patterns in the wording and kept {percent(step.kept / step.entered)}; "
-                "a question worded otherwise is missed."
+                f"Selection: the step “{step.step}” goes by patterns in the wording and kept "
+                f"{percent(step.kept / step.entered)}; a question worded otherwise is missed."
             )
     if computed.funnel.note:
-        yield f"{computed.funnel.note[:1].upper()}{computed.funnel.note[1:]}."
+        yield f"Selection: {computed.funnel.note}."
 
 
 def _of_raters(computed: Computed) -> Iterator[str]:
     state = computed.state
-    if state is None:
+    if state is None or not state.rounds:
         return
+    simulated = [name for name, one in state.rounds.items() if any(rating.simulated for rating in one.all_ratings())]
+    if len(simulated) == len(state.rounds):
+        yield "Judgement: all raters were simulated, so nothing is learnt about people from them."
+    elif simulated:
+        yield f"Judgement: the raters of {series(simulated)} were simulated: nothing is learnt about people from them."
     for name, one in state.rounds.items():
         if one.status == CLOSED:
-            yield from _of_round(computed, state, name, one)
+            yield _of_round(computed, state, name, one)
         else:
-            yield f"The round {name} is still open: its numbers may change."
+            yield f"Judgement: the round {name} is still open, its numbers may change."
 
 
-def _of_round(computed: Computed, state: State, name: str, one: RoundState) -> Iterator[str]:
-    open_cases = disagreements(state, name)
-    for found in (found for of, found in computed.agreements if of == name):
-        value = found.kappa
-        if value.value is None:
-            yield f"Agreement in {name} on {found.facet} is not defined: {value.undefined}."
-            continue
-        bounds = f" (95% CI {decimal(value.low)} to {decimal(value.high)})" if value.low is not None else ""
-        words = "subjective judgement weighs here" if value.value < _LOW else "raters mostly judged alike"
-        yield (
-            f"Subjectivity: in {name}, {len(found.raters)} raters reached a kappa of {decimal(value.value)}{bounds} on "
-            f"{found.facet}, {found.band}; {words}."
-        )
-    unsettled = sum(case.decision is None for case in open_cases)
-    if open_cases:
-        rest = f", {unsettled} of them not yet settled" if unsettled else ""
-        yield f"In {name} the raters differed on {len(open_cases):,} items{rest}."
-    if any(rating.simulated for rating in one.all_ratings()):
-        yield f"The raters of {name} were simulated: nothing is learnt about people from them."
+def _of_round(computed: Computed, state: State, name: str, one: RoundState) -> str:
+    """One sentence on a closed round: how alike its raters judged, and what became of their differences."""
+    said = [_alike(found) for of, found in computed.agreements if of == name]
+    cases = disagreements(state, name)
+    unsettled = sum(case.decision is None for case in cases)
+    rest = f", {unsettled:,} of them not settled" if unsettled else ""
+    differed = f"; they differed on {len(cases):,} of {len(one.plan.items):,} items{rest}" if cases else ""
+    return f"Judgement: in {name} {len(one.seats)} raters reached {series(said)}{differed}."
+
+
+def _alike(found: Agreement) -> str:
+    value = found.kappa
+    if value.value is None:
+        return f"no defined kappa on {found.facet} ({value.undefined})"
+    bounds = f", 95% CI {decimal(value.low)} to {decimal(value.high)}" if value.low is not None else ""
+    return f"a kappa of {decimal(value.value)} on {found.facet} ({found.band}{bounds})"
 
 
 def _of_results(computed: Computed) -> Iterator[str]:
@@ -89,23 +89,21 @@ def _of_results(computed: Computed) -> Iterator[str]:
     if results is None:
         return
     yield from _left_out(results)
-    for placement in placements_of(computed):
-        if placement.unplaced and placement.share is not None:
-            yield (
-                f"Table {placement.table}: words place {percent(placement.share)} of its items in a line; "
-                f"{len(placement.unplaced)} are placed in none."
-            )
+    partly = [one for one in placements_of(computed) if one.unplaced and one.share is not None]
+    if partly:
+        told = [f"{percent(one.share)} of table {one.table}" for one in partly]
+        yield f"Measurement: words place only {series(told)} in a line; the others are counted as placed by no words."
 
 
 def _left_out(results: Results) -> Iterator[str]:
     for why, count in results.coded.left_out.items():
-        yield f"{count:,} kept items have no final code: {why}."
+        yield f"Measurement: {count:,} kept items have no final code: {why}."
     if results.coded.rejected:
         yield (
-            f"{results.coded.rejected:,} items keep their code although the raters rejected the triplet, because no "
-            "other code was named."
+            f"Measurement: {results.coded.rejected:,} items keep their code although the raters rejected the triplet, "
+            "because no other code was named."
         )
     if results.unknown:
-        yield f"{results.unknown:,} decided items are not in evidence and not counted."
+        yield f"Measurement: {results.unknown:,} decided items are not in evidence and not counted."
     if results.coded.source:
-        yield f"Codes are those published in {results.coded.source}; who rated how is not known."
+        yield f"Judgement: codes are those published in {results.coded.source}; who rated how is not known."

@@ -1,0 +1,51 @@
+"""Threats to validity are told by the funnel and the rounds themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quaestor.coding.decisions import decide_agreed
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.rounds import close_round
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.results.publication import computed_of
+from quaestor.study.results.threats import threats_of
+from quaestor.study.round_acts import open_by_name, waive_by_name
+from small_study import small_study
+
+
+def told(study: Study) -> str:
+    with computed_of(study, needs_results=False) as computed:
+        return "\n".join(threats_of(computed))
+
+
+def rated(study: Study, name: str, other: str) -> None:
+    """Two raters who differ on the first item alone."""
+    with open_coding(study) as coding:
+        items = coding.state.rounds[name].plan.items
+        for rater, first in (("rater-1", "keep"), ("rater-2", other)):
+            for item in items:
+                answer = {"relevance": first if item == items[0] else "keep"}
+                coding.act(lambda state, r=rater, i=item, a=answer: give_rating(state, name, r, i, a, now=coding.now()))
+        coding.act(lambda state: close_round(state, name, coding.lead))
+
+
+def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    assert "the funnel kept 12 of 13 questions (92.3%) in 1 steps" in told(study)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    assert "the round pilot is still open" in told(study)
+    rated(study, "pilot", "exclude: crash")
+    words = told(study)
+    assert "in pilot 2 raters reached a kappa of 0.00 on relevance" in words
+    assert "they differed on 1 of 4 items, 1 of them not settled" in words
+    assert "simulated" not in words
+    waive_by_name(study, "pilot", None, "a test")
+    open_by_name(study, "main", None)
+    rated(study, "main", "keep")
+    with open_coding(study) as coding:
+        coding.act(lambda state: decide_agreed(state, "main", coding.lead))
+    assert "in main 2 raters reached no defined kappa on relevance" in told(study)
