@@ -13,6 +13,7 @@ _CHARACTERS_OF_A_LINE = 100
 _LONG_TITLE, _LONG_TEXT = 48, 30
 """Characters beyond which the titles of rows, or the texts of a column, are broken into lines."""
 _STUB, _NATURAL_STUB, _PER_NUMBER, _LEAST, _MOST = 0.38, 0.25, 0.07, 0.14, 0.5
+_SPARE, _WIDEST_STUB = 0.1, 0.8
 """Shares of the line."""
 _SIZES = ((100, r"\small"), (115, r"\footnotesize"), (132, r"\scriptsize"))
 """Characters of a line that fit at a size."""
@@ -65,7 +66,9 @@ def _shares(table: Table) -> list[float]:
     ]
     free = 1 - (_STUB if long_stub else _NATURAL_STUB) - _PER_NUMBER * (sum(subcolumns(table)) - sum(long))
     share = round(min(max(free / (sum(long) or 1), _LEAST), _MOST), 2)
-    return [_STUB if long_stub else 0.0, *(share if one else 0.0 for one in long)]
+    # Where no column has long texts, what they leave is the stub's.
+    stub = round(_STUB if any(long) else min(max(_STUB, _STUB + free - _SPARE), _WIDEST_STUB), 2)
+    return [stub if long_stub else 0.0, *(share if one else 0.0 for one in long)]
 
 
 def _kind(share: float) -> str:

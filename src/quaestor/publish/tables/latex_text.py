@@ -23,6 +23,8 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\texttt{\char34}", "`": r"\texttt{\char96}",
+    # Words joined by strokes are long: a line may end after one.
+    "/": r"/\allowbreak{}",
     # At the beginning of a row these would belong to the end of the row before.
     "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip

@@ -38,8 +38,8 @@ def _of_selection(computed: Computed) -> Iterator[str]:
         if asked.accepted_answer and step.entered:
             yield (
                 f"Selection: questions without an accepted answer ({step.dropped:,}, "
-                f"{percent(step.dropped / step.entered)} of those that came so far) are left out, and with them perhaps "
-                "the hardest: how long they would take is unknown."
+                f"{percent(step.dropped / step.entered)} of those that came so far) are left out, and with them "
+                "perhaps the hardest: how long they would take is unknown."
             )
         if (asked.kind or asked.not_kind) and step.entered:
             yield (
