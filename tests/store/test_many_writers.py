@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -66,6 +67,9 @@ def in_processes(number: int, work: Callable[[int], None]) -> list[int]:
                 time.sleep(max(0.0, begin - time.monotonic()))
                 work(index)
                 code = 0
+            except BaseException:
+                traceback.print_exc()  # nobody else would hear of it
+                raise
             finally:
                 os._exit(code)
         children.append(child)

@@ -64,11 +64,15 @@ class PostgreSQL:
             yield connection
 
     def revision(self, connection: Connection) -> str | None:
-        if connection.exec_driver_sql(f"SELECT to_regclass('{VERSIONS}')").scalar_one() is None:
-            if connection.exec_driver_sql("SELECT to_regclass('acts')").scalar_one() is not None:
-                raise InputError(f"{self.shown} has a table `acts` of another program: name another database")
-            return None
-        return noted_revision(connection)
+        if self._has(connection, VERSIONS):
+            return noted_revision(connection)
+        # Another process may make both tables between two looks; they appear at once, so a second look tells.
+        if self._has(connection, "acts") and not self._has(connection, VERSIONS):
+            raise InputError(f"{self.shown} has a table `acts` of another program: name another database")
+        return None
+
+    def _has(self, connection: Connection, table: str) -> bool:
+        return connection.exec_driver_sql(f"SELECT to_regclass('{table}')").scalar_one() is not None
 
     def beside(self, folder: Path | None, words: str) -> Path:
         return (folder or Path.cwd()) / f"{self._engine.url.database}.{words}"

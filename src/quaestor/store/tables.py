@@ -49,9 +49,10 @@ _KEYS = select(acts).where(acts.c.key.in_(bindparam("keys", expanding=True)))
 _INSERT = insert(acts)
 
 
-def noted_revision(connection: Connection) -> str:
-    """The revision a store says it has."""
-    return connection.execute(_REVISION).scalar_one()
+def noted_revision(connection: Connection) -> str | None:
+    """The revision a store says it has; None as long as who makes it has not committed."""
+    found: str | None = connection.execute(_REVISION).scalar_one_or_none()
+    return found
 
 
 def head_of(connection: Connection) -> int:
