@@ -1,0 +1,200 @@
+"""Accounts, invitations and sessions of a study: who there is, who may come, who is here."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Self
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.people.file import PeopleFile
+from quaestor.people.records import Account, Invitation, Session
+from quaestor.people.roles import Role
+from quaestor.people.tokens import fingerprint, new_token
+from quaestor.store.moments import written
+
+INVITED_FOR = timedelta(days=7)
+SIGNED_IN_FOR = timedelta(hours=12)
+_RENEWED_AFTER = timedelta(minutes=10)
+_LONGEST_NAME = 200
+
+
+class Directory:
+    """People at rest; every method that looks at the clock is given the time."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = PeopleFile(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.file.close()
+
+    def accounts(self) -> list[Account]:
+        with self.file.reading() as reading:
+            rows = reading.execute("SELECT name, role, made FROM accounts ORDER BY made, name").fetchall()
+        return [Account(name, Role(role), _moment(made)) for name, role, made in rows]
+
+    def password_of(self, name: str) -> str | None:
+        with self.file.reading() as reading:
+            row = reading.execute("SELECT password FROM accounts WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def remove(self, name: str) -> bool:
+        """Erase an account, its sessions, and the invitations under its name; whether there was anything."""
+        with self.file.writing() as writing:
+            gone = writing.execute("DELETE FROM accounts WHERE name = ?", (name,)).rowcount
+            gone += writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount
+        self.file.forget()
+        return gone > 0
+
+    def invite(self, name: str, role: Role, now: datetime, lasting: timedelta = INVITED_FOR) -> tuple[str, Invitation]:
+        """A new link in place of an open one under the same name; its token is told this once."""
+        check_name(name)
+        token, expires = new_token(), now + lasting
+        with self.file.writing() as writing:
+            _drop_expired(writing, now)
+            writing.execute("DELETE FROM invitations WHERE name = ?", (name,))
+            number = writing.execute(
+                "INSERT INTO invitations (token, name, role, made, expires) VALUES (?, ?, ?, ?, ?)",
+                (fingerprint(token), name, role, written(now), written(expires)),
+            ).lastrowid
+        return token, Invitation(int(number or 0), name, role, now, expires)
+
+    def invitations(self, now: datetime) -> list[Invitation]:
+        """Those that can still be used."""
+        with self.file.reading() as reading:
+            rows = reading.execute(f"{_INVITATIONS} WHERE expires > ? ORDER BY number", (written(now),)).fetchall()
+        return [_invitation(row) for row in rows]
+
+    def invitation(self, token: str, now: datetime) -> Invitation | None:
+        """What a link stands for; nothing where it was used, revoked, replaced, has expired or never was."""
+        with self.file.reading() as reading:
+            return _open_invitation(reading, token, now)
+
+    def revoke(self, name: str) -> bool:
+        """Take back what was sent under a name, and with a reviewer's link its sessions; whether there was any."""
+        with self.file.writing() as writing:
+            return writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount > 0
+
+    def accept(self, token: str, hashed: str | None, now: datetime) -> str | None:
+        """Join by a link and be signed in: the session's token, or nothing where the link is not open.
+
+        A link is used up by this, but for a reviewer's. An account that was there gets the new password and role,
+        and whoever was signed in with the old ones is so no more.
+        """
+        session = new_token()
+        with self.file.writing() as writing:
+            found = _open_invitation(writing, token, now)
+            if found is None:
+                return None
+            if found.is_the_access:
+                expires = min(now + SIGNED_IN_FOR, found.expires)
+                _add_session(writing, session, None, found.number, expires)
+                return session
+            if hashed is None:
+                raise StateError("joining needs a password: choose one")
+            writing.execute("DELETE FROM invitations WHERE number = ?", (found.number,))
+            writing.execute("DELETE FROM sessions WHERE account = ?", (found.name,))
+            writing.execute(
+                "INSERT INTO accounts (name, role, password, made) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET role = excluded.role, password = excluded.password",
+                (found.name, found.role, hashed, written(now)),
+            )
+            _add_session(writing, session, found.name, None, now + SIGNED_IN_FOR)
+        return session
+
+    def start_session(self, name: str, hashed: str, now: datetime) -> str | None:
+        """Sign an account in whose password is still the one that was checked: the session's token, told this once."""
+        token = new_token()
+        with self.file.writing() as writing:
+            _drop_expired(writing, now)
+            known = writing.execute("SELECT 1 FROM accounts WHERE name = ? AND password = ?", (name, hashed)).fetchone()
+            if known is None:
+                return None
+            _add_session(writing, token, name, None, now + SIGNED_IN_FOR)
+        return token
+
+    def session(self, token: str, now: datetime) -> Session | None:
+        """Who holds a token, with the role they have now."""
+        with self.file.reading() as reading:
+            row = reading.execute(_SESSION, {"token": fingerprint(token), "now": written(now)}).fetchone()
+        return None if row is None else Session(row[0], Role(row[1]), _moment(row[2]), row[3])
+
+    def renew(self, token: str, found: Session, now: datetime) -> bool:
+        """Let a session that is in use last from now on; whether that was worth writing down."""
+        if found.expires - now > SIGNED_IN_FOR - _RENEWED_AFTER:
+            return False
+        with self.file.writing() as writing:
+            changed = writing.execute(
+                "UPDATE sessions SET expires = min(:wanted, coalesce((SELECT expires FROM invitations"
+                " WHERE number = sessions.invitation), :wanted)) WHERE token = :token",
+                {"wanted": written(now + SIGNED_IN_FOR), "token": fingerprint(token)},
+            )
+            return changed.rowcount > 0
+
+    def end_session(self, token: str) -> None:
+        with self.file.writing() as writing:
+            writing.execute("DELETE FROM sessions WHERE token = ?", (fingerprint(token),))
+
+    def end_sessions(self, of: Session) -> None:
+        """Sign somebody out wherever they are signed in."""
+        with self.file.writing() as writing:
+            if of.invitation is None:
+                writing.execute("DELETE FROM sessions WHERE account = ?", (of.name,))
+            else:
+                writing.execute("DELETE FROM sessions WHERE invitation = ?", (of.invitation,))
+
+
+_INVITATIONS = "SELECT number, name, role, made, expires FROM invitations"
+_SESSION = """
+SELECT coalesce(accounts.name, invitations.name), coalesce(accounts.role, invitations.role), sessions.expires,
+       sessions.invitation
+FROM sessions LEFT JOIN accounts ON accounts.name = sessions.account
+LEFT JOIN invitations ON invitations.number = sessions.invitation
+WHERE sessions.token = :token AND sessions.expires > :now AND coalesce(invitations.expires, '9') > :now
+"""
+
+
+def check_name(name: str) -> None:
+    """Refuses a name that cannot be told from another on a page, or that is no name."""
+    if not name or name != name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise InputError(
+            f"{name[:60]!r} cannot be the name of a person: take 1 to {_LONGEST_NAME} visible characters, "
+            "without a space at either end"
+        )
+
+
+def _open_invitation(connection: sqlite3.Connection, token: str, now: datetime) -> Invitation | None:
+    row = connection.execute(
+        f"{_INVITATIONS} WHERE token = ? AND expires > ?", (fingerprint(token), written(now))
+    ).fetchone()
+    return None if row is None else _invitation(row)
+
+
+def _invitation(row: tuple[int, str, str, str, str]) -> Invitation:
+    return Invitation(row[0], row[1], Role(row[2]), _moment(row[3]), _moment(row[4]))
+
+
+def _add_session(
+    connection: sqlite3.Connection, token: str, account: str | None, invitation: int | None, expires: datetime
+) -> None:
+    connection.execute(
+        "INSERT INTO sessions (token, account, invitation, expires) VALUES (?, ?, ?, ?)",
+        (fingerprint(token), account, invitation, written(expires)),
+    )
+
+
+def _drop_expired(connection: sqlite3.Connection, now: datetime) -> None:
+    """What can no longer be used is not kept."""
+    connection.execute("DELETE FROM invitations WHERE expires <= ?", (written(now),))
+    connection.execute("DELETE FROM sessions WHERE expires <= ?", (written(now),))
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

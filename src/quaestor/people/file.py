@@ -1,0 +1,165 @@
+"""The file people are kept in: for the eyes of its owner alone, durable, shared by several processes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes."""
+_KIND = 0x51506C65
+_VERSION = 1
+_TABLES = """
+CREATE TABLE accounts (
+    name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL, made TEXT NOT NULL
+);
+CREATE TABLE invitations (
+    number INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL,
+    made TEXT NOT NULL, expires TEXT NOT NULL
+);
+CREATE TABLE sessions (
+    token TEXT PRIMARY KEY,
+    account TEXT REFERENCES accounts (name) ON DELETE CASCADE,
+    invitation INTEGER REFERENCES invitations (number) ON DELETE CASCADE,
+    expires TEXT NOT NULL,
+    CHECK ((account IS NULL) <> (invitation IS NULL))
+);
+CREATE INDEX sessions_of_account ON sessions (account);
+CREATE INDEX sessions_of_invitation ON sessions (invitation);
+CREATE TABLE attempts (number INTEGER PRIMARY KEY, subject TEXT NOT NULL, made TEXT NOT NULL);
+CREATE INDEX attempts_of_subject ON attempts (subject, made);
+"""
+
+
+class PeopleFile:
+    """A SQLite file with one connection that reads, which never waits, and one that writes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        _make_private(path)
+        self._writing = threading.Lock()
+        self._reading = threading.Lock()
+        with self._explained():
+            self._writer = _connect(path)
+            try:
+                self._prepare()
+                self._reader = _connect(path)
+            except BaseException:
+                self._writer.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._writing, self._reading:
+            self._reader.close()
+            self._writer.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        with self._reading, self._explained():
+            yield self._reader
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that holds the write lock from its first moment, and is on the disk when it ends."""
+        with self._writing, self._explained():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                self._writer.execute("ROLLBACK")
+                raise
+            self._writer.execute("COMMIT")
+
+    def forget(self) -> None:
+        """Empty the log of changes, so that nothing erased stays in it."""
+        with self._writing, self._explained():
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _prepare(self) -> None:
+        _use_write_ahead_log(self._writer)
+        self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            kind, version = (
+                self._writer.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+            )
+            tables = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if kind != _KIND and tables:
+                raise InputError(f"{self.path} is a database of another program: move it away")
+            if version > _VERSION:
+                raise InputError(f"{self.path} was made by a newer Quaestor: install that one")
+            if not tables:
+                for statement in _TABLES.split(";\n"):
+                    self._writer.execute(statement)
+                self._writer.execute(f"PRAGMA application_id = {_KIND}")
+                self._writer.execute(f"PRAGMA user_version = {_VERSION}")
+        except BaseException:
+            self._writer.execute("ROLLBACK")
+            raise
+        self._writer.execute("COMMIT")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: sqlite3.Error) -> QuaestorError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return InputError(f"{self.path} is damaged ({error}): move it away and invite everybody again")
+        if code == sqlite3.SQLITE_BUSY:
+            return StateError(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+        return StateError(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
+
+
+def _make_private(path: Path) -> None:
+    """The file is there and its owner's alone; SQLite gives its companions the same permissions."""
+    if not path.parent.is_dir():
+        raise StateError(f"the folder {path.parent} does not exist: make it first")
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder: move it away") from None
+    try:
+        if stat.S_IMODE(os.fstat(descriptor).st_mode) & 0o077:
+            os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")
+    return connection
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Once for a file; SQLite does not wait for others here, so that we must."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
