@@ -45,6 +45,8 @@ def demo(
     )
     screen.print(f"The funnel and the curves are drawn in {outcome.drawing.parent}", soft_wrap=True)
     if serve:
-        from quaestor.web.server import serve_study
+        from quaestor.cli.web import tell_address
+        from quaestor.study.folder import open_study
+        from quaestor.web.server import Place, serve_study
 
-        serve_study(folder, port, lambda address: screen.print(f"Open {address}  (Ctrl+C ends)", soft_wrap=True))
+        serve_study(folder, Place(port), lambda address: tell_address(open_study(folder), address))

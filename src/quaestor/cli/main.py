@@ -20,6 +20,7 @@ from quaestor.cli import (
     demo,
     evidence,
     funnel,
+    people,
     phrases,
     ratings,
     results,
@@ -43,7 +44,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, results, store, synth, web, demo,
+    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, results, store, synth, web,
+    people, demo,
 ):  # fmt: skip
     group.add_to(app)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from quaestor.cli.output import StudyOption, chosen_study, console
+
+if TYPE_CHECKING:
+    from quaestor.study.folder import Study
 
 
 def add_to(app: typer.Typer) -> None:
@@ -16,13 +19,38 @@ def add_to(app: typer.Typer) -> None:
 def serve(
     study: StudyOption = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8321,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="The address to listen at; others than this machine need --allow-host."),
+    ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name under which browsers may reach the desk; again for more."),
+    ] = None,
+    root_path: Annotated[
+        str, typer.Option(metavar="PATH", help="The path of the desk on the site of a proxy, such as /desk.")
+    ] = "",
 ) -> None:
-    """Show the study in the browser, on this machine only."""
-    from quaestor.web.server import serve_study
+    """Show the study in the browser, on this machine only unless told otherwise.
+
+    Examples:
+      quaestor serve
+      quaestor serve --root-path /desk --allow-host study.example.org
+    """
+    from quaestor.web.server import Place, serve_study
 
     opened = chosen_study(study)
-    serve_study(
-        opened.root,
-        port,
-        lambda address: console().print(f"Serving {opened.root} at {address}  (Ctrl+C ends)", soft_wrap=True),
-    )
+    place = Place(port, host, tuple(allow_host or ()), root_path)
+    serve_study(opened.root, place, lambda address: tell_address(opened, address))
+
+
+def tell_address(study: Study, address: str) -> None:
+    """Where the desk is, and the lead's way in where the lead has none yet."""
+    from quaestor.study.people import lead_link
+
+    screen = console()
+    screen.print(f"Serving {study.root} at {address}  (Ctrl+C ends)", soft_wrap=True, markup=False)
+    token = lead_link(study)
+    if token is not None:
+        link = f"Open {address}join/{token}  (the lead's link, valid once, for 7 days)"
+        screen.print(link, soft_wrap=True, markup=False)

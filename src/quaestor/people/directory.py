@@ -126,17 +126,14 @@ class Directory:
             row = reading.execute(_SESSION, {"token": fingerprint(token), "now": written(now)}).fetchone()
         return None if row is None else Session(row[0], Role(row[1]), _moment(row[2]), row[3])
 
-    def renew(self, token: str, found: Session, now: datetime) -> bool:
-        """Let a session that is in use last from now on; whether that was worth writing down."""
-        if found.expires - now > SIGNED_IN_FOR - _RENEWED_AFTER:
-            return False
+    def renew(self, token: str, now: datetime) -> None:
+        """Let a session that is in use last from now on, a reviewer's as long as the link."""
         with self.file.writing() as writing:
-            changed = writing.execute(
+            writing.execute(
                 "UPDATE sessions SET expires = min(:wanted, coalesce((SELECT expires FROM invitations"
                 " WHERE number = sessions.invitation), :wanted)) WHERE token = :token",
                 {"wanted": written(now + SIGNED_IN_FOR), "token": fingerprint(token)},
             )
-            return changed.rowcount > 0
 
     def end_session(self, token: str) -> None:
         with self.file.writing() as writing:
@@ -159,6 +156,11 @@ FROM sessions LEFT JOIN accounts ON accounts.name = sessions.account
 LEFT JOIN invitations ON invitations.number = sessions.invitation
 WHERE sessions.token = :token AND sessions.expires > :now AND coalesce(invitations.expires, '9') > :now
 """
+
+
+def is_due(session: Session, now: datetime) -> bool:
+    """Whether a session has been in use for long enough that its renewal is worth a write."""
+    return session.expires - now <= SIGNED_IN_FOR - _RENEWED_AFTER
 
 
 def check_name(name: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
 
@@ -17,16 +19,26 @@ from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
 from quaestor import __version__
+from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
 from quaestor.base.look import TOKENS
+from quaestor.people.directory import Directory
+from quaestor.people.roles import Permission
+from quaestor.people.tokens import fingerprint
+from quaestor.study.people import PEOPLE_FILE
+from quaestor.web.access import Access, Cookie, visitor_of
+from quaestor.web.doors import DoorPages
 from quaestor.web.evidence import clean
 from quaestor.web.headers import SafeHeaders
 from quaestor.web.pages import FunnelPages
 from quaestor.web.published import Published
 
 _HERE = Path(str(resources.files("quaestor.web")))
-LOCAL_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """A page of this desk answers under these names only, so that no foreign name can be pointed at it."""
+
+
+_WORDS = {404: "There is no such page.", 405: "This page cannot be asked for that."}
 
 
 def templates() -> Jinja2Templates:
@@ -40,32 +52,55 @@ def templates() -> Jinja2Templates:
     environment.filters["clean"] = clean
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["version"] = __version__
+    environment.globals["Permission"] = Permission
+    environment.globals["visitor_of"] = visitor_of
     return Jinja2Templates(env=environment)
 
 
-def make_app(study: Path) -> Starlette:
-    """The desk of one study."""
+def make_app(study: Path, clock: Clock = now, allowed_hosts: Sequence[str] = ()) -> Starlette:
+    """The desk of one study; its people are let go when it ends."""
     renderer = templates()
+    directory = Directory(study / PEOPLE_FILE)
+    cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
     pages = FunnelPages(study, renderer)
+    doors = DoorPages(study, directory, cookie, clock, renderer)
 
-    async def failed(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 409
-        words = str(error) if isinstance(error, QuaestorError) else "There is no such page."
+    def refuse(request: Request, status: int, words: str) -> Response:
         context = {"status": status, "words": words}
         return renderer.TemplateResponse(request, "error.html", context, status_code=status)
 
+    async def failed(request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            return refuse(request, error.status_code, _WORDS.get(error.status_code, "This cannot be done here."))
+        return refuse(request, 409, str(error))
+
+    @asynccontextmanager
+    async def lasting(app: Starlette) -> AsyncIterator[None]:
+        yield
+        directory.close()
+
     return Starlette(
         routes=[
-            Route("/", pages.funnel, name="funnel"),
+            Route("/", pages.home, name="home"),
             Route("/funnel.svg", pages.drawing, name="drawing"),
             Route("/steps/{step:int}/{side}", pages.items, name="items"),
-            Route("/health", _health),
-            Route("/static/tokens.css", _tokens),
+            Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
+            Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
+            Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),
+            Route("/sign-out-everywhere", doors.sign_out_everywhere, methods=["POST"], name="sign-out-everywhere"),
+            Route("/me", doors.me, name="me"),
+            Route("/health", _health, name="health"),
+            Route("/static/tokens.css", _tokens, name="tokens"),
             Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
             Mount("/report", Published(study, "report"), name="report"),
             Mount("/handbook", Published(study, "handbook"), name="handbook"),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_HOSTS), Middleware(SafeHeaders)],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
+            Middleware(SafeHeaders),
+            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refuse),
+        ],
+        lifespan=lasting,
         exception_handlers={HTTPException: failed, QuaestorError: failed},
     )
 

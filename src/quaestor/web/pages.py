@@ -11,11 +11,13 @@ from starlette.responses import Response
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import StateError
+from quaestor.people.roles import Permission
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import drawing, last_result
 from quaestor.study.items import items_of_step
 from quaestor.study.sources import notes_of
 from quaestor.study.status import study_status
+from quaestor.study.waiting import waiting_for
 
 _PAGE = 50
 
@@ -27,8 +29,17 @@ class FunnelPages:
         self._folder = folder
         self._templates = templates
 
-    async def funnel(self, request: Request) -> Response:
+    async def home(self, request: Request) -> Response:
+        """The funnel for those who read; for those who rate, what waits for them and nothing else."""
         study = open_study(self._folder)
+        visitor = request.state.visitor
+        if visitor.can(Permission.READ_EVIDENCE):
+            return self._funnel(request, study)
+        rounds = await run_in_threadpool(waiting_for, study, visitor.name)
+        context = {"study": study.settings.study, "rounds": rounds}
+        return self._templates.TemplateResponse(request, "waiting.html", context)
+
+    def _funnel(self, request: Request, study: Study) -> Response:
         status = study_status(study)
         found = last_result(study) if study.settings.sources else None
         result, holds = found or (None, True)

@@ -16,8 +16,10 @@ class Published(StaticFiles):
     """A folder of published/, with a page that says how to make it where it is not there yet."""
 
     def __init__(self, study: Path, name: str) -> None:
-        super().__init__(directory=study / "published" / name, html=True, check_dir=False)
-        self._index = study / "published" / name / "index.html"
+        folder = study / "published" / name
+        super().__init__(directory=folder, html=True, check_dir=False)
+        self.config_checked = True  # the folder may come later, and then at any moment
+        self._index = folder / "index.html"
         self._name = name
 
     async def get_response(self, path: str, scope: Scope) -> Response:

@@ -1,32 +1,83 @@
-"""One process that serves a study on this machine."""
+"""One process that serves a study, on this machine unless it is told otherwise."""
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from quaestor.base.errors import InputError, Interrupted
 from quaestor.web.app import make_app
+from quaestor.web.prefix import Prefixed, checked_prefix
 
-_HOST = "127.0.0.1"
+
+@dataclass(frozen=True)
+class Place:
+    """Where a desk is served, and under which names and path it answers."""
+
+    port: int = 8321
+    host: str = "127.0.0.1"
+    allowed_hosts: Sequence[str] = ()
+    root_path: str = ""
 
 
-def serve_study(folder: Path, port: int, ready: Callable[[str], None]) -> None:
+def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> None:
     """Serve until interrupted; `ready` is told the address once the port is ours."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if not _is_loopback(place.host) and not place.allowed_hosts:
+        raise InputError(
+            f"--host {place.host} lets others reach this desk: name it as they will, with --allow-host NAME"
+        )
+    app = make_app(folder, allowed_hosts=place.allowed_hosts)
+    pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
+    path = checked_prefix(place.root_path, pages)
+    served: ASGIApp = Prefixed(app, path) if path else app
+    with _listening(place) as listener:
+        port = listener.getsockname()[1]
+        ready(f"http://{_name_of(place)}:{port}{path}/")
+        config = uvicorn.Config(
+            served,
+            log_level="warning",
+            server_header=False,
+            access_log=False,
+            # What a proxy says of its clients is believed only where one may stand before the desk.
+            proxy_headers=bool(path or place.allowed_hosts),
+        )
+        with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listening(place: Place) -> socket.socket:
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise InputError(f"--host {place.host} is no address of this machine ({error.strerror})") from None
+    listener = socket.socket(family, kind)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((_HOST, port))
+        listener.bind(address)
     except OSError as error:
         listener.close()
         raise InputError(
-            f"port {port} cannot be used ({error.strerror}): name another with --port, or 0 for any"
+            f"port {place.port} of {place.host} cannot be used ({error.strerror}): "
+            "name another with --port, or 0 for any"
         ) from None
-    ready(f"http://{_HOST}:{listener.getsockname()[1]}/")
-    config = uvicorn.Config(make_app(folder), log_level="warning", server_header=False, access_log=False)
-    with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
-        uvicorn.Server(config).run(sockets=[listener])
+    return listener
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _name_of(place: Place) -> str:
+    """How the desk is called in the link that is printed."""
+    name = place.host if _is_loopback(place.host) else place.allowed_hosts[0]
+    return f"[{name}]" if ":" in name else name

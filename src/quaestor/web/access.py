@@ -1,0 +1,178 @@
+"""Who is at the door: every request gets its visitor, or nobody, before any page sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypedDict
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quaestor.base.clock import Clock
+from quaestor.people.directory import SIGNED_IN_FOR, Directory, is_due
+from quaestor.people.records import Session
+from quaestor.people.roles import Permission, Role, can
+from quaestor.people.tokens import form_token, new_token, same
+from quaestor.web.forms import TooLong, fields_in, is_form, is_same_origin, read_whole, told_again
+from quaestor.web.matrix import MATRIX, PUBLIC
+
+Refuse = Callable[[Request, int, str], Response]
+_HARMLESS = ("GET", "HEAD")
+_NOT_OURS = "This was not sent from a page of this desk, or the page is too old: load the page again and send it anew."
+_TOO_LONG = "This is longer than any page of this desk sends: shorten it."
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody who is signed in; pages find them in `request.state.visitor`."""
+
+    name: str
+    role: Role
+    until: datetime
+
+    def can(self, permission: Permission) -> bool:
+        return can(self.role, permission)
+
+    @property
+    def shown(self) -> str:
+        """The name on their own pages; a reviewer is nobody in particular."""
+        return self.role if self.role is Role.REVIEWER else self.name
+
+
+class _Flags(TypedDict):
+    path: str
+    httponly: bool
+    samesite: Literal["lax"]
+    secure: bool
+
+
+@dataclass(frozen=True)
+class Cookie:
+    """The one cookie of a desk; its name is the study's own, for browsers do not tell ports apart."""
+
+    name: str
+
+    def give(self, request: Request, response: Response, token: str) -> None:
+        response.set_cookie(self.name, token, int(SIGNED_IN_FOR.total_seconds()), **self._flags(request))
+
+    def take(self, request: Request, response: Response) -> None:
+        response.delete_cookie(self.name, **self._flags(request))
+
+    def _flags(self, request: Request) -> _Flags:
+        path = request.scope.get("app_root_path", request.scope.get("root_path", "")) or "/"
+        return {"path": path, "httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
+
+
+class Access:
+    """Lets a request through to its page where the matrix allows it, and nowhere else."""
+
+    def __init__(self, app: ASGIApp, directory: Directory, cookie: Cookie, clock: Clock, refuse: Refuse) -> None:
+        self.app = app
+        self._directory = directory
+        self._cookie = cookie
+        self._clock = clock
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        sent = request.cookies.get(self._cookie.name, "")
+        session = self._directory.session(sent, self._clock()) if sent else None
+        self._introduce(request, sent or new_token(), session)
+        refused = self._refusal(request)
+        if refused is None and request.method not in _HARMLESS:
+            receive, refused = await self._own_form(request, receive)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        if session is not None and is_due(session, self._clock()):
+            await run_in_threadpool(self._directory.renew, sent, self._clock())
+            send = self._renewing(request, sent, send)
+        await self.app(scope, receive, send)
+
+    def _introduce(self, request: Request, token: str, session: Session | None) -> None:
+        request.state.token = token
+        request.state.csrf = form_token(token)
+        request.state.session = session
+        request.state.visitor = None if session is None else Visitor(session.name, session.role, session.expires)
+
+    def _refusal(self, request: Request) -> Response | None:
+        row = MATRIX.get(_route_name(request.scope) or "")
+        visitor: Visitor | None = request.state.visitor
+        if row == PUBLIC:
+            return None
+        if visitor is None:
+            return self._to_sign_in(request)
+        if _route_name(request.scope) is None or (row is not None and visitor.can(row)):
+            return None  # where there is no page, the application says so
+        words = f"This page is not for a {visitor.role}: ask the lead of the study if you need it."
+        return self._refuse(request, 403, words)
+
+    def _to_sign_in(self, request: Request) -> Response:
+        if "x-csrf-token" in request.headers:  # a script, which a form in place of its answer would not help
+            return self._refuse(request, 401, "You are not signed in any more: sign in and send it again.")
+        target = str(request.url_for("sign-in").path)
+        if request.method in _HARMLESS:
+            query = f"?{request.url.query}" if request.url.query else ""
+            target += f"?next={quote(request.scope['path'] + query, safe='')}"
+        return RedirectResponse(target, 303)
+
+    async def _own_form(self, request: Request, receive: Receive) -> tuple[Receive, Response | None]:
+        """Whether what changes something was sent from a page that this very browser was shown."""
+        if not is_same_origin(request.headers):
+            return receive, self._refuse(request, 403, _NOT_OURS)
+        said = request.headers.get("x-csrf-token", "")
+        if not said and is_form(request.headers):
+            try:
+                body = await read_whole(receive)
+            except TooLong:
+                return receive, self._refuse(request, 413, _TOO_LONG)
+            receive = told_again(body, receive)
+            said = fields_in(body).get("csrf", [""])[0]
+        if not same(said, request.state.csrf):
+            return receive, self._refuse(request, 403, _NOT_OURS)
+        return receive, None
+
+    def _renewing(self, request: Request, token: str, send: Send) -> Send:
+        """The browser keeps the cookie as long as the session lasts, unless the page itself says otherwise."""
+
+        async def renewing(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if "set-cookie" not in headers:
+                    answer = Response()
+                    self._cookie.give(request, answer, token)
+                    headers.append("set-cookie", answer.headers["set-cookie"])
+            await send(message)
+
+        return renewing
+
+
+def visitor_of(request: Request) -> Visitor | None:
+    """Who asks, also where a request failed before anybody looked."""
+    found: Visitor | None = getattr(request.state, "visitor", None)
+    return found
+
+
+def _route_name(scope: Scope) -> str | None:
+    """The name of the route a request goes to; none where there is no such page."""
+    near: BaseRoute | None = None
+    for route in scope["app"].routes:
+        match, _ = route.matches(scope)
+        if match is Match.FULL:
+            return str(getattr(route, "name", ""))
+        if match is Match.PARTIAL and near is None:
+            near = route
+    return None if near is None else str(getattr(near, "name", ""))

@@ -1,0 +1,148 @@
+"""The doors of the desk: signing in and out, joining by a link, and one's own page."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.clock import Clock
+from quaestor.base.errors import InputError
+from quaestor.people.directory import Directory
+from quaestor.people.passwords import SHORTEST, Passwords
+from quaestor.people.records import Invitation
+from quaestor.people.roles import Role
+from quaestor.people.sign_in import Refused, sign_in
+from quaestor.study.folder import open_study
+from quaestor.web.access import Cookie
+from quaestor.web.forms import fields_of, local_path
+
+_PARTS = {
+    Role.LEAD: "You lead this study.",
+    Role.RATER: "You rate items in this study, without seeing what others say while a round is open.",
+    Role.TIE_BREAKER: "You comment where the raters of this study differ, without knowing who said what.",
+    Role.VIEWER: "You read the evidence and the results of this study.",
+    Role.REVIEWER: "You read the evidence and the results of this study; no names of people are shown to you.",
+}
+_ENDED = "This link has been used, has expired or was taken back: ask the lead of the study for a new one."
+_WRONG = "The name or the password is wrong."
+
+
+class DoorPages:
+    """Pages for those who come and go."""
+
+    def __init__(
+        self, study: Path, directory: Directory, cookie: Cookie, clock: Clock, templates: Jinja2Templates
+    ) -> None:
+        self._study = study
+        self._directory = directory
+        self._cookie = cookie
+        self._clock = clock
+        self._templates = templates
+        self._passwords = Passwords()
+
+    async def sign_in(self, request: Request) -> Response:
+        if request.method == "POST":
+            return await self._signed_in(request)
+        wanted = local_path(request.query_params.get("next", ""), _root(request))
+        if request.state.visitor is not None:
+            return RedirectResponse(wanted, 303)
+        return self._sign_in_page(request, wanted)
+
+    async def _signed_in(self, request: Request) -> Response:
+        fields = await fields_of(request)
+        name, wanted = fields.get("name", "").strip(), local_path(fields.get("next", ""), _root(request))
+        address = request.client.host if request.client else ""
+        outcome = await run_in_threadpool(
+            sign_in, self._directory, self._passwords, name, fields.get("password", ""), address, self._clock()
+        )
+        if not isinstance(outcome, Refused):
+            return await self._enter(request, outcome.token, wanted)
+        if outcome.wait is None:
+            return self._sign_in_page(request, wanted, name, _WRONG, 422)
+        words = f"Too many wrong tries: wait {_minutes(outcome.wait)}, then try again."
+        answer = self._sign_in_page(request, wanted, name, words, 429)
+        answer.headers["Retry-After"] = str(int(outcome.wait.total_seconds()) + 1)
+        return answer
+
+    def _sign_in_page(
+        self, request: Request, wanted: str, name: str = "", refused: str = "", status: int = 200
+    ) -> Response:
+        context = {"next": wanted, "name": name[:200], "refused": refused}
+        return self._form(request, "sign_in.html", context, status)
+
+    async def join(self, request: Request) -> Response:
+        token = request.path_params["token"]
+        found = self._directory.invitation(token, self._clock())
+        if found is None:
+            return self._ended(request)
+        if request.method != "POST":
+            return self._join_page(request, found)
+        hashed = None
+        if not found.is_the_access:
+            fields = await fields_of(request)
+            password = fields.get("password", "")
+            if password != fields.get("again", ""):
+                return self._join_page(request, found, "The two passwords differ: type the same one twice.", 422)
+            try:
+                hashed = await run_in_threadpool(self._passwords.hash, password)
+            except InputError as error:
+                return self._join_page(request, found, str(error), 422)
+        session = await run_in_threadpool(self._directory.accept, token, hashed, self._clock())
+        return self._ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
+
+    def _join_page(self, request: Request, found: Invitation, refused: str = "", status: int = 200) -> Response:
+        study = open_study(self._study).settings.study
+        context = {
+            "study": study, "invitation": found, "part": _PARTS[found.role], "shortest": SHORTEST, "refused": refused,
+        }  # fmt: skip
+        return self._form(request, "join.html", context, status)
+
+    def _ended(self, request: Request) -> Response:
+        return self._templates.TemplateResponse(request, "ended.html", {"words": _ENDED}, status_code=404)
+
+    async def sign_out(self, request: Request) -> Response:
+        await run_in_threadpool(self._directory.end_session, request.state.token)
+        return self._leave(request)
+
+    async def sign_out_everywhere(self, request: Request) -> Response:
+        await run_in_threadpool(self._directory.end_sessions, request.state.session)
+        return self._leave(request)
+
+    async def me(self, request: Request) -> Response:
+        visitor = request.state.visitor
+        context = {"study": open_study(self._study).settings.study, "part": _PARTS[visitor.role]}
+        return self._templates.TemplateResponse(request, "me.html", context)
+
+    def _form(self, request: Request, template: str, context: dict[str, Any], status: int) -> Response:
+        """A page with a form for somebody who is not signed in: the browser gets what its form must match."""
+        answer = self._templates.TemplateResponse(request, template, context, status_code=status)
+        if request.state.visitor is None:
+            self._cookie.give(request, answer, request.state.token)
+        return answer
+
+    async def _enter(self, request: Request, token: str, wanted: str) -> Response:
+        """A new session takes the place of the one this browser had, so that no token outlives a sign-in."""
+        await run_in_threadpool(self._directory.end_session, request.state.token)
+        answer = RedirectResponse(wanted, 303)
+        self._cookie.give(request, answer, token)
+        return answer
+
+    def _leave(self, request: Request) -> Response:
+        answer = RedirectResponse(str(request.url_for("sign-in").path), 303)
+        self._cookie.take(request, answer)
+        return answer
+
+
+def _root(request: Request) -> str:
+    return str(request.scope.get("app_root_path", request.scope.get("root_path", "")))
+
+
+def _minutes(wait: timedelta) -> str:
+    count = -(-int(wait.total_seconds()) // 60) or 1
+    return "a minute" if count == 1 else f"{count} minutes"

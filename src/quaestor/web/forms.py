@@ -1,0 +1,79 @@
+"""What a form sent, whether it comes from a page of ours, and where it may lead."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive
+
+LONGEST = 1_000_000
+"""Bytes of a form."""
+_MOST_FIELDS = 1_000
+
+
+class TooLong(Exception):
+    """A form that is longer than any page of ours sends."""
+
+
+async def read_whole(receive: Receive) -> bytes:
+    """The body of a request, up to a bound."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part = message.get("body", b"")
+        size += len(part)
+        if size > LONGEST:
+            raise TooLong
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def told_again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read already, for whoever asks for it next."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
+def is_form(headers: Headers) -> bool:
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
+
+
+def fields_in(body: bytes) -> dict[str, list[str]]:
+    """The fields of a form, each with its values; none where it cannot be read."""
+    try:
+        return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return {}
+
+
+async def fields_of(request: Request) -> dict[str, str]:
+    """The fields of a form with one value each."""
+    return {name: values[0] for name, values in fields_in(await request.body()).items()}
+
+
+def is_same_origin(headers: Headers) -> bool:
+    """Whether a browser says that the request comes from a page of this very address."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    try:
+        origin = urlsplit(headers.get("origin", "")).netloc.lower()
+    except ValueError:
+        return False
+    return bool(origin) and origin == headers.get("host", "").lower()
+
+
+def local_path(wanted: str, root: str) -> str:
+    """Where to go after signing in: a path of this desk, or its start where something else was asked for."""
+    start = f"{root}/"
+    plain = wanted.isprintable() and " " not in wanted and "\\" not in wanted
+    return wanted if plain and wanted.startswith(start) and not wanted.startswith("//") else start

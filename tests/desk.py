@@ -1,0 +1,62 @@
+"""Browsers without a window for tests of the desk: they keep cookies, and send forms as a page's own would be sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+from quaestor.base.clock import Clock, now
+from quaestor.people.directory import Directory
+from quaestor.people.roles import Role
+from quaestor.study.people import PEOPLE_FILE
+
+HERE = "http://127.0.0.1"
+PASSWORD = "a few plain words"
+NAMES = {
+    Role.LEAD: "lead",
+    Role.RATER: "rater-1",
+    Role.TIE_BREAKER: "tie-breaker",
+    Role.VIEWER: "reader",
+    Role.REVIEWER: "journal",
+}
+
+
+def browser(app: ASGIApp, address: str = HERE, client: str = "127.0.0.1") -> TestClient:
+    return TestClient(app, base_url=address, client=(client, 50000), follow_redirects=False)
+
+
+def csrf_in(page: str) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert found, page
+    return found[1]
+
+
+def post(opened: TestClient, path: str, fields: Mapping[str, str], page: str | None = None) -> object:
+    """Open a page, fill in its form and send it, as a browser does."""
+    shown = opened.get(page or path)
+    data = {"csrf": csrf_in(shown.text), **fields}
+    return opened.post(path, data=data, headers={"origin": str(opened.base_url).rstrip("/").removesuffix("/desk")})
+
+
+def invited(study: Path, role: Role, name: str | None = None, clock: Clock = now, days: int = 7) -> str:
+    """The token of a new link."""
+    with Directory(study / PEOPLE_FILE) as directory:
+        return directory.invite(name or NAMES[role], role, clock(), timedelta(days=days))[0]
+
+
+def join(opened: TestClient, token: str, password: str = PASSWORD) -> None:
+    answer = post(opened, f"/join/{token}", {"password": password, "again": password})
+    assert answer.status_code == 303, answer.text  # type: ignore[attr-defined]
+
+
+def signed_in(app: Starlette, study: Path, role: Role = Role.LEAD, clock: Clock = now) -> TestClient:
+    """A browser of somebody with a role, who came by a link."""
+    opened = browser(app)
+    join(opened, invited(study, role, clock=clock))
+    return opened
