@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
@@ -17,7 +18,9 @@ from quaestor.people.roles import Role
 from quaestor.study.people import PEOPLE_FILE
 
 HERE = "http://127.0.0.1"
-PASSWORD = "a few plain words"
+CHOSEN = "a few plain words"
+QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+"""Argon2id all the same, for tests that ask for it a hundred times."""
 NAMES = {
     Role.LEAD: "lead",
     Role.RATER: "rater-1",
@@ -25,6 +28,19 @@ NAMES = {
     Role.VIEWER: "reader",
     Role.REVIEWER: "journal",
 }
+
+
+class SetClock:
+    """Time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_by(self, **duration: float) -> None:
+        self.now += timedelta(**duration)
 
 
 def browser(app: ASGIApp, address: str = HERE, client: str = "127.0.0.1") -> TestClient:
@@ -50,7 +66,7 @@ def invited(study: Path, role: Role, name: str | None = None, clock: Clock = now
         return directory.invite(name or NAMES[role], role, clock(), timedelta(days=days))[0]
 
 
-def join(opened: TestClient, token: str, password: str = PASSWORD) -> None:
+def join(opened: TestClient, token: str, password: str = CHOSEN) -> None:
     answer = post(opened, f"/join/{token}", {"password": password, "again": password})
     assert answer.status_code == 303, answer.text  # type: ignore[attr-defined]
 

@@ -18,8 +18,8 @@ LONGEST = 1000
 class Passwords:
     """Hashes and checks passwords, two at a time: each takes 64 MB, and strangers may ask for it."""
 
-    def __init__(self) -> None:
-        self._hasher = PasswordHasher()
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher()
         self._turns = threading.BoundedSemaphore(2)
         self._nobody = self._hasher.hash(secrets.token_urlsafe(32))
 

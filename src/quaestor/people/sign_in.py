@@ -34,6 +34,7 @@ def sign_in(
     directory: Directory, passwords: Passwords, name: str, password: str, address: str, now: datetime
 ) -> SignedIn | Refused:
     """Sign somebody in, or not; whether the name exists can be told neither by words nor by time."""
+    name = name.encode("utf-8", "replace").decode("utf-8")  # half a character is no name a database could look for
     subjects = (_subject("name", name), _subject("address", _network(address)))
     # Counted before the password is looked at, so that guesses sent all at once are no way around the limit.
     wait = _count(directory, subjects, now)
@@ -78,7 +79,7 @@ def _wait(connection: sqlite3.Connection, subject: str, limit: int, now: datetim
 
 def _subject(kind: str, text: str) -> str:
     """What a try is counted under: neither names nor addresses of strangers are kept, however long they are."""
-    return hashlib.sha256(f"{kind}\0{text}".encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _network(address: str) -> str:

@@ -23,6 +23,7 @@ from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
 from quaestor.base.look import TOKENS
 from quaestor.people.directory import Directory
+from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Permission
 from quaestor.people.tokens import fingerprint
 from quaestor.study.people import PEOPLE_FILE
@@ -57,13 +58,15 @@ def templates() -> Jinja2Templates:
     return Jinja2Templates(env=environment)
 
 
-def make_app(study: Path, clock: Clock = now, allowed_hosts: Sequence[str] = ()) -> Starlette:
+def make_app(
+    study: Path, clock: Clock = now, allowed_hosts: Sequence[str] = (), passwords: Passwords | None = None
+) -> Starlette:
     """The desk of one study; its people are let go when it ends."""
     renderer = templates()
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
     pages = FunnelPages(study, renderer)
-    doors = DoorPages(study, directory, cookie, clock, renderer)
+    doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
 
     def refuse(request: Request, status: int, words: str) -> Response:
         context = {"status": status, "words": words}

@@ -37,14 +37,20 @@ class DoorPages:
     """Pages for those who come and go."""
 
     def __init__(
-        self, study: Path, directory: Directory, cookie: Cookie, clock: Clock, templates: Jinja2Templates
+        self,
+        study: Path,
+        directory: Directory,
+        passwords: Passwords,
+        cookie: Cookie,
+        clock: Clock,
+        templates: Jinja2Templates,
     ) -> None:
         self._study = study
         self._directory = directory
         self._cookie = cookie
         self._clock = clock
         self._templates = templates
-        self._passwords = Passwords()
+        self._passwords = passwords
 
     async def sign_in(self, request: Request) -> Response:
         if request.method == "POST":

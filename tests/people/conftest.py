@@ -1,0 +1,22 @@
+"""A clock that tests set, and a directory of people in a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from desk import SetClock
+from quaestor.people.directory import Directory
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Directory]:
+    with Directory(tmp_path / "people.db") as opened:
+        yield opened

@@ -1,0 +1,28 @@
+"""What each role may do, written a second time."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.people.roles import Permission, Role, can, role_named
+
+WRITTEN = {
+    Role.LEAD: {"visit", "rate", "break ties", "read evidence", "read results", "see names", "lead"},
+    Role.RATER: {"visit", "rate"},
+    Role.TIE_BREAKER: {"visit", "rate", "break ties"},
+    Role.VIEWER: {"visit", "read evidence", "read results", "see names"},
+    Role.REVIEWER: {"visit", "read evidence", "read results"},
+}
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("permission", Permission)
+def test_a_role_may_do_what_is_written_and_nothing_else(role: Role, permission: Permission) -> None:
+    assert can(role, permission) == (permission.value in WRITTEN[role])
+
+
+def test_an_unknown_role_is_answered_with_those_there_are() -> None:
+    assert role_named("tie-breaker") is Role.TIE_BREAKER
+    with pytest.raises(InputError, match=r"there is no role 'ratter', allowed: rater, .*lead"):
+        role_named("ratter")

@@ -1,0 +1,123 @@
+"""Signing in: the same answer whether or not a name exists, and a wait after wrong guesses."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from desk import CHOSEN, QUICK, SetClock
+from quaestor.people.directory import Directory
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.people.sign_in import WRONG_FOR_A_NAME, WRONG_FROM_AN_ADDRESS, Refused, SignedIn, sign_in
+
+
+class Counted(Passwords):
+    """Real passwords, and how often one was worked on."""
+
+    def __init__(self) -> None:
+        super().__init__(QUICK)
+        self.verified = 0
+
+    def verify(self, hashed: str | None, password: str) -> bool:
+        self.verified += 1
+        return super().verify(hashed, password)
+
+
+@pytest.fixture(scope="module")
+def hashed() -> str:
+    return Passwords(QUICK).hash(CHOSEN)
+
+
+@pytest.fixture
+def passwords(directory: Directory, hashed: str, clock: SetClock) -> Counted:
+    token, _ = directory.invite("rater-1", Role.RATER, clock())
+    assert directory.accept(token, hashed, clock())
+    return Counted()
+
+
+def test_name_and_password_open_a_session(directory: Directory, passwords: Counted, clock: SetClock) -> None:
+    done = sign_in(directory, passwords, "rater-1", CHOSEN, "10.0.0.1", clock())
+    assert isinstance(done, SignedIn)
+    found = directory.session(done.token, clock())
+    assert found is not None
+    assert found.name == "rater-1"
+
+
+def test_a_name_that_does_not_exist_gets_the_same_answer_for_the_same_work(
+    directory: Directory, passwords: Counted, clock: SetClock
+) -> None:
+    answers = []
+    for name in ("rater-1", "nobody", "' OR 1=1 --", "", "x" * 100_000, "\ud800"):
+        before = passwords.verified
+        answers.append(sign_in(directory, passwords, name, "wrong password", "10.0.0.1", clock()))
+        assert passwords.verified == before + 1
+    assert set(answers) == {Refused(None)}
+
+
+@pytest.mark.parametrize("name", ["rater-1", "nobody"])
+def test_after_five_wrong_guesses_a_name_waits_and_says_how_long(
+    directory: Directory, passwords: Counted, clock: SetClock, name: str
+) -> None:
+    for number in range(WRONG_FOR_A_NAME):
+        clock.pass_by(minutes=1)
+        assert sign_in(directory, passwords, name, "wrong", f"10.0.0.{number}", clock()) == Refused(None)
+    worked = passwords.verified
+    assert sign_in(directory, passwords, name, CHOSEN, "10.0.0.9", clock()) == Refused(timedelta(minutes=11))
+    assert passwords.verified == worked
+    clock.pass_by(minutes=11)
+    again = sign_in(directory, passwords, name, CHOSEN, "10.0.0.9", clock())
+    assert isinstance(again, SignedIn) == (name == "rater-1")
+
+
+def test_waiting_is_not_made_longer_by_trying(directory: Directory, passwords: Counted, clock: SetClock) -> None:
+    for _ in range(WRONG_FOR_A_NAME + 4):
+        sign_in(directory, passwords, "rater-1", "wrong", "10.0.0.1", clock())
+    clock.pass_by(minutes=15)
+    assert isinstance(sign_in(directory, passwords, "rater-1", CHOSEN, "10.0.0.1", clock()), SignedIn)
+
+
+@pytest.mark.parametrize("addresses", [("10.0.0.1",), ("2001:db8::1", "2001:db8::ffff")])
+def test_an_address_that_tries_many_names_waits_too(
+    directory: Directory, passwords: Counted, clock: SetClock, addresses: tuple[str, ...]
+) -> None:
+    for number in range(WRONG_FROM_AN_ADDRESS):
+        address = addresses[number % len(addresses)]
+        assert sign_in(directory, passwords, f"name-{number}", "wrong", address, clock()) == Refused(None)
+    refused = sign_in(directory, passwords, "rater-1", CHOSEN, addresses[0], clock())
+    assert refused == Refused(timedelta(minutes=15))
+    assert isinstance(sign_in(directory, passwords, "rater-1", CHOSEN, "10.9.9.9", clock()), SignedIn)
+
+
+def test_a_right_password_forgives_the_wrong_ones_before_it(
+    directory: Directory, passwords: Counted, clock: SetClock
+) -> None:
+    for _ in range(3):
+        for _ in range(WRONG_FOR_A_NAME - 1):
+            sign_in(directory, passwords, "rater-1", "wrong", "10.0.0.1", clock())
+        assert isinstance(sign_in(directory, passwords, "rater-1", CHOSEN, "10.0.0.1", clock()), SignedIn)
+
+
+def test_guesses_sent_all_at_once_are_no_way_around_the_limit(
+    directory: Directory, passwords: Counted, clock: SetClock
+) -> None:
+    with ThreadPoolExecutor(12) as threads:
+        list(
+            threads.map(
+                lambda number: sign_in(directory, passwords, "rater-1", f"guess {number}", "10.0.0.1", clock()),
+                range(12),
+            )
+        )
+    assert passwords.verified == WRONG_FOR_A_NAME
+
+
+def test_neither_names_nor_addresses_of_strangers_are_kept(
+    directory: Directory, passwords: Counted, clock: SetClock, tmp_path: Path
+) -> None:
+    sign_in(directory, passwords, "a-strange-name", "wrong", "198.51.100.77", clock())
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"a-strange-name" not in stored
+    assert b"198.51.100.77" not in stored
