@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from argon2 import PasswordHasher
+from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
@@ -47,17 +49,26 @@ def browser(app: ASGIApp, address: str = HERE, client: str = "127.0.0.1") -> Tes
     return TestClient(app, base_url=address, client=(client, 50000), follow_redirects=False)
 
 
+@contextmanager
+def closing_app(app: Starlette) -> Iterator[Starlette]:
+    """An application that several browsers visit, and that lets its people go at the end."""
+    try:
+        yield app
+    finally:
+        app.state.directory.close()
+
+
 def csrf_in(page: str) -> str:
     found = re.search(r'name="csrf" value="([^"]+)"', page)
     assert found, page
     return found[1]
 
 
-def post(opened: TestClient, path: str, fields: Mapping[str, str], page: str | None = None) -> object:
+def post(opened: TestClient, path: str, fields: Mapping[str, str], page: str | None = None) -> Response:
     """Open a page, fill in its form and send it, as a browser does."""
     shown = opened.get(page or path)
     data = {"csrf": csrf_in(shown.text), **fields}
-    return opened.post(path, data=data, headers={"origin": str(opened.base_url).rstrip("/").removesuffix("/desk")})
+    return opened.post(path, data=data, headers={"origin": str(opened.base_url).rstrip("/")})
 
 
 def invited(study: Path, role: Role, name: str | None = None, clock: Clock = now, days: int = 7) -> str:
@@ -68,7 +79,7 @@ def invited(study: Path, role: Role, name: str | None = None, clock: Clock = now
 
 def join(opened: TestClient, token: str, password: str = CHOSEN) -> None:
     answer = post(opened, f"/join/{token}", {"password": password, "again": password})
-    assert answer.status_code == 303, answer.text  # type: ignore[attr-defined]
+    assert answer.status_code == 303, answer.text
 
 
 def signed_in(app: Starlette, study: Path, role: Role = Role.LEAD, clock: Clock = now) -> TestClient:

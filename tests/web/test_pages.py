@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from desk import signed_in
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.sources import ingest_source
@@ -54,7 +55,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     study = open_study(folder)
     ingest_source(study, "so")
     run_funnel(study)
-    with TestClient(make_app(folder)) as opened:
+    with signed_in(make_app(folder), folder) as opened:
         yield opened
 
 
@@ -112,7 +113,7 @@ def test_a_number_opens_its_items_page_by_page(client: TestClient) -> None:
         "/steps/1/kept?page=x",
         "/steps/1/kept?page=-1",
         "/x",
-        "/static/../app.py",
+        "/static/nowhere.css",
     ],
 )
 def test_what_is_not_there_gets_a_page_of_its_own(client: TestClient, path: str) -> None:
@@ -135,7 +136,7 @@ def test_the_drawing_is_an_svg_with_words_for_those_who_cannot_see_it(client: Te
 
 def test_a_study_without_a_funnel_says_what_to_do(tmp_path: Path) -> None:
     folder = new_study(tmp_path / "new", "dl-implementation-issues")
-    with TestClient(make_app(folder)) as fresh:
+    with signed_in(make_app(folder), folder) as fresh:
         page = fresh.get("/")
         assert page.status_code == 200
         assert "The funnel has not run yet" in page.text

@@ -82,7 +82,7 @@ def make_app(
         yield
         directory.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", pages.home, name="home"),
             Route("/funnel.svg", pages.drawing, name="drawing"),
@@ -106,6 +106,8 @@ def make_app(
         lifespan=lasting,
         exception_handlers={HTTPException: failed, QuaestorError: failed},
     )
+    app.state.directory = directory
+    return app
 
 
 async def _tokens(request: Request) -> Response:

@@ -1,0 +1,155 @@
+"""Every route × nobody and every role, with real requests, against one table written here a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from desk import QUICK, browser, closing_app, post, signed_in
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.web.app import make_app
+from quaestor.web.matrix import MATRIX
+from small_study import small_study
+
+EVERYBODY = {None, *Role}
+MEMBERS = set(Role)
+READERS = {Role.LEAD, Role.VIEWER, Role.REVIEWER}
+
+# route: an address of it, and who may have it. A new route needs a row here and one in web/matrix.py.
+WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
+    "home": ("/", MEMBERS),
+    "drawing": ("/funnel.svg", READERS),
+    "items": ("/steps/1/kept", READERS),
+    "report": ("/report/", READERS),
+    "handbook": ("/handbook/", READERS),
+    "me": ("/me", MEMBERS),
+    "sign-out": ("/sign-out", MEMBERS),
+    "sign-out-everywhere": ("/sign-out-everywhere", MEMBERS),
+    "sign-in": ("/sign-in", EVERYBODY),
+    "join": ("/join/unknown", EVERYBODY),
+    "health": ("/health", EVERYBODY),
+    "tokens": ("/static/tokens.css", EVERYBODY),
+    "static": ("/static/desk.css", EVERYBODY),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("matrix") / "study"
+    small_study(folder)
+    for name in ("report", "handbook"):
+        (folder / "published" / name).mkdir(parents=True)
+        (folder / "published" / name / "index.html").write_text(f"<title>{name}</title>")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def app(folder: Path) -> Iterator[Starlette]:
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=[None, *Role], ids=lambda role: role or "nobody")
+def visit(request: pytest.FixtureRequest, app: Starlette, folder: Path) -> Iterator[tuple[Role | None, TestClient]]:
+    opened = browser(app) if request.param is None else signed_in(app, folder, request.param)
+    yield request.param, opened
+    opened.close()
+
+
+def test_every_route_has_a_row_here_and_in_the_matrix_and_no_row_is_idle(app: Starlette) -> None:
+    names = [route.name for route in app.routes]  # type: ignore[attr-defined]
+    assert len(set(names)) == len(names)
+    assert set(names) == set(WRITTEN) == set(MATRIX)
+
+
+def test_no_route_hides_others_behind_its_row(app: Starlette) -> None:
+    assert all(isinstance(route, Route | Mount) for route in app.routes)
+    assert all(not route.routes for route in app.routes if isinstance(route, Mount))
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_page_is_for_those_who_are_written_and_for_nobody_else(
+    visit: tuple[Role | None, TestClient], app: Starlette, name: str
+) -> None:
+    role, opened = visit
+    path, allowed = WRITTEN[name]
+    route = next(one for one in app.routes if one.name == name)  # type: ignore[attr-defined]
+    methods = {"GET", "POST", "DELETE"}
+    for method in sorted(methods):
+        if name.startswith("sign-out") and method == "POST" and role in allowed:
+            continue  # tried below, where it may end the session
+        answer = opened.request(method, path)
+        verdict = (method, answer.status_code, answer.headers.get("location", ""))
+        if role in allowed:
+            changing = method not in ("GET", "HEAD")
+            assert answer.status_code == 403 if changing else answer.status_code != 403, verdict
+            assert not answer.headers.get("location", "").startswith("/sign-in"), verdict
+            if not changing and method in (getattr(route, "methods", None) or methods):
+                assert answer.status_code in ((404,) if name == "join" else (200, 303)), verdict
+        elif role is None:
+            assert answer.status_code == 303, verdict
+            assert answer.headers["location"].startswith("/sign-in"), verdict
+        else:
+            assert answer.status_code == 403, verdict
+            assert "not for a" in answer.text or method == "HEAD"
+
+
+@pytest.mark.parametrize("name", ["sign-out", "sign-out-everywhere"])
+@pytest.mark.parametrize("role", Role)
+def test_whoever_is_in_can_leave(app: Starlette, folder: Path, role: Role, name: str) -> None:
+    opened = signed_in(app, folder, role)
+    done = post(opened, f"/{name}", {}, page="/me")
+    assert (done.status_code, done.headers["location"]) == (303, "/sign-in")
+    assert opened.get("/me").status_code == 303
+
+
+def test_a_path_that_is_no_page_tells_nobody_so(visit: tuple[Role | None, TestClient]) -> None:
+    role, opened = visit
+    for path in ("/nowhere", "/steps/x/kept", "/people.db", "/../people.db", "/report%2f..%2fpeople.db"):
+        assert opened.get(path).status_code in ((303,) if role is None else (403, 404)), path
+
+
+def test_a_route_that_somebody_forgot_to_write_down_is_for_nobody(folder: Path) -> None:
+    async def forgotten(request: object) -> None:
+        raise AssertionError("a page without a row was reached")
+
+    async def talking(socket: object) -> None:
+        raise AssertionError("a socket was reached")
+
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
+        app.router.routes.append(Route("/forgotten", forgotten, name="forgotten"))
+        app.router.routes.append(WebSocketRoute("/socket", talking, name="health"))
+        for role in (None, *Role):
+            opened = browser(app) if role is None else signed_in(app, folder, role)
+            assert opened.get("/forgotten").status_code == (303 if role is None else 403)
+            with pytest.raises(WebSocketDisconnect), opened.websocket_connect("ws://127.0.0.1/socket"):
+                pass
+
+
+def test_published_files_are_behind_the_same_door(visit: tuple[Role | None, TestClient], folder: Path) -> None:
+    role, opened = visit
+    (folder / "published" / "report" / "items.json").write_text("[]")
+    for path in ("/report/items.json", "/report/index.html", "/report", "/report/%2e/index.html"):
+        answer = opened.get(path)
+        assert (answer.text == "[]") <= (role in READERS), path
+        if role not in READERS:
+            assert answer.status_code in (303, 307, 403, 404), path
+
+
+def test_a_rater_and_a_reviewer_read_no_names_of_others(visit: tuple[Role | None, TestClient]) -> None:
+    role, opened = visit
+    others = {
+        Role.RATER: ("rater-2", "journal", "reader"),
+        Role.TIE_BREAKER: ("rater-1", "rater-2", "journal", "reader"),
+        Role.REVIEWER: ("rater-1", "rater-2", "tie-breaker", "journal", "reader", ">lead<"),
+    }.get(role or Role.LEAD, ())
+    for path, _ in WRITTEN.values():
+        page = opened.get(path).text
+        assert not [name for name in others if name in page], path
