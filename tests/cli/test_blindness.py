@@ -57,6 +57,10 @@ CALLS: dict[str, list[list[str]]] = {
     "report": [[], ["--json"]],
     "audit": [[], ["--json", "--all"]],
     "handbook": [[], ["--json"]],
+    "invite": [["ACTOR", "--role", "rater"], ["ACTOR", "--role", "tie-breaker", "--json"]],
+    "people list": [[], ["--json"]],
+    "people revoke": [["ACTOR"]],
+    "people remove": [["ACTOR"]],
 }
 ELSEWHERE = {
     "new", "doctor", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",

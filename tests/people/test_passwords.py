@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import pytest
-from argon2 import Type, extract_parameters
+from argon2 import PasswordHasher, Type, extract_parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +47,26 @@ def test_nothing_opens_a_name_without_a_password() -> None:
     for tried in ("", "anything at all", "x" * 5000, "\ud800"):
         assert not PASSWORDS.verify(None, tried)
     assert not PASSWORDS.verify("no hash at all", "anything at all")
+
+
+class Watched(PasswordHasher):
+    """A real hasher that notes what it was asked to work on."""
+
+    worked_on: ClassVar[list[str]] = []
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+        self.worked_on.append(str(hash))
+        return super().verify(hash, password)
+
+
+def test_a_name_without_a_password_costs_the_same_work_as_one_with() -> None:
+    passwords = Passwords(Watched(time_cost=1, memory_cost=64, parallelism=1))
+    kept = passwords.hash("a few plain words")
+    assert not passwords.verify(kept, "something else")
+    assert not passwords.verify(None, "something else")
+    assert not passwords.verify(None, "x" * 5000)
+    known, *unknown = [extract_parameters(one) for one in Watched.worked_on]
+    assert unknown == [known, known]
 
 
 def test_a_very_long_guess_is_not_worked_on_and_is_wrong() -> None:

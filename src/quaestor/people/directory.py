@@ -154,7 +154,7 @@ SELECT coalesce(accounts.name, invitations.name), coalesce(accounts.role, invita
        sessions.invitation
 FROM sessions LEFT JOIN accounts ON accounts.name = sessions.account
 LEFT JOIN invitations ON invitations.number = sessions.invitation
-WHERE sessions.token = :token AND sessions.expires > :now AND coalesce(invitations.expires, '9') > :now
+WHERE sessions.token = :token AND sessions.expires > :now
 """
 
 

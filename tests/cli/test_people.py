@@ -1,0 +1,144 @@
+"""Inviting and removing people from the command line, also while the desk is served."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from quaestor.cli.main import app
+from quaestor.people.directory import Directory
+from quaestor.people.roles import Role
+from quaestor.store.moments import exact_now
+from quaestor.study.people import PEOPLE_FILE
+from small_study import STUDY
+
+QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
+LINK_END = r"[A-Za-z0-9_-]{43}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "study.toml").write_text(STUDY, "utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(app, [*arguments, "--study", str(folder)])
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("rater-1", "rater"), ("tie-breaker", "tie-breaker"), ("somebody", "viewer"), ("a journal", "reviewer")],
+)
+def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None:
+    said = run(folder, "invite", name, "--role", role, "--address", "https://study.example/desk/")
+    found = re.fullmatch(rf"https://study\.example/desk/join/({LINK_END})\n", said)
+    assert found
+    with Directory(folder / PEOPLE_FILE) as directory:
+        opened = directory.invitation(found[1], exact_now())
+    assert opened is not None
+    assert (opened.name, opened.role) == (name, role)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("rater-9", "--role", "rater"), "no round has a rater 'rater-9', allowed: rater-"),
+        (("rater-1", "--role", "tie-breaker"), "allowed: tie-breaker"),
+        (("rater-1", "--role", "viewer"), "acts in this study"),
+        (("lead", "--role", "reviewer"), "acts in this study"),
+        (("lead", "--role", "lead"), "the lead is not invited"),
+        (("x", "--role", "boss"), "there is no role 'boss'"),
+        (("a\nb", "--role", "viewer"), "cannot be the name of a person"),
+        (("x", "--role", "viewer", "--address", "study.example"), "--address is 'study.example'"),
+    ],
+)
+def test_an_invitation_that_makes_no_sense_is_refused(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    with pytest.raises(Exception, match=re.escape(words)):
+        run(folder, "invite", *arguments)
+    assert json.loads(run(folder, "people", "list", "--json")) == {"accounts": [], "invitations": []}
+
+
+def test_people_are_listed_taken_back_and_removed(folder: Path) -> None:
+    told = json.loads(run(folder, "invite", "rater-1", "--role", "rater", "--days", "3", "--json"))
+    run(folder, "invite", "reader", "--role", "viewer")
+    with Directory(folder / PEOPLE_FILE) as directory:
+        directory.accept(told["link"].rpartition("/")[2], "$argon2id$", exact_now())
+    listed = json.loads(run(folder, "people", "list", "--json"))
+    assert [(one["name"], one["role"]) for one in listed["accounts"]] == [("rater-1", "rater")]
+    assert [(one["name"], one["role"]) for one in listed["invitations"]] == [("reader", "viewer")]
+    assert "rater-1" in run(folder, "people", "list")
+    run(folder, "people", "revoke", "reader")
+    run(folder, "people", "remove", "rater-1")
+    assert json.loads(run(folder, "people", "list", "--json")) == {"accounts": [], "invitations": []}
+    for command in ("revoke", "remove"):
+        with pytest.raises(Exception, match="nobody"):
+            run(folder, "people", command, "reader")
+
+
+@contextmanager
+def served(folder: Path, *more: str) -> Iterator[list[str]]:
+    """The lines that `quaestor serve` says at its start."""
+    command = [QUAESTOR, "serve", "--study", str(folder), "--port", "0", *more]
+    said = folder / "said"
+    with said.open("w") as output, subprocess.Popen(command, stdout=output) as server:
+        try:
+            deadline = time.monotonic() + 60
+            while not (found := re.search(r" at (http\S+)", said.read_text())) or not answers(found[1]):
+                assert time.monotonic() < deadline, said.read_text()
+                time.sleep(0.05)
+            yield said.read_text().splitlines(keepends=True)
+        finally:
+            server.terminate()
+
+
+def answers(address: str) -> bool:
+    try:
+        return status_of(f"{address}health") == 200
+    except OSError:
+        return False
+
+
+def status_of(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_the_first_start_prints_a_link_for_the_lead_and_a_later_one_replaces_it(folder: Path) -> None:
+    form = rf"Open (http://127\.0\.0\.1:\d+/)join/({LINK_END})  \(the lead's link, valid once, for 7 days\)\n"
+    with served(folder) as lines:
+        first = re.fullmatch(form, lines[1])
+        assert first
+        assert status_of(first[0].split()[1]) == 200
+        link = run(folder, "invite", "rater-1", "--role", "rater", "--address", first[1]).strip()
+        assert status_of(link) == 200
+    with served(folder) as lines:
+        second = re.fullmatch(form, lines[1])
+        assert second
+        assert status_of(f"{second[1]}join/{first[2]}") == 404
+        assert status_of(f"{second[1]}join/{second[2]}") == 200
+    with Directory(folder / PEOPLE_FILE) as directory:
+        directory.accept(second[2], "$argon2id$", exact_now())
+        assert [account.role for account in directory.accounts()] == [Role.LEAD]
+    with served(folder, "--root-path", "/desk") as lines:
+        assert len(lines) == 1
+        address = lines[0].split(" at ")[1].split()[0]
+        assert address.endswith("/desk/")
+        assert status_of(f"{address}sign-in") == 200
