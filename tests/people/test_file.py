@@ -74,6 +74,20 @@ def test_a_process_sees_at_once_what_another_did(tmp_path: Path) -> None:
         assert len(server.invitations(NOW)) == 20
 
 
+def test_opening_it_twice_in_one_process_takes_no_lock_away(tmp_path: Path) -> None:
+    """A lock lost this way lets another process remove the log that the first one still writes to."""
+    path = tmp_path / "people.db"
+    with Directory(path) as server:
+        with Directory(path) as beside:
+            beside.invite("lead", Role.LEAD, NOW)
+        for number in (1, 2):
+            subprocess.run([sys.executable, "-c", INVITE, str(path), f"line{number}"], check=True)
+            assert len(server.invitations(NOW)) == 1 + 20 * number
+        server.invite("rater-1", Role.RATER, NOW)
+    with Directory(path) as later:
+        assert len(later.invitations(NOW)) == 42
+
+
 def test_what_fails_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     with PeopleFile(tmp_path / "people.db") as file:
         with pytest.raises(RuntimeError), file.writing() as writing:

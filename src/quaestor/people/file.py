@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import stat
@@ -132,15 +133,14 @@ def _make_private(path: Path) -> None:
     """The file is there and its owner's alone; SQLite gives its companions the same permissions."""
     if not path.parent.is_dir():
         raise StateError(f"the folder {path.parent} does not exist: make it first")
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except IsADirectoryError:
-        raise InputError(f"{path} is a folder: move it away") from None
-    try:
-        if stat.S_IMODE(os.fstat(descriptor).st_mode) & 0o077:
-            os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: move it away")
+    # Only a file that is new is opened here: to close one that SQLite has open, anywhere in this process, would drop
+    # its locks, and another process could then remove the log under it.
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        path.chmod(0o600)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
