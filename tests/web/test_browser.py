@@ -2,86 +2,63 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState
 
+from desk import invited
+from quaestor.people.roles import Role
 from quaestor.study.demo import run_demo
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from browser import FLAGS, find_browser
-from conftest import in_ci
+from windows import chromium, complaints_of, cookies_after, serving
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser") / "demo"
     run_demo(folder, 9, lambda words: None, lambda what, done, total: None)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("quaestor")), "serve", "--study", str(folder), "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        base = f"http://127.0.0.1:{port}/"
-        _wait_for(base + "health")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
         yield base
-        server.terminate()
 
 
-def _wait_for(address: str) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=1):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
+@pytest.fixture(scope="module")
+def state(browser: Browser, address: str, folder: Path) -> StorageState:
+    """The cookies of a browser in which the lead is signed in."""
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.LEAD)}")
 
 
-def open_page(browser: Browser, address: str, width: int, scheme: str) -> tuple[Page, list[str]]:
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on(
-        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+def open_page(browser: Browser, address: str, width: int, scheme: str, state: StorageState) -> tuple[Page, list[str]]:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        storage_state=state,
     )
-    page.on("request", lambda request: complaints.append(request.url) if not request.url.startswith(address) else None)
-    return page, complaints
+    page = context.new_page()
+    return page, complaints_of(page, address)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.parametrize("path", ["", "steps/2/kept", "steps/1/dropped", "nowhere"])
 def test_a_page_is_accessible_fits_its_width_and_asks_nobody_else(
-    browser: Browser, address: str, path: str, width: int, scheme: str
+    browser: Browser, address: str, state: StorageState, path: str, width: int, scheme: str
 ) -> None:
-    page, complaints = open_page(browser, address, width, scheme)
+    page, complaints = open_page(browser, address, width, scheme, state)
     page.goto(address + path)
     for details in page.locator("details").all()[:2]:
         details.evaluate("element => element.open = true")
@@ -92,8 +69,10 @@ def test_a_page_is_accessible_fits_its_width_and_asks_nobody_else(
     page.context.close()
 
 
-def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(browser: Browser, address: str) -> None:
-    page, _ = open_page(browser, address, 1280, "light")
+def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(
+    browser: Browser, address: str, state: StorageState
+) -> None:
+    page, _ = open_page(browser, address, 1280, "light", state)
     page.goto(address)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
@@ -108,8 +87,8 @@ def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(browser: Browser, 
     page.context.close()
 
 
-def test_an_example_opens_and_shows_the_post(browser: Browser, address: str) -> None:
-    page, _ = open_page(browser, address, 320, "light")
+def test_an_example_opens_and_shows_the_post(browser: Browser, address: str, state: StorageState) -> None:
+    page, _ = open_page(browser, address, 320, "light", state)
     page.goto(address)
     summary = page.locator("#step-2 summary").first
     summary.click()
@@ -117,8 +96,8 @@ def test_an_example_opens_and_shows_the_post(browser: Browser, address: str) -> 
     page.context.close()
 
 
-def test_pages_stay_light(browser: Browser, address: str) -> None:
-    page, _ = open_page(browser, address, 1280, "light")
+def test_pages_stay_light(browser: Browser, address: str, state: StorageState) -> None:
+    page, _ = open_page(browser, address, 1280, "light", state)
     sizes: list[int] = []
     page.on("response", lambda response: sizes.append(len(response.body())))
     page.goto(address, wait_until="networkidle")

@@ -1,0 +1,141 @@
+"""The doors in a real browser: readable at every width and in both themes, usable by keyboard and without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, StorageState
+
+from desk import CHOSEN, invited
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.folder import open_study
+from quaestor.study.round_acts import open_by_name
+from small_study import small_study
+from windows import chromium, complaints_of, cookies_after, serving
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium("--host-resolver-rules=MAP desk.test 127.0.0.1") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = small_study(tmp_path_factory.mktemp("doors") / "study").root
+    import_codebook(open_study(folder))
+    open_by_name(open_study(folder), "pilot", None)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder, "--allow-host", "desk.test") as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def rater(browser: Browser, address: str, folder: Path) -> StorageState:
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.RATER)}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("name", ["sign-in", "wrong", "join", "reviewer", "ended", "me", "forbidden", "rounds"])
+def test_a_door_is_accessible_fits_its_width_and_asks_nobody_else(
+    browser: Browser, address: str, folder: Path, rater: StorageState, name: str, width: int, scheme: str
+) -> None:
+    inside = {"me": "me", "forbidden": "steps/1/kept", "rounds": ""}
+    outside = {"sign-in": "sign-in", "wrong": "sign-in", "ended": "join/unknown"}
+    links = {"join": Role.TIE_BREAKER, "reviewer": Role.REVIEWER}
+    path = {**inside, **outside}.get(name) if name not in links else f"join/{invited(folder, links[name])}"
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        storage_state=rater if name in inside else None,
+    )
+    page = context.new_page()
+    complaints = complaints_of(page, address)
+    page.goto(f"{address}{path}")
+    if name == "wrong":
+        page.get_by_label("Name").fill(f"nobody-{width}-{scheme}")
+        page.get_by_label("Password").fill("not the password")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("alert").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in violations] == []
+    assert [one for one in complaints if "the server responded with a status of 4" not in one] == []
+    context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_joining_leaving_and_coming_back_needs_a_keyboard_and_nothing_else(
+    browser: Browser, address: str, folder: Path, scripts: bool
+) -> None:
+    context = browser.new_context(java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(f"{address}join/{invited(folder, Role.TIE_BREAKER)}")
+    page.get_by_label("Choose a password").focus()
+    page.keyboard.type(CHOSEN)
+    page.keyboard.press("Tab")
+    page.keyboard.type(CHOSEN)
+    page.keyboard.press("Enter")
+    page.wait_for_url(address)
+    page.goto(f"{address}me")
+    page.get_by_role("button", name="Sign out everywhere").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}sign-in")
+    page.goto(f"{address}me")
+    assert page.url == f"{address}sign-in?next=%2Fme"
+    page.get_by_label("Name").focus()
+    page.keyboard.type("tie-breaker")
+    page.keyboard.press("Tab")
+    page.keyboard.type(CHOSEN)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}me")
+    context.close()
+
+
+def test_a_form_is_known_for_ours_where_the_browser_says_less(browser: Browser, address: str, folder: Path) -> None:
+    """Over plain HTTP under a name, browsers tell the origin of a form and no more."""
+    base = address.replace("127.0.0.1", "desk.test")
+    state = cookies_after(browser, f"{base}join/{invited(folder, Role.VIEWER)}")
+    assert state["cookies"][0]["domain"] == "desk.test"
+
+
+def test_a_page_of_somebody_else_cannot_sign_a_person_out(
+    browser: Browser, address: str, rater: StorageState, tmp_path: Path
+) -> None:
+    context = browser.new_context(storage_state=rater)
+    page = context.new_page()
+    trap = tmp_path / "trap.html"
+    trap.write_text(f'<form method="post" action="{address}sign-out-everywhere"><button>Win a prize</button></form>')
+    page.goto(trap.as_uri())
+    page.get_by_role("button").click()
+    page.wait_for_url(address)  # the form came without the cookie, as nobody's; the rater is still in
+    page.goto(f"{address}me")
+    assert page.url == f"{address}me"
+    context.close()
+
+
+def test_a_desk_behind_a_path_is_whole(browser: Browser, folder: Path) -> None:
+    with serving(folder, "--root-path", "/desk", path="/desk/") as base:
+        state = cookies_after(browser, f"{base}join/{invited(folder, Role.REVIEWER)}")
+        assert state["cookies"][0]["path"] == "/desk"
+        context = browser.new_context(storage_state=state)
+        page = context.new_page()
+        complaints = complaints_of(page, base)
+        page.goto(base)
+        page.get_by_role("link", name="reviewer").click()
+        page.wait_for_url(f"{base}me")
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.wait_for_url(f"{base}sign-in")
+        assert complaints == []
+        context.close()
