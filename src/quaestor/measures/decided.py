@@ -94,6 +94,10 @@ class Decided:
             chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
         return chosen
 
+    def chosen(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+        """The items that fulfil conditions."""
+        return [item for item, wanted in zip(self.items, self.mask(conditions), strict=True) if wanted]
+
     def where(self, chosen: Flags) -> Decided:
         """The chosen items alone."""
         places = np.flatnonzero(chosen)

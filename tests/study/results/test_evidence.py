@@ -244,3 +244,11 @@ def test_nothing_is_told_of_a_round_that_is_open(study: Study) -> None:
 def test_a_study_without_decisions_says_what_to_do(study: Study) -> None:
     with pytest.raises(StateError, match="has not been opened"):
         results(study)
+
+
+def test_a_round_that_is_closed_and_not_settled_is_named(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
+    with open_coding(study) as coding:
+        coding.act(lambda state: close_round(state, "codes", coding.lead))
+    with pytest.raises(StateError, match="'codes' has no decision on 'issue' yet: `quaestor decisions agree codes`"):
+        results(study)

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
 from quaestor.corpus.records import Example
 from quaestor.publish.records import Selection
 from quaestor.study.folder import Study
 from quaestor.study.results.decided import Results, results_of
+from quaestor.study.results.findings import findings_of
 from quaestor.study.results.tables import items_of_cell
+from quaestor.study.results.values import Computed
+
+FINDING = "finding"
 
 
 def items_behind(study: Study, cell: str) -> tuple[list[Example], str]:
     """The items of `TABLE:ROW:COLUMN` as a list shows them, and in words what they have in common."""
     results = results_of(study)
-    items, selection = items_of_cell(study, results, cell)
+    if cell.startswith(f"{FINDING}:"):
+        items, selection = items_of_finding(study, results, cell)
+    else:
+        items, selection = items_of_cell(study, results, cell)
     return [_example(results, item) for item in items], in_words(results, selection)
+
+
+def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
+    """The items behind `finding:NUMBER:VALUE`, as the page of items names them."""
+    _, number, name = (*cell.split(":", 2), "", "")[:3]
+    findings = {one.finding: one for one in findings_of(Computed(study, results))}
+    if number not in findings:
+        options = listed(nearest_first(number, findings)) or "none"
+        raise InputError(f"there is no finding {number!r}, allowed: {options}")
+    values = {value.name: value for value in findings[number].values}
+    if name not in values:
+        options = listed(nearest_first(name, values))
+        raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
+    selection = values[name].selection
+    if selection is None:
+        raise StateError(f"{name} of finding {number} is not computed: {values[name].why}")
+    return results.decided.chosen(selection.conditions), selection
 
 
 def _example(results: Results, item: str) -> Example:

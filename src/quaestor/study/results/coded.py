@@ -96,7 +96,13 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
         raise StateError(f"the round {name!r} has not been opened: results need its decisions")
     if one is not None and one.status != CLOSED:
         raise StateError(f"the round {name!r} is still open: results need its decisions")
-    return decided(state, name, facet)
+    found = decided(state, name, facet)
+    if not found:
+        raise StateError(
+            f"the round {name!r} has no decision on {facet!r} yet: `quaestor decisions agree {name}` records what "
+            "raters agree on, then settle the rest"
+        )
+    return found
 
 
 def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:

@@ -84,13 +84,27 @@ def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
                     yield name, round_agreement(state, name, facet.id)
 
 
+def why_no_results(computed: Computed) -> str:
+    """What keeps a study from having results, as a sentence without its end; empty where it has some."""
+    if computed.results is not None:
+        return ""
+    if computed.coding is None:
+        return "nothing has been decided yet"
+    try:
+        results_from(computed.study, computed.coding.state)
+    except StateError as error:
+        return str(error)
+    return ""
+
+
 def publication_of(computed: Computed, tell: Tell) -> Publication:
     """Every table, finding and quantity; a table that cannot be made says why and stops nothing."""
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
+    why = why_no_results(computed)
     for asked in computed.study.settings.tables:
         if computed.results is None:
-            missing[asked.table] = "nothing has been decided yet"
+            missing[asked.table] = why
             continue
         try:
             tables[asked.table] = make_table(computed.study, computed.results, asked)
@@ -110,7 +124,13 @@ def audit_study(publication: Publication) -> Audit:
     printed = require_printed(read_printed(study), printed_folder(study))
     other = _alternatives(publication, printed)
     return audit_of(
-        publication.computed, printed, publication.tables, publication.findings, publication.quantities, other
+        publication.computed,
+        printed,
+        publication.tables,
+        publication.findings,
+        publication.quantities,
+        other,
+        why_no_results(publication.computed),
     )
 
 

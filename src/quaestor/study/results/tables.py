@@ -88,5 +88,4 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
     found = table.cell(row, column)
     if found is None or found.selection is None:
         raise StateError(f"the cell {cell} is not counted from decided items: there is no list behind it")
-    chosen = results.decided.mask(found.selection.conditions)
-    return [item for item, wanted in zip(results.decided.items, chosen, strict=True) if wanted], found.selection
+    return results.decided.chosen(found.selection.conditions), found.selection
