@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
 
@@ -112,18 +113,25 @@ name = "setting"
 key = "s"
 """
 
-POSTS = """<?xml version="1.0" encoding="utf-8"?>
-<posts>
-  <row Id="1" PostTypeId="1" AcceptedAnswerId="12" CreationDate="2019-01-01T00:00:00.000" Score="3" ViewCount="100" Title="How to &amp;amp; why" Tags="&lt;torchvision&gt;&lt;tensorflow&gt;" OwnerUserId="7" ContentLicense="CC BY-SA 4.0" />
-  <row Id="2" PostTypeId="1" AcceptedAnswerId="21" CreationDate="2020-01-01T00:00:00.000" Score="0" ViewCount="50" Title="How to two" Tags="&lt;pytorch&gt;" OwnerDisplayName="someone gone" />
-  <row Id="3" PostTypeId="1" CreationDate="2020-06-01T00:00:00.000" Score="9" ViewCount="900" Title="How to three" Tags="&lt;pytorch&gt;" OwnerUserId="7" />
-  <row Id="4" PostTypeId="1" CreationDate="2020-06-01T00:00:00.000" Score="9" ViewCount="700" Title="How to four" Tags="&lt;tensorflow&gt;" />
-  <row Id="11" PostTypeId="2" ParentId="1" CreationDate="2019-01-01T12:00:00.000" Score="1" />
-  <row Id="12" PostTypeId="2" ParentId="1" CreationDate="2019-01-03T00:00:00.000" Score="1" />
-  <row Id="21" PostTypeId="2" ParentId="2" CreationDate="2020-01-01T00:10:00.000" Score="1" />
-  <row Id="31" PostTypeId="2" ParentId="3" CreationDate="2020-06-11T00:00:00.000" Score="1" />
-</posts>
-"""
+
+def _row(**attributes: str) -> str:
+    return f"<row {' '.join(f'{name}={quoteattr(value)}' for name, value in attributes.items())} />"
+
+
+POSTS = [
+    {"Id": "1", "PostTypeId": "1", "AcceptedAnswerId": "12", "CreationDate": "2019-01-01T00:00:00.000", "Score": "3",
+     "ViewCount": "100", "Title": "How to &amp; why", "Tags": "<torchvision><tensorflow>", "OwnerUserId": "7",
+     "ContentLicense": "CC BY-SA 4.0"},
+    {"Id": "2", "PostTypeId": "1", "AcceptedAnswerId": "21", "CreationDate": "2020-01-01T00:00:00.000", "Score": "0",
+     "ViewCount": "50", "Title": "How to two", "Tags": "<pytorch>", "OwnerDisplayName": "someone gone"},
+    {"Id": "3", "PostTypeId": "1", "CreationDate": "2020-06-01T00:00:00.000", "Score": "9", "ViewCount": "900",
+     "Title": "How to three", "Tags": "<pytorch>", "OwnerUserId": "7"},
+    {"Id": "4", "PostTypeId": "1", "CreationDate": "2020-06-01T00:00:00.000", "Score": "9", "ViewCount": "700",
+     "Title": "How to four", "Tags": "<tensorflow>"},
+    *({"Id": number, "PostTypeId": "2", "ParentId": parent, "CreationDate": f"{when}.000", "Score": "1"}
+      for number, parent, when in (("11", "1", "2019-01-01T12:00:00"), ("12", "1", "2019-01-03T00:00:00"),
+                                   ("21", "2", "2020-01-01T00:10:00"), ("31", "3", "2020-06-11T00:00:00"))),
+]  # fmt: skip
 USERS = """<?xml version="1.0" encoding="utf-8"?>
 <users><row Id="7" Reputation="1" CreationDate="2019-01-01T00:00:00.000" DisplayName="user seven" /></users>
 """
@@ -133,7 +141,9 @@ ONE, TWO = "stackoverflow/question/1", "stackoverflow/question/2"
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     (tmp_path / "dump").mkdir()
-    (tmp_path / "dump" / "Posts.xml").write_text(POSTS, "utf-8")
+    rows = "\n".join(_row(**post) for post in POSTS)
+    posts = f'<?xml version="1.0" encoding="utf-8"?>\n<posts>\n{rows}\n</posts>\n'
+    (tmp_path / "dump" / "Posts.xml").write_text(posts, "utf-8")
     (tmp_path / "dump" / "Users.xml").write_text(USERS, "utf-8")
     (tmp_path / "study.toml").write_text(STUDY, "utf-8")
     (tmp_path / "codebook.toml").write_text(CODEBOOK, "utf-8")

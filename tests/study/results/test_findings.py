@@ -75,7 +75,7 @@ MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {
     "10": [
         ("most difficult categories", _lowered("R", "response_days")),
         ("derivative and threshold", lambda one: relabelled(one, "object", {"T18": "T17"})),
-        ("weakly correlated", lambda one: with_numbers(one, "response_days", lambda decided: _slow(decided))),
+        ("weakly correlated", lambda one: with_numbers(one, "response_days", _slow)),
     ],
 }
 
