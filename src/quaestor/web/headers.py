@@ -30,13 +30,18 @@ class SafeHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        added = _headers(scope)  # before the routes take their part of the path for themselves
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in added.items():
                     headers[name] = value
-                if scope["path"].removeprefix(scope.get("root_path", "")).startswith(SCRIPTED):
-                    headers["Content-Security-Policy"] = _WITH_SCRIPTS
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+    return {**HEADERS, "Content-Security-Policy": _WITH_SCRIPTS} if path.startswith(SCRIPTED) else HEADERS

@@ -122,15 +122,15 @@ def _entry(study: Study, results: Results, code: Code) -> Entry:
     chosen = decided.mask(((book.level(code.id), (key,)),))
     known = [results.known[decided.items[place]] for place in np.flatnonzero(chosen)]
     known.sort(key=lambda one: (-(one.views or 0), one.item))
-    posts = tuple(_post(one) for one in known[:MOST_POSTS])
+    posts = tuple(_post(one, linked=not results.synthetic) for one in known[:MOST_POSTS])
     return _plain_entry(book, code, key, _measures(study, decided, chosen), posts, len(known))
 
 
-def _post(one: Known) -> Post:
+def _post(one: Known, *, linked: bool) -> Post:
+    """A post as the handbook lists it; the address of an invented one would be that of a stranger's."""
+    link = one.link if linked else ""
     created = one.created.date().isoformat() if one.created else None
-    return Post(
-        one.item, one.title, one.link, one.author, one.licence, created, one.views, one.score, one.response_days
-    )
+    return Post(one.item, one.title, link, one.author, one.licence, created, one.views, one.score, one.response_days)
 
 
 def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:
