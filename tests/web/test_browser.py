@@ -12,35 +12,29 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from quaestor.study.demo import run_demo
+from quaestor.sources.records import no_progress
+from quaestor.study.demo import STUDY
+from quaestor.study.folder import open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.sources import ingest_source
+from quaestor.study.synthetic import synthesise
+from quaestor.study.templates import new_study
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from browser import FLAGS, find_browser
-from conftest import in_ci
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("browser") / "demo"
-    run_demo(folder, 9, lambda words: None, lambda what, done, total: None)
+    new_study(folder, STUDY)
+    synthesise(folder / "dump", posts=None, seed=9, like=STUDY, progress=no_progress)
+    study = open_study(folder)
+    ingest_source(study, "stackoverflow")
+    run_funnel(study)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

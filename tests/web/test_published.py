@@ -14,14 +14,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from browser import FLAGS, find_browser
-from conftest import in_ci
 from labelled_study import STUDY, labelled_study
 from quaestor.study.results.handbook import make_handbook
 from quaestor.study.results.report import build_report
@@ -86,20 +84,6 @@ def _wait_for(address: str) -> None:
 def address(folder: Path) -> Iterator[str]:
     with served(folder) as base:
         yield base
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 def open_page(browser: Browser, address: str, width: int = 1280) -> tuple[Page, list[str]]:

@@ -60,6 +60,7 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
         "tables": outcome.tables,
         "figures": outcome.figures,
         "findings": outcome.findings,
+        "held": outcome.held,
         "failures": list(outcome.failures),
         "missing": outcome.missing,
         "audit": outcome.audit.summary() if outcome.audit is not None else None,
@@ -68,9 +69,8 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
 
 def _show_report(outcome: ReportOutcome) -> None:
     screen = console()
-    held = outcome.findings - len({words.partition(":")[0] for words in outcome.failures})
     screen.print(
-        f"{outcome.tables} tables, {outcome.figures} figures; {held} of {outcome.findings} findings hold",
+        f"{outcome.tables} tables, {outcome.figures} figures; {outcome.held} of {outcome.findings} findings hold",
         soft_wrap=True,
     )
     for words in outcome.failures:
@@ -239,7 +239,9 @@ def _show_audit(found: Audit, every: bool) -> None:
     if found.open:
         screen.print(f"{number(found.open)} differences have no note.", style="red", markup=False)
     else:
-        screen.print("Nothing differs without a note.", style="green", markup=False)
+        unknown = found.summary()["not computable"]
+        rest = f" {number(unknown)} cells could not be computed." if unknown else ""
+        screen.print(f"Nothing differs without a note.{rest}", style="green", markup=False)
 
 
 def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:

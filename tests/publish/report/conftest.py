@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
-from browser import FLAGS, find_browser
-from conftest import in_ci
 from labelled_study import labelled_study
 from quaestor.study.folder import Study, open_study
 from quaestor.study.results.report import build_report
@@ -34,17 +30,3 @@ def copied(study: Study, tmp_path: Path) -> Study:
     """The same study elsewhere, with its report, for a test that changes it."""
     shutil.copytree(study.root, tmp_path / "study")
     return open_study(tmp_path / "study")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 import pytest
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.decisions import decide, decide_agreed
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.rounds import close_round
-from quaestor.study.codebook import import_codebook
+from quaestor.study.codebook import change_codebook, import_codebook
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.results.cells import items_behind
-from quaestor.study.results.decided import Results, results_of
+from quaestor.study.results.decided import Results, cited_keys
 from quaestor.study.results.publication import computed_of, publication_of
+from quaestor.study.results.tables import make_table
 from quaestor.study.rounds import open_named
 from quaestor.study.sources import ingest_source
 
@@ -174,7 +178,9 @@ OTHER = {"issue": "setting", "phrase": {"verb": "save", "object": "thing"}, "che
 
 
 def results(study: Study) -> Results:
-    return results_of(study)
+    with computed_of(study) as computed:
+        assert computed.results is not None
+        return computed.results
 
 
 def test_evidence_and_decisions_meet_in_one_table(study: Study) -> None:
@@ -262,3 +268,98 @@ def test_a_round_that_is_closed_and_not_settled_is_named(study: Study) -> None:
         coding.act(lambda state: close_round(state, "codes", coding.lead))
     with pytest.raises(StateError, match="'codes' has no decision on 'issue' yet: `quaestor decisions agree codes`"):
         results(study)
+
+
+def test_a_split_code_is_counted_in_its_parts_by_list_and_by_rule(study: Study) -> None:
+    rated(study, {ONE: {**LOSS, "issue": "setting"}, TWO: OTHER})
+    parts = [{"id": "setting/one", "name": "one"}, {"id": "setting/two", "name": "two"}]
+    parts = [{**part, "facet": "issue"} for part in parts]
+    change_codebook(study, "codebook.split", {"code": "setting", "parts": parts, "items": {ONE: "setting/one"},
+                                              "rules": [], "otherwise": "setting/two"})  # fmt: skip
+    found = results(study)
+    assert {item: one.code for item, one in found.coded.items.items()} == {ONE: "setting/one", TWO: "setting/two"}
+
+
+def test_a_retired_code_keeps_its_items(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    change_codebook(study, "codebook.retire", {"code": "setting"})
+    found = results(study)
+    phase = found.decided.attribute("phase")
+    assert phase.titles[phase.codes[1]] == "setting (retired)"
+    assert [one.item for one in items_behind(study, "1:setting:total")[0]] == [TWO]
+
+
+def test_two_roots_with_the_same_letter_are_cited_apart(study: Study, tmp_path: Path) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    book = results(study).coded.book
+    codes = {**book.codes, "setting": replace(book.codes["setting"], key="T")}
+    assert cited_keys(replace(book, codes=codes), "issue")["setting"] == "setting"
+
+
+def test_the_number_of_items_with_a_measure_opens_those_items(study: Study) -> None:
+    text = (study.root / "study.toml").read_text("utf-8")
+    summaries = (
+        '\n[[tables]]\ntable = "3"\nkind = "summaries"\ntitle = "x"\nrows = ["phase"]\nmeasures = ["viewcount"]\n'
+    )
+    (study.root / "study.toml").write_text(text + summaries, "utf-8")
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    opened = open_study(study.root)
+    with computed_of(opened) as computed:
+        found = computed.results
+        assert found is not None
+        lacking = replace(found.decided, numbers={**found.decided.numbers, "viewcount": np.array([np.nan, 5.0])})
+        table = make_table(opened, replace(found, decided=lacking), opened.settings.tables[-1])
+    for row in table.rows():
+        cell = row.cells[0]
+        assert cell.selection is not None
+        assert len(lacking.chosen(cell.selection.conditions)) == cell.values[0]
+
+
+def test_items_without_a_value_are_told_below_the_table(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    found = results(study)
+    framework = found.decided.attribute("framework")
+    nobody = replace(framework, codes=np.array([-1, 1]))
+    decided = replace(found.decided, attributes={**found.decided.attributes, "framework": nobody})
+    table = make_table(study, replace(found, decided=decided), study.settings.tables[0])
+    assert "Without framework, and so in the totals alone: 1." in table.notes
+
+
+def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) -> None:
+    text = (study.root / "study.toml").read_text("utf-8")
+    text = text.replace('raters = ["rater-1", "rater-2"]', 'raters = ["rater-1", "rater-2"]\ntie_breaker = "lead"')
+    (study.root / "study.toml").write_text(text, "utf-8")
+    opened = open_study(study.root)
+    rated(opened, {ONE: LOSS, TWO: OTHER}, close=False)
+    with open_coding(opened) as coding:
+        _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
+        coding.act(lambda state: close_round(state, "codes", coding.lead))
+        coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+    with pytest.raises(StateError, match="breaks the ties"):
+        items_behind(opened, "1:T:total")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("[attributes.framework]", "[attributes.phase]"), "attributes.phase has the name of a level"),
+        (("[attributes.framework]", "[attributes.year]"), "attributes.year has the name of a level or of the year"),
+        (('code = "codes.issue"', 'code = "codes.check"'), "results.code gives no item a code"),
+        (('rows = ["phase", "object"]', 'rows = ["framework", "phase"]'), "neither stands below"),
+        (('measures = ["viewcount", "first_answer_days"]', 'measures = ["views"]'), "there is no measure 'views'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_one_sentence(study: Study, change: tuple[str, str], words: str) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    text = (study.root / "study.toml").read_text("utf-8")
+    (study.root / "study.toml").write_text(text.replace(*change), "utf-8")
+    opened = open_study(study.root)
+    with pytest.raises(QuaestorError, match=words), computed_of(opened) as computed:
+        publication_of(computed, lambda told: None)
+
+
+def test_evidence_that_is_gone_is_no_reason_to_call_an_audit_green(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    shutil.rmtree(study.evidence)
+    with pytest.raises(StateError, match="no evidence yet"), computed_of(study, needs_results=False):
+        pass

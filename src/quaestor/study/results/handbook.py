@@ -25,7 +25,7 @@ from quaestor.study.results.counts import TOTAL
 from quaestor.study.results.decided import YEAR, Results, cited_keys
 from quaestor.study.results.evidence import Known
 from quaestor.study.results.printed import Printed, read_printed
-from quaestor.study.results.publication import computed_of
+from quaestor.study.results.publication import computed_of, why_no_results
 
 Tell = Callable[[str, int, int], None]
 _OBJECT = 2
@@ -52,9 +52,10 @@ def handbook_of(study: Study) -> Handbook:
     with computed_of(study, needs_results=False) as computed:
         if computed.results is not None:
             return _from_results(study, computed.results)
+        why = why_no_results(computed)
     printed = read_printed(study)
     if printed is None:
-        raise StateError("there is nothing to make a handbook of: no item is decided and no figure is printed")
+        raise StateError(f"there is nothing to make a handbook of: no figure is printed, and {why}")
     return _from_printed(study, printed)
 
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from quaestor import __version__
 from quaestor.base.files import write_whole
 from quaestor.base.folders import built_aside
+from quaestor.measures.decided import ANY_VALUE, NONE
 from quaestor.publish.audit.records import Audit
 from quaestor.publish.figures.records import Figure
 from quaestor.publish.records import Table
@@ -36,6 +39,7 @@ class ReportOutcome:
     tables: int
     figures: int
     findings: int
+    held: int
     failures: tuple[str, ...]
     missing: dict[str, str]
     audit: Audit | None
@@ -68,6 +72,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
         len(publication.tables),
         drawn,
         len(publication.findings),
+        sum(finding.holds for finding in publication.findings),
         failed,
         dict(publication.missing),
         audit,
@@ -192,4 +197,9 @@ def item_columns(results: Results) -> ItemColumns | None:
         name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
         for name, attribute in decided.attributes.items()
     }
-    return ItemColumns(tuple(items), attributes)
+    # Of a measure it is only asked whether an item has a value.
+    measured = {
+        name: ((ANY_VALUE,), ("some",), tuple(np.where(np.isnan(values), NONE, 0).tolist()))
+        for name, values in decided.numbers.items()
+    }
+    return ItemColumns(tuple(items), {**attributes, **measured})

@@ -42,11 +42,13 @@
   function matches(wanted) {
     const tests = wanted.map(([name, keys]) => {
       const attribute = data.attributes[name];
+      if (keys[0] === "*") return { codes: attribute.codes, places: null };
       return { codes: attribute.codes, places: new Set(keys.map((key) => attribute.keys.indexOf(key))) };
     });
     const found = [];
     for (let place = 0; place < data.items.length; place += 1) {
-      if (tests.every((test) => test.places.has(test.codes[place]))) found.push(place);
+      const fits = (test) => (test.places ? test.places.has(test.codes[place]) : test.codes[place] >= 0);
+      if (tests.every(fits)) found.push(place);
     }
     return found;
   }
@@ -55,6 +57,7 @@
     return wanted
       .map(([name, keys]) => {
         const attribute = data.attributes[name];
+        if (keys[0] === "*") return `with a ${name.replaceAll("_", " ")}`;
         const titles = keys.map((key) => (key === "" ? "none" : attribute.titles[attribute.keys.indexOf(key)]));
         return `${name}: ${titles.join(" or ")}`;
       })
