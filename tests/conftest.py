@@ -8,8 +8,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # what tests share and pytest does not collect
@@ -47,6 +51,25 @@ def write_posts(tmp_path: Path) -> WriteTable:
 
 def in_ci() -> bool:
     return os.environ.get("CI") == "true"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The machine's own Chromium, for one module at a time. In CI it must be there."""
+    from playwright.sync_api import sync_playwright
+
+    from browser import FLAGS, find_browser
+
+    path = find_browser()
+    if path is None:
+        reason = "no Chromium on this machine: apt install chromium"
+        if in_ci():
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

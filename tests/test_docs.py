@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
@@ -13,6 +15,9 @@ from quaestor.cli.main import app
 from quaestor.coding.codebook.file import CodebookFile, CodeEntry, FacetEntry
 from quaestor.coding.settings import FacetSettings, PracticeSettings, RoundItems, RoundSettings
 from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, StepSettings
+from quaestor.measures.settings import AttributeSettings, MeasureSettings, ResultSettings
+from quaestor.publish.audit.settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
+from quaestor.publish.settings import FindingSettings, PublishedTableSettings, ReportSettings, ValueSettings
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import ColumnSettings, TableSettings
 from quaestor.store.settings import StoreSettings
@@ -27,6 +32,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
     [
         StudySettings, AboutStudy, StackExchangeSettings, TableSettings, ColumnSettings, KindSettings,
         FunnelSettings, StepSettings, SampleSettings, FacetSettings, RoundSettings, StoreSettings,
+        ResultSettings, AttributeSettings, MeasureSettings, PublishedTableSettings, FindingSettings, ValueSettings,
+        ReportSettings,
     ],
 )  # fmt: skip
 def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> None:
@@ -43,10 +50,17 @@ def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> Non
         ("[[rounds]]", "", RoundSettings),
         ("[[rounds]]", "items.", RoundItems),
         ("[[rounds]]", "practice.", PracticeSettings),
+        ("[results]", "", ResultSettings),
+        ("[attributes.NAME]", "", AttributeSettings),
+        ("[measures]", "", MeasureSettings),
+        ("[[tables]]", "", PublishedTableSettings),
+        ("[[findings]]", "", FindingSettings),
+        ("[[findings]]", "", ValueSettings),
+        ("[report]", "", ReportSettings),
         ("[store]", "", StoreSettings),
     ],
 )
-def test_every_key_of_coding_is_explained_in_its_own_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
+def test_every_key_is_explained_in_its_own_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
     page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
     section = page.split(f"\n## `{heading}`\n")[1].split("\n## ")[0]
     for name in keys_of(model):
@@ -58,6 +72,45 @@ def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> No
     page = (ROOT / "docs" / "reference" / "codebook.md").read_text()
     for name in keys_of(model):
         assert f"`{name}`" in page, name
+
+
+@pytest.mark.parametrize(
+    ("heading", "model"),
+    [
+        ("The file", PrintedSettings),
+        ("`[[tables]]`", PrintedTable),
+        ("`[[checks]]`", PrintedCheck),
+        ("`[[notes]]`", PrintedNote),
+    ],
+)
+def test_every_key_of_printed_figures_is_explained(heading: str, model: type[BaseModel]) -> None:
+    page = (ROOT / "docs" / "reference" / "printed-figures.md").read_text()
+    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    for name in keys_of(model):
+        assert f"`{name}`" in section, name
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "model", "key"),
+    [
+        ("study-file.md", "`[[tables]]`", PublishedTableSettings, "kind"),
+        ("study-file.md", "`[[findings]]`", ValueSettings, "kind"),
+        ("printed-figures.md", "`[[checks]]`", PrintedCheck, "kind"),
+    ],
+)
+def test_every_kind_is_explained(page: str, heading: str, model: type[BaseModel], key: str) -> None:
+    text = (ROOT / "docs" / "reference" / page).read_text()
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    for name in get_args(model.model_fields[key].annotation):
+        assert f"`{name}`" in section, name
+
+
+def test_the_small_study_of_the_how_to_is_one() -> None:
+    page = (ROOT / "docs" / "how-to" / "replicate-a-published-study.md").read_text()
+    study, printed = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL))
+    settings = StudySettings.model_validate(study)
+    layout = PrintedSettings.model_validate(printed)
+    assert [one.table for one in layout.tables] == [one.table for one in settings.tables]
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:

@@ -64,8 +64,9 @@ CALLS: dict[str, list[list[str]]] = {
 }
 ELSEWHERE = {
     "new", "doctor", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
-    "synth stackexchange", "synth ratings", "codebook import", "codebook facet", "codebook rename", "codebook redefine", "codebook merge",
-    "codebook split", "codebook move", "codebook retire", "codebook undo", "ratings import", "decisions import",
+    "synth stackexchange", "synth ratings", "codebook import", "codebook facet", "codebook rename",
+    "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
+    "ratings import", "decisions import",
 }  # fmt: skip
 
 

@@ -11,22 +11,26 @@ from playwright.sync_api import Browser, Page, StorageState
 
 from desk import invited
 from quaestor.people.roles import Role
-from quaestor.study.demo import run_demo
-from windows import chromium, complaints_of, cookies_after, serving
+from quaestor.sources.records import no_progress
+from quaestor.study.demo import STUDY
+from quaestor.study.folder import open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.sources import ingest_source
+from quaestor.study.synthetic import synthesise
+from quaestor.study.templates import new_study
+from windows import complaints_of, cookies_after, serving
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser") / "demo"
-    run_demo(folder, 9, lambda words: None, lambda what, done, total: None)
+    new_study(folder, STUDY)
+    synthesise(folder / "dump", posts=None, seed=9, like=STUDY, progress=no_progress)
+    study = open_study(folder)
+    ingest_source(study, "stackoverflow")
+    run_funnel(study)
     return folder
 
 

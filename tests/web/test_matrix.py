@@ -36,6 +36,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "join": ("/join/unknown", EVERYBODY),
     "health": ("/health", EVERYBODY),
     "tokens": ("/static/tokens.css", EVERYBODY),
+    "icon": ("/static/mark.svg", EVERYBODY),
     "static": ("/static/desk.css", EVERYBODY),
 }
 

@@ -154,7 +154,7 @@ def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_js
         errors().print(f"{number(len(rows))} items written to {out}", soft_wrap=True)
         return
     if as_json:
-        print_json([asdict(row) for row in rows])
+        print_json([asdict(row) for row in rows[:limit]])
         return
     for row in rows[:limit]:
         console().print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quaestor.base.errors import InputError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json, say
 
 if TYPE_CHECKING:
@@ -57,6 +60,7 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
         "tables": outcome.tables,
         "figures": outcome.figures,
         "findings": outcome.findings,
+        "held": outcome.held,
         "failures": list(outcome.failures),
         "missing": outcome.missing,
         "audit": outcome.audit.summary() if outcome.audit is not None else None,
@@ -65,9 +69,8 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
 
 def _show_report(outcome: ReportOutcome) -> None:
     screen = console()
-    held = outcome.findings - len({words.partition(":")[0] for words in outcome.failures})
     screen.print(
-        f"{outcome.tables} tables, {outcome.figures} figures; {held} of {outcome.findings} findings hold",
+        f"{outcome.tables} tables, {outcome.figures} figures; {outcome.held} of {outcome.findings} findings hold",
         soft_wrap=True,
     )
     for words in outcome.failures:
@@ -130,13 +133,17 @@ def replicate(
     from quaestor.study.results.report import build_report
 
     with _folder(out) as folder:
-        loaded = load_labels(name, data, folder, say)
+        with _own_name_of(data, folder):
+            loaded = load_labels(name, data, folder, say)
+        if len(loaded.unread) == loaded.labelled:
+            raise InputError(f"no label of {data} could be read, for example: {loaded.unread[0].why}")
         with computed_of(loaded.study) as computed:
             publication = publication_of(computed, say)
             found = audit_study(publication)
         if out is not None:
             build_report(loaded.study, lambda words: None)
-            say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
+    if out is not None:
+        say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
     unread = [{"item": one.item, "label": one.label, "why": one.why} for one in loaded.unread]
     if json:
         findings = [
@@ -161,11 +168,36 @@ def replicate(
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    if out is not None:
-        yield out
+    """Where a study is made: aside, and in its place only once all of it is there."""
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="quaestor-replicate-") as folder:
+            yield Path(folder) / "study"
         return
-    with tempfile.TemporaryDirectory(prefix="quaestor-replicate-") as folder:
-        yield Path(folder) / "study"
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: name a new folder")
+    if out.exists() and any(out.iterdir()):
+        raise InputError(f"{out} is already there and not empty: name a new folder")
+    place = out.resolve()
+    above = next(folder for folder in place.parents if folder.exists())
+    if not above.is_dir():
+        raise InputError(f"{above} is a file, so {out} cannot lie in it: name a new folder")
+    with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=above) as aside:
+        made = Path(aside) / "study"
+        yield made
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.exists():
+            place.rmdir()
+        os.replace(made, place)
+
+
+@contextmanager
+def _own_name_of(data: Path, folder: Path) -> Iterator[None]:
+    """A study reads a copy of its data; whoever gave the file is told of that file."""
+    try:
+        yield
+    except InputError as error:
+        copy = rf"{re.escape(str(folder.resolve()))}[/\\][^/\\\s]+{re.escape(data.suffix.lower() or '.csv')}"
+        raise InputError(re.sub(copy, lambda found: str(data), str(error))) from None
 
 
 def _summed_up(found: Audit) -> str:
@@ -207,7 +239,9 @@ def _show_audit(found: Audit, every: bool) -> None:
     if found.open:
         screen.print(f"{number(found.open)} differences have no note.", style="red", markup=False)
     else:
-        screen.print("Nothing differs without a note.", style="green", markup=False)
+        unknown = found.summary()["not computable"]
+        rest = f" {number(unknown)} cells could not be computed." if unknown else ""
+        screen.print(f"Nothing differs without a note.{rest}", style="green", markup=False)
 
 
 def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
@@ -234,8 +268,9 @@ def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
 
 def _show_checks(found: Audit, every: bool, show: Callable[..., None]) -> None:
     chosen = [check for check in found.checks if every or not check.holds]
-    if chosen:
-        show("Printed figures against each other:")
+    if not chosen:
+        return
+    show("Printed figures against each other:")
     for check, following in zip(chosen, [*chosen[1:], None], strict=True):
         words = "holds" if check.holds else "does not hold"
         show(f"  {check.statement}: {words}; {check.found}", markup=False, soft_wrap=True)

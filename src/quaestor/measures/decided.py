@@ -16,8 +16,8 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 NONE = -1
 """The code of an item that has no value of an attribute."""
-NO_VALUE = ""
-"""In a condition: items that have no value."""
+NO_VALUE, ANY_VALUE = "", "*"
+"""In a condition: items that have no value, or some value, of an attribute or a measure."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,20 @@ class Decided:
         """Which items have one of the values of every attribute named."""
         chosen = np.ones(len(self.items), bool)
         for name, keys in conditions:
+            if tuple(keys) == (ANY_VALUE,):
+                chosen &= self._has_value(name)
+                continue
             attribute = self.attribute(name)
             places = [attribute.place(key) for key in keys]
             chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
         return chosen
+
+    def _has_value(self, name: str) -> Flags:
+        return ~np.isnan(self.numbers[name]) if name in self.numbers else self.attribute(name).codes != NONE
+
+    def chosen(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+        """The items that fulfil conditions."""
+        return [item for item, wanted in zip(self.items, self.mask(conditions), strict=True) if wanted]
 
     def where(self, chosen: Flags) -> Decided:
         """The chosen items alone."""

@@ -18,6 +18,8 @@ def kappa_range(items: int, disagreements: int, kept: int | None = None) -> tupl
     agreed = items - disagreements
     lowest = 0 if kept is None else max(0, kept - disagreements)
     highest = agreed if kept is None else min(agreed, kept)
+    if lowest > highest:
+        return None
     found = []
     for both in {lowest, highest, *_near(agreed / 2, lowest, highest)}:
         for one_sided in {0, disagreements, *_near(disagreements / 2, 0, disagreements)}:

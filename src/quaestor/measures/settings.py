@@ -14,7 +14,6 @@ class AttributeSettings(Settings):
 
     first_of: tuple[Name, ...] = ()
     column: Name | None = None
-    title: str = ""
 
     @model_validator(mode="after")
     def _says_where_from(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -104,7 +105,21 @@ class ValueSettings(Settings):
         for key in ("round",) if self.kind in rounds else needs.get(self.kind, ()):
             if not getattr(self, key):
                 raise ValueError(f"a value of kind {self.kind!r} needs {key}: add it")
+        self._can_be_judged()
         return self
+
+    def _can_be_judged(self) -> None:
+        """What a value has to be must be something that such a value can be."""
+        bounds = [key for key in ("equals", "at_least", "at_most", "more_than", "less_than")
+                  if getattr(self, key) is not None]  # fmt: skip
+        if self.kind == "rank" and bounds:
+            raise ValueError(f"a rank is a list of names, so {bounds[0]} says nothing: use are")
+        if self.kind != "rank" and (self.are or self.in_order):
+            raise ValueError(
+                f'are and in_order are for kind "rank", and this is {self.kind!r}: use at_least or another bound'
+            )
+        if self.significant and self.kind != "correlation":
+            raise ValueError(f'significant is for kind "correlation", and this is {self.kind!r}: leave it out')
 
 
 class FindingSettings(Settings):
@@ -116,16 +131,17 @@ class FindingSettings(Settings):
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
-        import string
-
         names = [value.name for value in self.values]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two values are called {name!r}: give each a name of its own")
         try:
-            used = [field for _, field, _, _ in string.Formatter().parse(self.sentence) if field is not None]
+            used = [field for _, field, _, _ in Formatter().parse(self.sentence) if field is not None]
         except ValueError as error:
             raise ValueError(f"the sentence has a brace too many or too few ({error})") from None
+        specs = [spec or change for _, field, spec, change in Formatter().parse(self.sentence) if field is not None]
+        if any(specs):
+            raise ValueError(f"the sentence formats a value ({specs[0]!r}): write its name alone, as in {{{used[0]}}}")
         for field in used:
             if field not in names:
                 raise ValueError(f"the sentence speaks of {{{field}}}, and no value has that name: {', '.join(names)}")

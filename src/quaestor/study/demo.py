@@ -67,9 +67,8 @@ def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Prog
     result = run_funnel(study)
     drawing = draw(study, result)
     published = build_report(study, lambda words: None)
-    held = published.findings - len({words.partition(":")[0] for words in published.failures})
-    told = f"{published.tables} tables, {published.figures} figures, {held} of {published.findings} findings hold"
-    say(f"11. The report: {told}")
+    held = f"{published.held} of {published.findings} findings hold"
+    say(f"11. The report: {published.tables} tables, {published.figures} figures, {held}")
     for words in published.failures:
         say(f"   {words}")
     if published.audit is not None:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -21,7 +22,7 @@ from starlette.templating import Jinja2Templates
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
-from quaestor.base.look import TOKENS
+from quaestor.base.look import ICON, TOKENS
 from quaestor.people.directory import Directory
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Permission
@@ -30,7 +31,7 @@ from quaestor.study.people import PEOPLE_FILE
 from quaestor.web.access import Access, Cookie, visitor_of
 from quaestor.web.doors import DoorPages
 from quaestor.web.evidence import clean
-from quaestor.web.headers import SafeHeaders
+from quaestor.web.headers import HEADERS, SafeHeaders
 from quaestor.web.pages import FunnelPages
 from quaestor.web.published import Published
 
@@ -51,11 +52,21 @@ def templates() -> Jinja2Templates:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = clean
+    environment.filters["with_commands"] = with_commands
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["version"] = __version__
     environment.globals["Permission"] = Permission
     environment.globals["visitor_of"] = visitor_of
     return Jinja2Templates(env=environment)
+
+
+def with_commands(words: str) -> Markup:
+    """A sentence as HTML, what it puts between backticks set as code."""
+    pieces = str(escape(words)).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(words)
+    set_apart = (f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+    return Markup("".join(set_apart))  # noqa: S704 - every piece is escaped
 
 
 def make_app(
@@ -77,6 +88,10 @@ def make_app(
             return refuse(request, error.status_code, _WORDS.get(error.status_code, "This cannot be done here."))
         return refuse(request, 409, str(error))
 
+    async def broke(request: Request, error: Exception) -> Response:
+        context = {"status": 500, "words": "Something went wrong here: the terminal that serves the desk says what."}
+        return renderer.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)
+
     @asynccontextmanager
     async def lasting(app: Starlette) -> AsyncIterator[None]:
         yield
@@ -94,17 +109,18 @@ def make_app(
             Route("/me", doors.me, name="me"),
             Route("/health", _health, name="health"),
             Route("/static/tokens.css", _tokens, name="tokens"),
+            Route("/static/mark.svg", _icon, name="icon"),
             Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
             Mount("/report", Published(study, "report"), name="report"),
             Mount("/handbook", Published(study, "handbook"), name="handbook"),
         ],
         middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
             Middleware(SafeHeaders),
+            Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
             Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refuse),
         ],
         lifespan=lasting,
-        exception_handlers={HTTPException: failed, QuaestorError: failed},
+        exception_handlers={HTTPException: failed, QuaestorError: failed, Exception: broke},
     )
     app.state.directory = directory
     return app
@@ -112,6 +128,10 @@ def make_app(
 
 async def _tokens(request: Request) -> Response:
     return FileResponse(TOKENS, media_type="text/css")
+
+
+async def _icon(request: Request) -> Response:
+    return FileResponse(ICON, media_type="image/svg+xml")
 
 
 async def _health(request: Request) -> Response:

@@ -23,5 +23,6 @@ MATRIX: Mapping[str, Permission | Public] = {
     "join": PUBLIC,
     "health": PUBLIC,
     "tokens": PUBLIC,
+    "icon": PUBLIC,
     "static": PUBLIC,
 }

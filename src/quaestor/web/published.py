@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -25,9 +25,10 @@ class Published(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         if not self._index.exists():
             raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to make it.")
-        if path == "." and not scope["path"].endswith("/"):
-            return RedirectResponse(f"{scope['path']}/")
         try:
-            return await super().get_response(path, scope)
+            answer = await super().get_response(path, scope)
         except HTTPException as error:
             raise HTTPException(error.status_code) from None
+        # Asked for each time, so that a page of a new report never meets the items of an old one.
+        answer.headers["Cache-Control"] = "no-cache"
+        return answer

@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from quaestor.publish.handbook.build import build_handbook
 from quaestor.publish.handbook.records import Handbook
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from browser import FLAGS, find_browser
-from conftest import in_ci
 
 pytestmark = pytest.mark.browser
 
@@ -46,20 +44,6 @@ class Handler(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @contextmanager

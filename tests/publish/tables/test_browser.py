@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from browser import FLAGS, find_browser
-from conftest import in_ci
 from quaestor.base.look import TOKENS
 from quaestor.publish.records import Table
 from quaestor.publish.tables import STYLE, Link, html_page, to_html
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 def around(*fragments: str) -> str:

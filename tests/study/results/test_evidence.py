@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
+import numpy as np
 import pytest
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.decisions import decide, decide_agreed
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.rounds import close_round
-from quaestor.study.codebook import import_codebook
+from quaestor.study.codebook import change_codebook, import_codebook
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.results.cells import items_behind
-from quaestor.study.results.decided import Results, results_of
+from quaestor.study.results.decided import Results, cited_keys
 from quaestor.study.results.publication import computed_of, publication_of
+from quaestor.study.results.tables import make_table
 from quaestor.study.rounds import open_named
 from quaestor.study.sources import ingest_source
 
@@ -112,18 +117,25 @@ name = "setting"
 key = "s"
 """
 
-POSTS = """<?xml version="1.0" encoding="utf-8"?>
-<posts>
-  <row Id="1" PostTypeId="1" AcceptedAnswerId="12" CreationDate="2019-01-01T00:00:00.000" Score="3" ViewCount="100" Title="How to &amp;amp; why" Tags="&lt;torchvision&gt;&lt;tensorflow&gt;" OwnerUserId="7" ContentLicense="CC BY-SA 4.0" />
-  <row Id="2" PostTypeId="1" AcceptedAnswerId="21" CreationDate="2020-01-01T00:00:00.000" Score="0" ViewCount="50" Title="How to two" Tags="&lt;pytorch&gt;" OwnerDisplayName="someone gone" />
-  <row Id="3" PostTypeId="1" CreationDate="2020-06-01T00:00:00.000" Score="9" ViewCount="900" Title="How to three" Tags="&lt;pytorch&gt;" OwnerUserId="7" />
-  <row Id="4" PostTypeId="1" CreationDate="2020-06-01T00:00:00.000" Score="9" ViewCount="700" Title="How to four" Tags="&lt;tensorflow&gt;" />
-  <row Id="11" PostTypeId="2" ParentId="1" CreationDate="2019-01-01T12:00:00.000" Score="1" />
-  <row Id="12" PostTypeId="2" ParentId="1" CreationDate="2019-01-03T00:00:00.000" Score="1" />
-  <row Id="21" PostTypeId="2" ParentId="2" CreationDate="2020-01-01T00:10:00.000" Score="1" />
-  <row Id="31" PostTypeId="2" ParentId="3" CreationDate="2020-06-11T00:00:00.000" Score="1" />
-</posts>
-"""
+
+def _row(**attributes: str) -> str:
+    return f"<row {' '.join(f'{name}={quoteattr(value)}' for name, value in attributes.items())} />"
+
+
+POSTS = [
+    {"Id": "1", "PostTypeId": "1", "AcceptedAnswerId": "12", "CreationDate": "2019-01-01T00:00:00.000", "Score": "3",
+     "ViewCount": "100", "Title": "How to &amp; why", "Tags": "<torchvision><tensorflow>", "OwnerUserId": "7",
+     "ContentLicense": "CC BY-SA 4.0"},
+    {"Id": "2", "PostTypeId": "1", "AcceptedAnswerId": "21", "CreationDate": "2020-01-01T00:00:00.000", "Score": "0",
+     "ViewCount": "50", "Title": "How to two", "Tags": "<pytorch>", "OwnerDisplayName": "someone gone"},
+    {"Id": "3", "PostTypeId": "1", "CreationDate": "2020-06-01T00:00:00.000", "Score": "9", "ViewCount": "900",
+     "Title": "How to three", "Tags": "<pytorch>", "OwnerUserId": "7"},
+    {"Id": "4", "PostTypeId": "1", "CreationDate": "2020-06-01T00:00:00.000", "Score": "9", "ViewCount": "700",
+     "Title": "How to four", "Tags": "<tensorflow>"},
+    *({"Id": number, "PostTypeId": "2", "ParentId": parent, "CreationDate": f"{when}.000", "Score": "1"}
+      for number, parent, when in (("11", "1", "2019-01-01T12:00:00"), ("12", "1", "2019-01-03T00:00:00"),
+                                   ("21", "2", "2020-01-01T00:10:00"), ("31", "3", "2020-06-11T00:00:00"))),
+]  # fmt: skip
 USERS = """<?xml version="1.0" encoding="utf-8"?>
 <users><row Id="7" Reputation="1" CreationDate="2019-01-01T00:00:00.000" DisplayName="user seven" /></users>
 """
@@ -133,7 +145,9 @@ ONE, TWO = "stackoverflow/question/1", "stackoverflow/question/2"
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     (tmp_path / "dump").mkdir()
-    (tmp_path / "dump" / "Posts.xml").write_text(POSTS, "utf-8")
+    rows = "\n".join(_row(**post) for post in POSTS)
+    posts = f'<?xml version="1.0" encoding="utf-8"?>\n<posts>\n{rows}\n</posts>\n'
+    (tmp_path / "dump" / "Posts.xml").write_text(posts, "utf-8")
     (tmp_path / "dump" / "Users.xml").write_text(USERS, "utf-8")
     (tmp_path / "study.toml").write_text(STUDY, "utf-8")
     (tmp_path / "codebook.toml").write_text(CODEBOOK, "utf-8")
@@ -164,7 +178,9 @@ OTHER = {"issue": "setting", "phrase": {"verb": "save", "object": "thing"}, "che
 
 
 def results(study: Study) -> Results:
-    return results_of(study)
+    with computed_of(study) as computed:
+        assert computed.results is not None
+        return computed.results
 
 
 def test_evidence_and_decisions_meet_in_one_table(study: Study) -> None:
@@ -244,3 +260,106 @@ def test_nothing_is_told_of_a_round_that_is_open(study: Study) -> None:
 def test_a_study_without_decisions_says_what_to_do(study: Study) -> None:
     with pytest.raises(StateError, match="has not been opened"):
         results(study)
+
+
+def test_a_round_that_is_closed_and_not_settled_is_named(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
+    with open_coding(study) as coding:
+        coding.act(lambda state: close_round(state, "codes", coding.lead))
+    with pytest.raises(StateError, match="'codes' has no decision on 'issue' yet: `quaestor decisions agree codes`"):
+        results(study)
+
+
+def test_a_split_code_is_counted_in_its_parts_by_list_and_by_rule(study: Study) -> None:
+    rated(study, {ONE: {**LOSS, "issue": "setting"}, TWO: OTHER})
+    parts = [{"id": "setting/one", "name": "one"}, {"id": "setting/two", "name": "two"}]
+    parts = [{**part, "facet": "issue"} for part in parts]
+    change_codebook(study, "codebook.split", {"code": "setting", "parts": parts, "items": {ONE: "setting/one"},
+                                              "rules": [], "otherwise": "setting/two"})  # fmt: skip
+    found = results(study)
+    assert {item: one.code for item, one in found.coded.items.items()} == {ONE: "setting/one", TWO: "setting/two"}
+
+
+def test_a_retired_code_keeps_its_items(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    change_codebook(study, "codebook.retire", {"code": "setting"})
+    found = results(study)
+    phase = found.decided.attribute("phase")
+    assert phase.titles[phase.codes[1]] == "setting (retired)"
+    assert [one.item for one in items_behind(study, "1:setting:total")[0]] == [TWO]
+
+
+def test_two_roots_with_the_same_letter_are_cited_apart(study: Study, tmp_path: Path) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    book = results(study).coded.book
+    codes = {**book.codes, "setting": replace(book.codes["setting"], key="T")}
+    assert cited_keys(replace(book, codes=codes), "issue")["setting"] == "setting"
+
+
+def test_the_number_of_items_with_a_measure_opens_those_items(study: Study) -> None:
+    text = (study.root / "study.toml").read_text("utf-8")
+    summaries = (
+        '\n[[tables]]\ntable = "3"\nkind = "summaries"\ntitle = "x"\nrows = ["phase"]\nmeasures = ["viewcount"]\n'
+    )
+    (study.root / "study.toml").write_text(text + summaries, "utf-8")
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    opened = open_study(study.root)
+    with computed_of(opened) as computed:
+        found = computed.results
+        assert found is not None
+        lacking = replace(found.decided, numbers={**found.decided.numbers, "viewcount": np.array([np.nan, 5.0])})
+        table = make_table(opened, replace(found, decided=lacking), opened.settings.tables[-1])
+    for row in table.rows():
+        cell = row.cells[0]
+        assert cell.selection is not None
+        assert len(lacking.chosen(cell.selection.conditions)) == cell.values[0]
+
+
+def test_items_without_a_value_are_told_below_the_table(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    found = results(study)
+    framework = found.decided.attribute("framework")
+    nobody = replace(framework, codes=np.array([-1, 1]))
+    decided = replace(found.decided, attributes={**found.decided.attributes, "framework": nobody})
+    table = make_table(study, replace(found, decided=decided), study.settings.tables[0])
+    assert "Without framework, and so in the totals alone: 1." in table.notes
+
+
+def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) -> None:
+    text = (study.root / "study.toml").read_text("utf-8")
+    text = text.replace('raters = ["rater-1", "rater-2"]', 'raters = ["rater-1", "rater-2"]\ntie_breaker = "lead"')
+    (study.root / "study.toml").write_text(text, "utf-8")
+    opened = open_study(study.root)
+    rated(opened, {ONE: LOSS, TWO: OTHER}, close=False)
+    with open_coding(opened) as coding:
+        _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
+        coding.act(lambda state: close_round(state, "codes", coding.lead))
+        coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+    with pytest.raises(StateError, match="breaks the ties"):
+        items_behind(opened, "1:T:total")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("[attributes.framework]", "[attributes.phase]"), "attributes.phase has the name of a level"),
+        (("[attributes.framework]", "[attributes.year]"), "attributes.year has the name of a level or of the year"),
+        (('code = "codes.issue"', 'code = "codes.check"'), "results.code gives no item a code"),
+        (('rows = ["phase", "object"]', 'rows = ["framework", "phase"]'), "neither stands below"),
+        (('measures = ["viewcount", "first_answer_days"]', 'measures = ["views"]'), "there is no measure 'views'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_one_sentence(study: Study, change: tuple[str, str], words: str) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    text = (study.root / "study.toml").read_text("utf-8")
+    (study.root / "study.toml").write_text(text.replace(*change), "utf-8")
+    opened = open_study(study.root)
+    with pytest.raises(QuaestorError, match=words), computed_of(opened) as computed:
+        publication_of(computed, lambda told: None)
+
+
+def test_evidence_that_is_gone_is_no_reason_to_call_an_audit_green(study: Study) -> None:
+    rated(study, {ONE: LOSS, TWO: OTHER})
+    shutil.rmtree(study.evidence)
+    with pytest.raises(StateError, match="no evidence yet"), computed_of(study, needs_results=False):
+        pass

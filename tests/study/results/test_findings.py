@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from printed_study import computed_from, dl_study, printed_results, relabelled, with_numbers
-from quaestor.base.errors import SettingsError
+from quaestor.base.errors import InputError, SettingsError
+from quaestor.study.folder import Study
 from quaestor.study.results.decided import Results
 from quaestor.study.results.findings import failures, findings_of
 from quaestor.study.results.values import Computed
@@ -75,7 +76,7 @@ MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {
     "10": [
         ("most difficult categories", _lowered("R", "response_days")),
         ("derivative and threshold", lambda one: relabelled(one, "object", {"T18": "T17"})),
-        ("weakly correlated", lambda one: with_numbers(one, "response_days", lambda decided: _slow(decided))),
+        ("weakly correlated", lambda one: with_numbers(one, "response_days", _slow)),
     ],
 }
 
@@ -121,6 +122,10 @@ def test_without_data_no_finding_is_claimed() -> None:
         (('name = "objects", kind = "distinct"', 'name = "phases", kind = "distinct"'), "two values are called"),
         (('kind = "distinct", of = "phase"', 'kind = "distinct"'), "needs of"),
         (('kind = "distinct", of = "phase"', 'kind = "uniq", of = "phase"'), "allowed"),
+        (("{phases}", "{phases:d}"), "formats a value"),
+        (("equals = 7", "significant = true"), "significant is for kind"),
+        (("equals = 7", 'are = ["D"]'), "are and in_order are for kind"),
+        (('are = ["D", "M", "T"]', "at_most = 3"), "a rank is a list of names"),
     ],
 )
 def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, str], words: str) -> None:  # type: ignore[no-untyped-def]
@@ -129,3 +134,29 @@ def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, 
     path.write_text(text, "utf-8")
     with pytest.raises(SettingsError, match=words):
         read_settings(path)
+
+
+def test_a_tie_supports_no_order() -> None:
+    level = with_numbers(RESULTS, "viewcount", lambda decided: np.ones(len(decided)))
+    told = failures(findings_of(computed_from(level)))
+    assert any("are level, so there is no such order" in words for words in told)
+
+
+def test_a_value_nobody_can_compute_supports_nothing() -> None:
+    study = dl_study()
+    asked = study.settings.findings[4]
+    bare = asked.values[0].model_copy(update={"at_least": None})
+    nothing = relabelled(RESULTS, "phase", {"P": "T"})
+    finding = asked.model_copy(update={"values": (bare,)})
+    settings = study.settings.model_copy(update={"findings": (finding,)})
+    found = findings_of(Computed(Study(study.root, settings), nothing))
+    assert [one.holds for one in found] == [False]
+
+
+def test_a_misspelt_attribute_is_no_finding_but_an_error() -> None:
+    study = dl_study()
+    asked = study.settings.findings[4]
+    wrong = asked.values[0].model_copy(update={"where": {"objcet": ("P1",)}})
+    settings = study.settings.model_copy(update={"findings": (asked.model_copy(update={"values": (wrong,)}),)})
+    with pytest.raises(InputError, match=r"items have no attribute 'objcet', allowed: object"):
+        findings_of(Computed(Study(study.root, settings), RESULTS))

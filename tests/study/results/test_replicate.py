@@ -42,9 +42,7 @@ def need_data() -> None:
 @pytest.fixture(scope="module")
 def replicated() -> dict[str, Any]:
     need_data()
-    run = CliRunner().invoke(
-        app, ["replicate", "dl-implementation-issues", "--data", str(DATA / "open.csv"), "--json"]
-    )
+    run = CliRunner().invoke(app, ["replicate", "dl-implementation-issues", "--data", str(DATA / "open.csv"), "--json"])
     assert run.exit_code == 1, run.stderr  # a part of the posts cannot have the printed counts
     document: dict[str, Any] = json.loads(run.stdout)
     return document

@@ -8,3 +8,5 @@ from pathlib import Path
 FOLDER = Path(str(resources.files("quaestor.base.look")))
 TOKENS = FOLDER / "tokens.css"
 """Colours, type and space as custom properties, light and dark."""
+ICON = FOLDER / "mark.svg"
+"""The sign of a page, beside its title in the browser."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -20,8 +21,8 @@ def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[A
     words: dict[Key, str] = {}
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table]
-        words |= _exchanged(own, by_row=True)
-        words |= _exchanged(own, by_row=False)
+        for lines in (_exchanged(own, by_row=True), _exchanged(own, by_row=False)):
+            words |= {key: f"{words[key]}, or {said}" if key in words else said for key, said in lines.items()}
     for cell in cells:
         if cell.verdict == DIFFERS and cell.key not in words:
             found = _otherwise(cell, alternatives)
@@ -31,7 +32,10 @@ def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[A
 
 
 def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
-    """Pairs of rows (or columns) that fit once each is compared with the other's computed values."""
+    """Pairs of rows (or columns) that fit once each is compared with the other's computed values.
+
+    A line that could have changed places with either of two others has no simple explanation, so none is proposed.
+    """
     lines: dict[str, dict[str, AuditCell]] = {}
     for cell in cells:
         line, place = (cell.row, cell.column) if by_row else (cell.column, cell.row)
@@ -39,13 +43,17 @@ def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
     differing = [name for name, line in lines.items() if any(one.verdict == DIFFERS for one in line.values())]
     found: dict[Key, str] = {}
     what = "rows" if by_row else "columns"
-    for first, second in combinations(differing, 2):
-        one, other = lines[first], lines[second]
-        if _fits(one, other) and _fits(other, one):
+    pairs = [
+        (first, second)
+        for first, second in combinations(differing, 2)
+        if _fits(lines[first], lines[second]) and _fits(lines[second], lines[first])
+    ]
+    rivals = Counter(name for pair in pairs for name in pair)
+    for first, second in pairs:
+        if rivals[first] == rivals[second] == 1:
             words = f"the {what} {first!r} and {second!r} are printed in each other's place"
-            for cell in (*one.values(), *other.values()):
-                if cell.verdict == DIFFERS:
-                    found[cell.key] = words
+            both = (*lines[first].values(), *lines[second].values())
+            found |= {cell.key: words for cell in both if cell.verdict == DIFFERS}
     return found
 
 

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from quaestor.base.settings import Name, Settings
 
-CellName = Annotated[str, StringConstraints(pattern=r"^[^:]+:.+:[^:]+$")]
+
+def _names_a_cell(name: str) -> str:
+    table, _, rest = name.partition(":")
+    row, _, column = rest.rpartition(":")
+    if not (table and row and column):
+        raise ValueError(f"{name!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:total")
+    return name
+
+
+def _is_cell_or_number(given: object) -> object:
+    if isinstance(given, str):
+        return _names_a_cell(given)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise ValueError(f"{given!r} is neither a cell nor a number: write TABLE:ROW:COLUMN or a number")
+    return float(given)
+
+
+CellName = Annotated[str, AfterValidator(_names_a_cell)]
 """`TABLE:ROW:COLUMN`, named as printed."""
+CellOrNumber = Annotated[str | float, BeforeValidator(_is_cell_or_number)]
 
 
 class PrintedTable(Settings):
@@ -39,6 +57,15 @@ class PrintedTable(Settings):
     """Columns that must add up to …"""
     sum_to: Name | None = None
 
+    @model_validator(mode="after")
+    def _sums_are_of_columns(self) -> Self:
+        if bool(self.sum_of) != (self.sum_to is not None):
+            raise ValueError("sum_of and sum_to go together: give both or none")
+        for name in (*self.sum_of, *([self.sum_to] if self.sum_to else [])):
+            if name not in self.columns:
+                raise ValueError(f"the sum speaks of {name!r}, which is not among columns: {', '.join(self.columns)}")
+        return self
+
 
 class PrintedCheck(Settings):
     """Printed figures that must agree with each other."""
@@ -48,13 +75,13 @@ class PrintedCheck(Settings):
     of: tuple[CellName, ...] = ()
     less: tuple[CellName, ...] = ()
     among: CellName | None = None
-    equals: CellName | float | None = None
+    equals: CellOrNumber | None = None
     where: str = ""
     """Where the number stands, if not in a file."""
     table: Name | None = None
     counts: Name | None = None
     """Of correlations: the table whose printed counts they come from."""
-    items: CellName | float | None = None
+    items: CellOrNumber | None = None
     disagreements: CellName | None = None
     kept: CellName | None = None
     kappa: CellName | None = None
@@ -94,3 +121,11 @@ class PrintedSettings(Settings):
     """The file of other printed figures: figure, value."""
     funnel: Name | None = None
     """The file of the printed funnel: step, posts; steps stand in the study's order."""
+
+    @model_validator(mode="after")
+    def _tables_are_named_once(self) -> Self:
+        names = [one.table for one in self.tables]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise ValueError(f"tables[{number}]: two tables are called {name!r}, give each a name of its own")
+        return self

@@ -10,8 +10,9 @@ WIDTH = 760
 TINY, SMALL, NORMAL = 10, 11, 12
 """Sizes of text; nothing is written smaller."""
 
-# The first family comes with the converter, so that no machine lays the text out differently; the next two are as wide.
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+# The first family comes with the converter, so that no machine lays the text out differently; the others are as wide,
+# and one of them is on nearly every machine with a browser.
+FONT = "Liberation Sans, Arial, Helvetica, Arimo, Nimbus Sans, DejaVu Sans Condensed, sans-serif"
 
 INK, MUTED, LINE, GRID, PAPER = "#1d1c1a", "#5f5b53", "#a8a297", "#e6e2d9", "#ffffff"
 ACCENT, WASH = "#7a1f2b", "#f3ede4"

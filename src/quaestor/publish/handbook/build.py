@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from quaestor.base.errors import InputError, MissingPart, StateError
-from quaestor.base.files import fsync, sole_user
+from quaestor.base.errors import MissingPart, StateError
+from quaestor.base.folders import built_aside
 from quaestor.publish.handbook.pages import Pages, static_files
 from quaestor.publish.handbook.records import BuiltHandbook, Handbook
 
@@ -22,36 +21,19 @@ _KEPT = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
 
 
 def build_handbook(book: Handbook, folder: Path, tell: Callable[[str, int, int], None]) -> BuiltHandbook:
-    """Make the site in `folder`, in place of an older one; an interrupted build leaves the old site or none.
+    """Make the site in `folder`, in place of an older one; an interrupted build leaves the old one.
 
     The same handbook gives the same bytes.
     """
     pages = Pages(book)
-    folder = folder.absolute()
-    _refuse_foreign(folder)
-    work = folder.with_name(f".{folder.name}.aside")
-    work.mkdir(parents=True, exist_ok=True)
-    with sole_user(work, "building the handbook"):
-        site = work / "site"
-        shutil.rmtree(site, ignore_errors=True)
-        shutil.rmtree(work / "old", ignore_errors=True)
+    with built_aside(folder, what="handbook", mark=MARK) as site:
         _write(pages, site, tell)
         _make_searchable(site, tell)
-        _show(site, folder, work / "old")
-        shutil.rmtree(work)
     return BuiltHandbook(len(pages), len(pages.shelf.entries))
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """A folder that is no handbook is not replaced, whatever is in it."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise InputError(f"{folder} holds files that are not a handbook: move them, or name another folder")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file, and a handbook is a folder: name another one")
-
-
 def _write(pages: Pages, site: Path, tell: Callable[[str, int, int], None]) -> None:
-    (site / "codes").mkdir(parents=True)
+    (site / "codes").mkdir()
     (site / "static").mkdir()
     for number, (name, text) in enumerate(pages, 1):
         (site / name).write_bytes(text.encode("utf-8"))
@@ -84,12 +66,3 @@ def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
         if path.suffix in (".js", ".css", ".json") and path.name not in _KEPT:
             path.unlink()
     tell("search index", 1, 1)
-
-
-def _show(site: Path, folder: Path, old: Path) -> None:
-    """Exchange the sites by renaming; everything is on the disk before, in one go instead of once a file."""
-    os.sync()
-    if folder.exists():
-        os.replace(folder, old)
-    os.replace(site, folder)
-    fsync(folder.parent)

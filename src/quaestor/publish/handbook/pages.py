@@ -11,6 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from quaestor.base.look import ICON, TOKENS
 from quaestor.publish.handbook import drawings, taxonomy_map, words
 from quaestor.publish.handbook.addresses import web_link
 from quaestor.publish.handbook.records import Entry, Handbook, Post
@@ -83,7 +84,8 @@ class Pages:
 
 
 def static_files() -> Iterator[Path]:
-    yield from sorted((_HERE / "static").iterdir())
+    """What every page loads: the look that all of Quaestor shares, and what a handbook adds to it."""
+    yield from (TOKENS, ICON, *sorted((_HERE / "static").iterdir()))
 
 
 def _environment(shelf: Shelf) -> Environment:

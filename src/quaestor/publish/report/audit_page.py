@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
 from quaestor.base.files import write_whole
-from quaestor.publish.audit.records import DIFFERS, VERDICTS, Audit
+from quaestor.publish.audit.records import DIFFERS, VERDICTS, Audit, Check
 from quaestor.publish.report.write import environment
 
 
@@ -29,7 +31,7 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
             tables=list(counts.items()),
             strips={name: _strip(found) for name, found in counts.items()},
             differing=[(name, cells) for name, cells in differing.items() if cells],
-            failed=[check for check in audit.checks if not check.holds],
+            failed=_by_note(check for check in audit.checks if not check.holds),
             shown=_shown,
             address=lambda cell: f"items.html#{quote(cell, safe=':')}",
         )
@@ -37,6 +39,12 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
     path = folder / "audit.html"
     write_whole(path, page.encode("utf-8"))
     return path
+
+
+def _by_note(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
+    """Neighbours that the same note explains stand together, so that it is said once."""
+    groups = groupby(checks, key=lambda check: (check.note, "" if check.note else check.check))
+    return [(note, list(together)) for (note, _), together in groups]
 
 
 def _strip(counts: Counter[str]) -> list[tuple[str, str, str]]:

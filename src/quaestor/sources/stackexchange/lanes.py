@@ -181,8 +181,10 @@ def _watch(crew: _Crew[Any], progress: Progress, what: str, total: int):  # type
     stop = threading.Event()
 
     def tell() -> None:
-        while not stop.wait(0.1):
-            progress(what, sum(value.value for value in crew.done), total)
+        # Whoever cannot bear to be told here is told once more at the end, where it can be heard.
+        with contextlib.suppress(Exception):
+            while not stop.wait(0.1):
+                progress(what, sum(value.value for value in crew.done), total)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from quaestor.base.errors import StateError
-from quaestor.publish.audit.compare import numbers_in, verdict_of
+from quaestor.publish.audit.compare import compared, numbers_in, verdict_of
 from quaestor.publish.audit.explain import Alternatives, explained
-from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, Audit, AuditCell, Key
+from quaestor.publish.audit.records import (
+    DIFFERS,
+    MATCH,
+    NOT_COMPUTABLE,
+    NOT_PRINTED,
+    ROUNDING,
+    Audit,
+    AuditCell,
+    Key,
+)
 from quaestor.publish.records import Cell, Finding, Table, Value
 from quaestor.study.results.checks import checks_of
 from quaestor.study.results.counts import TOTAL
@@ -26,6 +37,7 @@ def audit_of(
     findings: Sequence[Finding],
     quantities: Sequence[Value],
     alternatives: Alternatives,
+    why_nothing: str = "",
 ) -> Audit:
     """One verdict for each printed cell, explanations for those that differ, and the checks among printed figures."""
     cells = [
@@ -35,17 +47,18 @@ def audit_of(
         *_funnel_cells(printed, computed),
     ]
     noted = [_noted(cell, printed) for cell in explained(cells, alternatives)]
-    return Audit(tuple(noted), checks_of(printed), placements_of(computed), tuple(_notes(computed)))
+    return Audit(tuple(noted), checks_of(printed), placements_of(computed), tuple(_notes(computed, why_nothing)))
 
 
 def _noted(cell: AuditCell, printed: Printed) -> AuditCell:
     return replace(cell, note=printed.note_on(cell.key)) if cell.verdict == DIFFERS else cell
 
 
-def _notes(computed: Computed) -> Iterator[str]:
+def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:
     results = computed.results
     if results is None:
-        yield "Nothing has been decided in this study yet, so printed figures are checked against each other alone."
+        why = why_nothing or "nothing has been decided yet"
+        yield f"There are no results ({why}), so printed figures are checked against each other alone."
         return
     yield f"Computed from {len(results.decided):,} decided items."
     if results.coded.source:
@@ -140,9 +153,10 @@ def _compared(
     if value is None or not value.known:
         return None, NOT_COMPUTABLE if text.strip() else NOT_PRINTED
     if value.unit == NAMES:
-        titles = value.shown.replace(" and ", ", ")
-        ours, theirs = ([one.strip().casefold() for one in words.split(",")] for words in (titles, text))
-        return titles, MATCH if ours == theirs or set(ours) == set(theirs) else DIFFERS
+        titles = ", ".join(value.shown.rsplit(" and ", 1)) if len(value.names) > 1 else value.shown
+        if not text.strip():
+            return titles, NOT_PRINTED
+        return titles, MATCH if _names(titles) == _names(text) else DIFFERS
     if value.unit == SHARE and value.number is not None:
         number = 100 * value.number
         return number, verdict_of(text, number)
@@ -151,17 +165,23 @@ def _compared(
     return value.number, verdict_of(text, value.number, at_least="(at least)" in claim)
 
 
+def _names(text: str) -> set[str]:
+    """The names of a list such as `a, b and c`, whatever their order and spelling."""
+    return {_plain(one) for one in re.split(r",|;|\sand\s", text) if one.strip()}
+
+
 def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
-    """A claim with several numbers is compared with as many values, from its own on."""
+    """A claim with several numbers is compared with its own value and those behind it that have no claim."""
     place = values.index(value)
     wanted = numbers_in(text)
-    found = [one.number for one in values[place : place + len(wanted)]]
+    behind = takewhile(lambda one: not one.claim, values[place + 1 :])
+    found = [one.number for one in (value, *behind)][: len(wanted)]
     if len(found) < len(wanted) or None in found:
         return None, NOT_COMPUTABLE
     shown = ", ".join(f"{number:.2f}" for number in found if number is not None)
     pairs = zip(wanted, found, strict=True)
-    verdicts = [verdict_of(f"{one:.{decimals}f}", number) for (one, decimals), number in pairs]
-    order = (DIFFERS, "rounding", MATCH)
+    verdicts = [compared(one, decimals, number) for (one, decimals), number in pairs if number is not None]
+    order = (DIFFERS, ROUNDING, MATCH)
     return shown, next(verdict for verdict in order if verdict in verdicts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from quaestor.publish.audit.compare import numbers_in
+from quaestor.publish.audit.compare import number_alone
 from quaestor.publish.audit.records import Audit, AuditCell
 
 
@@ -48,11 +48,8 @@ def _printed(text: str) -> int | float | str | None:
     """A number where the page has one alone, else its words; nothing where it cannot be read."""
     if not text.strip():
         return None
-    found = numbers_in(text)
-    if len(found) == 1 and not any(letter.isalpha() for letter in text):
-        number, decimals = found[0]
-        return int(number) if not decimals else number
-    return text
+    number = number_alone(text)
+    return text if number is None else number
 
 
 def _plain(value: float | str | None) -> int | float | str | None:

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
 from quaestor.corpus.records import Example
+from quaestor.measures.decided import ANY_VALUE
 from quaestor.publish.records import Selection
 from quaestor.study.folder import Study
-from quaestor.study.results.decided import Results, results_of
+from quaestor.study.results.decided import Results
+from quaestor.study.results.findings import findings_of
+from quaestor.study.results.publication import computed_of
 from quaestor.study.results.tables import items_of_cell
+from quaestor.study.results.values import Computed
+
+FINDING = "finding"
 
 
 def items_behind(study: Study, cell: str) -> tuple[list[Example], str]:
     """The items of `TABLE:ROW:COLUMN` as a list shows them, and in words what they have in common."""
-    results = results_of(study)
-    items, selection = items_of_cell(study, results, cell)
+    with computed_of(study) as computed:
+        results = computed.results
+    if results is None:
+        raise StateError("nothing has been decided yet")
+    if cell.startswith(f"{FINDING}:"):
+        items, selection = items_of_finding(study, results, cell)
+    else:
+        items, selection = items_of_cell(study, results, cell)
     return [_example(results, item) for item in items], in_words(results, selection)
+
+
+def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
+    """The items behind `finding:NUMBER:VALUE`, as the page of items names them."""
+    _, number, name = (*cell.split(":", 2), "", "")[:3]
+    findings = {one.finding: one for one in findings_of(Computed(study, results))}
+    if number not in findings:
+        options = listed(nearest_first(number, findings)) or "none"
+        raise InputError(f"there is no finding {number!r}, allowed: {options}")
+    values = {value.name: value for value in findings[number].values}
+    if name not in values:
+        options = listed(nearest_first(name, values))
+        raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
+    selection = values[name].selection
+    if selection is None:
+        raise StateError(f"{name} of finding {number} is not computed: {values[name].why}")
+    return results.decided.chosen(selection.conditions), selection
 
 
 def _example(results: Results, item: str) -> Example:
@@ -26,6 +57,9 @@ def in_words(results: Results, selection: Selection) -> str:
     """What the items of a selection have in common."""
     parts = []
     for name, keys in selection.conditions:
+        if tuple(keys) == (ANY_VALUE,):
+            parts.append(f"with a {name}")
+            continue
         attribute = results.decided.attribute(name)
         parts.append(f"{name} {' or '.join(attribute.title(key) if key else 'none' for key in keys)}")
     return ", ".join(parts) or "all decided items"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from quaestor.base.errors import SettingsError
+from quaestor.base.names import listed, nearest_first
 from quaestor.measures.correlation import pearson
 from quaestor.measures.plausible import kappa_range, p_range
 from quaestor.publish.audit.compare import compared, numbers_in, verdict_of
@@ -16,6 +19,9 @@ from quaestor.publish.audit.records import DIFFERS, AuditCell, Check
 from quaestor.publish.audit.settings import PrintedCheck, PrintedTable
 from quaestor.study.results.medians import ALL
 from quaestor.study.results.printed import FINDINGS, Printed, PrintedRow
+
+_ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
+"""`81.7% (81.6% in the text)`: what the same page says elsewhere."""
 
 
 def checks_of(printed: Printed) -> tuple[Check, ...]:
@@ -44,48 +50,67 @@ def _sums(printed: Printed) -> Iterator[Check]:
                 if whole is not None and None not in parts:
                     where = f"table {layout.table}, {row.name}"
                     names = " + ".join(layout.sum_of)
-                    yield _sum(f"{where}: {names} = {layout.sum_to}", [one or 0.0 for one in parts], whole)
+                    note = printed.note_on((layout.table, row.name, layout.sum_to))
+                    yield _sum(f"{where}: {names} = {layout.sum_to}", [one or 0.0 for one in parts], whole, note)
 
 
 def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow, ...], column: str) -> Iterator[Check]:
     if not any(row.total for row in rows) or not _countable(rows, column):
         return
     groups = dict.fromkeys(row.group for row in rows)
-    totals: list[float] = []
+    totals: list[float | None] = []
     for group in groups:
         inside = [row for row in rows if row.group == group]
         total = next((row for row in inside if row.total), None)
         lines = [_number(row.cells[column]) for row in inside if not row.total]
         whole = _number(total.cells[column]) if total is not None else None
-        if group and whole is not None:
-            totals.append(whole)
+        if group:
+            totals.append(whole if total is not None else _added(lines))
         if total is None or whole is None or not lines or None in lines:
             continue
         name = f"table {layout.table}, {total.name}, {column}"
-        yield _sum(f"{name}: its lines add up to it", [one or 0.0 for one in lines], whole)
+        note = printed.note_on((layout.table, total.name, column))
+        yield _sum(f"{name}: its lines add up to it", [one or 0.0 for one in lines], whole, note)
     grand = next((row for row in rows if row.total and not row.group), None)
     if grand is not None and len(groups) > 2:
         whole = _number(grand.cells[column])
-        if whole is not None:
-            yield _sum(f"table {layout.table}, {grand.name}, {column}: its groups add up to it", totals, whole)
+        if whole is not None and None not in totals:
+            parts = [one or 0.0 for one in totals]
+            note = printed.note_on((layout.table, grand.name, column))
+            name = f"table {layout.table}, {grand.name}, {column}"
+            yield _sum(f"{name}: its groups add up to it", parts, whole, note)
+
+
+def _added(lines: Sequence[float | None]) -> float | None:
+    """What a group without a total of its own comes to, where all of it can be read."""
+    return None if None in lines else sum(one or 0.0 for one in lines)
 
 
 def _countable(rows: tuple[PrintedRow, ...], column: str) -> bool:
     return all("." not in row.cells[column] for row in rows)
 
 
-def _sum(statement: str, parts: list[float], whole: float) -> Check:
+def _sum(statement: str, parts: list[float], whole: float, note: str = "") -> Check:
     total = sum(parts)
-    return Check("sum", statement, total == whole, f"{total:g} against {whole:g}")
+    return Check("sum", statement, _same(total, whole), f"{_shown(total)} against {_shown(whole)}", note)
+
+
+def _same(one: float, other: float) -> bool:
+    """Tenths do not add up exactly in floats: 0.1 and 0.2 are 0.3 on a page."""
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-9)
+
+
+def _shown(number: float) -> str:
+    return f"{number:.12g}"
 
 
 def _said_twice(printed: Printed) -> Iterator[Check]:
     """A figure that is printed in two ways is its own contradiction."""
     for finding, claim, text in printed.findings:
-        if "(" not in text:
+        elsewhere = _ELSEWHERE.search(text)
+        if elsewhere is None:
             continue
-        outside, _, inside = text.partition("(")
-        first, second = numbers_in(outside), numbers_in(inside)
+        first, second = numbers_in(text[: elsewhere.start()]), numbers_in(elsewhere[1])
         if first and second:
             same = first[0][0] == second[0][0]
             note = printed.note_on((FINDINGS, claim, finding))
@@ -96,10 +121,10 @@ def _cell_or_number(printed: Printed, given: str | float | None) -> tuple[float,
     if isinstance(given, str):
         found = numbers_in(printed.cell(given))
         if not found:
-            raise SettingsError(f"printed.toml: {given!r} holds no number to check with")
+            raise SettingsError(f"printed.toml: {given!r} holds no number to check with, leave it out of the check")
         return found[0]
     number = float(given or 0)
-    return number, len(f"{number:g}".partition(".")[2])
+    return number, len(_shown(number).partition(".")[2])
 
 
 def _check_sum(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
@@ -107,16 +132,20 @@ def _check_sum(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
     total -= sum(_cell_or_number(printed, name)[0] for name in asked.less)
     whole, _ = _cell_or_number(printed, asked.equals)
     where = f" ({asked.where})" if asked.where else ""
-    yield Check("sum", f"{asked.check}{where}", total == whole, f"{total:g} against {whole:g}")
+    yield _sum(f"{asked.check}{where}", [total], whole)
 
 
 def _check_share(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
     part = sum(_cell_or_number(printed, name)[0] for name in asked.of)
     base, _ = _cell_or_number(printed, asked.among)
     share, decimals = _cell_or_number(printed, asked.equals)
+    if not base:
+        yield Check("share", asked.check, False, f"{_shown(part)} of 0 is no share, printed {share:g}%")
+        return
     found = 100 * part / base
     holds = compared(share, decimals, found) != DIFFERS
-    yield Check("share", asked.check, holds, f"{part:g} of {base:g} is {found:.{decimals}f}%, printed {share:g}%")
+    words = f"{_shown(part)} of {_shown(base)} is {found:.{max(0, decimals)}f}%, printed {share:g}%"
+    yield Check("share", asked.check, holds, words)
 
 
 def _check_kappa(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
@@ -141,13 +170,25 @@ def _groups_of_counts(printed: Printed, table: str) -> dict[str, list[PrintedRow
     return groups
 
 
+def _require_columns(printed: Printed, asked: PrintedCheck, table: str, columns: tuple[str, ...]) -> None:
+    there = printed.layout(table).columns
+    for name in columns:
+        if name not in there:
+            near = listed(nearest_first(name, there)) or "none"
+            raise SettingsError(
+                f"printed.toml: {asked.check!r} needs column {name!r} of table {table}, printed: {near}"
+            )
+
+
 def _check_p(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
     """Each printed p-value belongs to its r and the number of rows behind it."""
     groups = _groups_of_counts(printed, str(asked.counts))
     for row in printed.tables[str(asked.table)]:
         n = len(groups.get(row.name, ()))
         for column in (name for name in row.cells if name.endswith("_p")):
-            r, p = (numbers_in(row.cells[name]) for name in (f"{column[:-2]}_r", column))
+            coefficient = f"{column[:-2]}_r"
+            _require_columns(printed, asked, str(asked.table), (coefficient,))
+            r, p = (numbers_in(row.cells[name]) for name in (coefficient, column))
             bounds = p_range(*r[0], n) if r and p else None
             if bounds is None:
                 continue
@@ -164,7 +205,8 @@ def _check_correlation(printed: Printed, asked: PrintedCheck) -> Iterator[Check]
     cells = []
     for row in printed.tables[str(asked.table)]:
         for column in (name for name in row.cells if name.endswith("_r")):
-            first, second = column.removesuffix("_r").split("_vs_")
+            first, _, second = column.removesuffix("_r").partition("_vs_")
+            _require_columns(printed, asked, str(asked.counts), (first, second))
             pairs = [(_number(one.cells[first]), _number(one.cells[second])) for one in groups.get(row.name, ())]
             known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
             value = pearson(known[:, 0], known[:, 1]).value

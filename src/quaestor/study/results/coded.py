@@ -20,6 +20,10 @@ from quaestor.study.folder import Study
 PLACING_FILE = "placing.toml"
 
 
+class NothingDecided(StateError):
+    """A round that results need is not there yet, not closed, or not settled."""
+
+
 @dataclass(frozen=True)
 class Coded:
     """One decided item: its code in the tree, what lies across the tree, and the words that placed it."""
@@ -53,7 +57,7 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     """The final codes of a study; a version reads them under an earlier codebook."""
     asked = study.settings.results
     if asked.code is None:
-        raise StateError(
+        raise NothingDecided(
             f"{study.file} does not say where final codes come from: add [results] with code = round.facet"
         )
     name, facet = asked.code.split(".")
@@ -62,15 +66,15 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     confirmed = _decisions(state, *asked.confirm.split(".")) if asked.confirm else {}
     history = state.history
     book = history.at(version) if version is not None else history.latest
-    carry = _carried_over(study, book)
+    carry = _carried_over(study, book, history.latest.version)
     placing = Placing.of(carry.book, read_placing(study.root / PLACING_FILE))
     found: dict[str, Coded] = {}
     places: dict[tuple[str, tuple[str, str] | None], Coded] = {}
     left_out: dict[str, int] = {}
     rejected = 0
+    answers = _answers(state, name)
     for item in _wanted(study, state, codes):
-        made = codes.get(item)
-        code, why = _code(history, made, book.version)
+        code, why = _code(history, item, codes.get(item), answers.get(item, {}), book.version)
         code = carry.code(code)
         if code is None:
             left_out[why] = left_out.get(why, 0) + 1
@@ -93,10 +97,16 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
     """The final answers of a round that is closed, or of published decisions."""
     one = state.rounds.get(name)
     if one is None and name not in state.published:
-        raise StateError(f"the round {name!r} has not been opened: results need its decisions")
+        raise NothingDecided(f"the round {name!r} has not been opened: open it, rate and settle it first")
     if one is not None and one.status != CLOSED:
-        raise StateError(f"the round {name!r} is still open: results need its decisions")
-    return decided(state, name, facet)
+        raise NothingDecided(f"the round {name!r} is still open: close and settle it first")
+    found = decided(state, name, facet)
+    if not found:
+        raise NothingDecided(
+            f"the round {name!r} has no decision on {facet!r} yet: `quaestor decisions agree {name}` records what "
+            "raters agree on, then settle the rest"
+        )
+    return found
 
 
 def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
@@ -106,12 +116,26 @@ def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[s
     return sorted(chosen if chosen is not None else codes)
 
 
-def _code(history: History, made: Decision | None, version: int) -> tuple[str | None, str]:
+def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:
+    """By item all that a round decided about it: the rules of a split code go by it."""
+    found: dict[str, dict[str, Any]] = {}
+    one = state.rounds.get(name)
+    every = [made[-1] for made in one.decisions.values()] if one is not None else state.published[name].values()
+    for made in every:
+        found.setdefault(made.item, {})[made.facet] = made.answer
+    return found
+
+
+def _code(
+    history: History, item: str, made: Decision | None, answers: Mapping[str, Any], version: int
+) -> tuple[str | None, str]:
     if made is None:
         return None, "not decided"
     if made.answer == CANNOT_JUDGE:
         return None, "nobody could judge"
-    reading = history.read(str(made.answer), version)
+    if not isinstance(made.answer, str):
+        return None, "its answer is not one code"
+    reading = history.read(made.answer, version, item, answers)
     return reading.code, reading.why
 
 
@@ -126,7 +150,7 @@ class _CarriedOver:
         return code if code is None or self.codes is None else self.codes.get(code)
 
 
-def _carried_over(study: Study, book: Codebook) -> _CarriedOver:
+def _carried_over(study: Study, book: Codebook, latest: int) -> _CarriedOver:
     file = study.settings.results.taxonomy
     if file is None:
         return _CarriedOver(book)
@@ -135,8 +159,11 @@ def _carried_over(study: Study, book: Codebook) -> _CarriedOver:
     taxonomy = history.latest
     names = {taxonomy.path_name(code.id).casefold(): code.id for code in taxonomy.codes.values() if code.active}
     own = {code.id: book.path_name(code.id).casefold() for code in book.codes.values() if code.active}
-    if not set(own.values()) <= set(names):
+    missing = sorted(set(own.values()) - set(names))
+    if missing and book.version < latest:
         return _CarriedOver(book)  # an older version, of another shape: it is counted as it is
+    if missing:
+        raise StateError(f"{study.root / file} has no code {missing[0]!r}: add it, or leave out results.taxonomy")
     return _CarriedOver(taxonomy, {code: names[name] for code, name in own.items()})
 
 

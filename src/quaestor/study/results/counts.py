@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from quaestor.base.errors import InputError
 from quaestor.measures.decided import NO_VALUE, NONE, Attribute, Decided
 from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
 from quaestor.publish.settings import PublishedTableSettings
@@ -38,13 +39,35 @@ def base_note(part: Part, results: Results) -> str:
     return f"Base: {shown} of {every} decided items ({percent(shown / every)})."
 
 
+def without_value(part: Part, asked: PublishedTableSettings) -> list[str]:
+    """What no row or column of a table could take, and stands in its totals alone."""
+    names = [*asked.rows, *([asked.columns] if asked.columns is not None else [])]
+    found = []
+    for name in names:
+        missing = int((part.decided.attribute(name).codes == NONE).sum())
+        if missing and not (asked.unplaced and name in asked.rows):
+            found.append(f"Without {name}, and so in the totals alone: {missing}.")
+    return found
+
+
+def group_title(key: str, title: str) -> str:
+    """A group's heading, with the letter by which it is cited."""
+    return f"({key}) {title}" if len(key) <= 3 and key[:1].isupper() and key != title else title
+
+
 def grouped_rows(results: Results, part: Part, asked: PublishedTableSettings) -> list[tuple[str, list[str]]]:
     """(group, its rows) by key; a table with one attribute has one group without a name."""
     if len(asked.rows) == 1:
         return [("", ordered(part, asked, part.decided.attribute(asked.rows[0])))]
     first, second = (part.decided.attribute(name) for name in asked.rows)
     groups = _present(part.decided, asked, first)
-    return [(group, _within(results, part, asked, first, group, second)) for group in groups]
+    found = [(group, _within(results, part, asked, first, group, second)) for group in groups]
+    if second.keys and not any(rows for _, rows in found):
+        raise InputError(
+            f"{second.name} neither stands below {first.name} in the codebook nor lies across it: "
+            "make one of the two the columns"
+        )
+    return found
 
 
 def ordered(part: Part, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
@@ -98,7 +121,7 @@ def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
         title = ""
         if group:
             title = part.decided.attribute(asked.rows[0]).title(group)
-            title = f"({group}) {title}" if len(group) <= 3 else title
+            title = group_title(group, title)
             made.append(Row(group, "Total", maker.cells(((asked.rows[0], (group,)),)), total=True))
         groups.append(Group(title, tuple(made)))
     end = []
@@ -113,7 +136,7 @@ def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
     named = [(key, columns.title(key)) for key in keys] if columns is not None else []
     parts = ("", "share") if asked.shares else ("",)
     shown = [*named, (TOTAL, "Total")] if named else [("posts", "Posts")]
-    notes = (base_note(part, results), *([asked.note] if asked.note else []))
+    notes = (base_note(part, results), *without_value(part, asked), *([asked.note] if asked.note else []))
     heads = tuple(Column(key, title, parts) for key, title in shown)
     return Table(asked.table, asked.title, stub_of(asked), heads, tuple(groups), notes=notes)
 

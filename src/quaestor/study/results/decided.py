@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.records import Code, Codebook
 from quaestor.coding.state import State
 from quaestor.measures.decided import Attribute, Decided, Floats, attribute_of
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
-from quaestor.study.journal import has_journal
 from quaestor.study.results.coded import Coded, CodedItems, coded_items
-from quaestor.study.results.evidence import Known, known_items
+from quaestor.study.results.evidence import Known, known_items, results_source
 from quaestor.study.sources import notes_of
 
 YEAR = "year"
@@ -38,28 +36,25 @@ class Results:
     """What evidence says of itself, where it is synthetic."""
 
 
-def results_of(study: Study) -> Results:
-    """The decided items of a study."""
-    if not has_journal(study):
-        raise StateError("nothing has been decided yet: rate and settle a round first, or `quaestor replicate` one")
-    with open_coding(study) as coding:
-        return results_from(study, coding.state)
-
-
 def results_from(study: Study, state: State, version: int | None = None, like: Results | None = None) -> Results:
     """The decided items as a state has them; under another version, cited as in the results it shall be like."""
     coded = coded_items(study, state, version)
     known = like.known if like is not None else {one.item: one for one in known_items(study, coded.items)}
     items = [item for item in coded.items if item in known]
+    if not coded.items:
+        why = "; ".join(f"{count:,} {reason}" for reason, count in coded.left_out.items()) or "nothing is decided"
+        raise StateError(
+            f"{study.file}: results.code gives no item a code ({why}): name a facet that asks for one code"
+        )
     if not items:
-        raise StateError("no decided item is in evidence: look at `quaestor status`")
+        raise StateError(f"no decided item is in the evidence of {results_source(study)!r}: ingest the source again")
     rows = [known[item] for item in items]
     codes = [coded.items[item] for item in items]
     cited = cited_keys(coded.book, study.settings.results.tree, _names(like) if like is not None else None)
     attributes = {
         **_levels(coded.book, study.settings.results.tree, codes, cited),
         **_across(coded.book, study.settings.results.tree, codes),
-        **_from_evidence(study, rows),
+        **_from_evidence(study, rows, {YEAR, *(level for one in coded.book.facets.values() for level in one.levels)}),
     }
     decided = Decided(tuple(items), attributes, _numbers(study, rows))
     note = "; ".join(one for one in notes_of(study) if "synthetic" in one.casefold())
@@ -82,7 +77,8 @@ def cited_keys(book: Codebook, tree: str, given: Mapping[str, str] | None = None
             else:
                 key = f"{above}{'.' if depth > _LETTERED else ''}{number}" if above else code.id
             known = given.get(book.path_name(code.id).casefold()) if given is not None else None
-            cited[code.id] = known or (key if given is None else code.id)
+            wanted = known or (key if given is None else code.id)
+            cited[code.id] = code.id if wanted in cited.values() else wanted
             lettered = bool(code.key) if depth == 1 else bool(above)
             walk(book.children(code.id), key if lettered else "", depth + 1)
 
@@ -90,19 +86,25 @@ def cited_keys(book: Codebook, tree: str, given: Mapping[str, str] | None = None
     return cited
 
 
-def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: Mapping[str, str]) -> dict[str, Attribute]:
+def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: dict[str, str]) -> dict[str, Attribute]:
     """One attribute a level of the tree; an item above a level has none of its values."""
     if tree not in book.facets:
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
     found = {}
     for level in book.facets[tree].levels:
-        at = book.active(tree, level)
-        order = [(cited[code.id], code.name) for code in at]
         values = [_at_level(book, one, level) for one in codes]
+        at = book.active(tree, level)
+        # A code that was retired keeps the items that have it.
+        at = [*at, *(book.codes[code] for code in sorted({one for one in values if one} - {code.id for code in at}))]
+        order = [(cited.setdefault(code.id, code.id), _titled(code)) for code in at]
         attribute = attribute_of(level, [cited[value] if value else None for value in values], order)
         parents = tuple(cited.get(code.parent, "") for code in at)
         found[level] = replace(attribute, parents=parents)
     return found
+
+
+def _titled(code: Code) -> str:
+    return code.name if code.active else f"{code.name} ({code.status})"
 
 
 def _at_level(book: Codebook, one: Coded, level: str) -> str | None:
@@ -123,9 +125,13 @@ def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attr
     return found
 
 
-def _from_evidence(study: Study, rows: Sequence[Known]) -> dict[str, Attribute]:
+def _from_evidence(study: Study, rows: Sequence[Known], taken: Iterable[str]) -> dict[str, Attribute]:
     found = {YEAR: attribute_of(YEAR, [str(row.created.year) if row.created else None for row in rows])}
     for name, asked in study.settings.attributes.items():
+        if name in taken:
+            raise SettingsError(
+                f"{study.file}: attributes.{name} has the name of a level or of the year: choose another"
+            )
         if asked.column is not None:
             found[name] = attribute_of(name, [row.columns[asked.column] or None for row in rows])
             continue

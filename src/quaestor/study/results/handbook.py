@@ -25,7 +25,7 @@ from quaestor.study.results.counts import TOTAL
 from quaestor.study.results.decided import YEAR, Results, cited_keys
 from quaestor.study.results.evidence import Known
 from quaestor.study.results.printed import Printed, read_printed
-from quaestor.study.results.publication import computed_of
+from quaestor.study.results.publication import computed_of, why_no_results
 
 Tell = Callable[[str, int, int], None]
 _OBJECT = 2
@@ -52,9 +52,10 @@ def handbook_of(study: Study) -> Handbook:
     with computed_of(study, needs_results=False) as computed:
         if computed.results is not None:
             return _from_results(study, computed.results)
+        why = why_no_results(computed)
     printed = read_printed(study)
     if printed is None:
-        raise StateError("there is nothing to make a handbook of: no item is decided and no figure is printed")
+        raise StateError(f"there is nothing to make a handbook of: no figure is printed, and {why}")
     return _from_printed(study, printed)
 
 
@@ -122,15 +123,15 @@ def _entry(study: Study, results: Results, code: Code) -> Entry:
     chosen = decided.mask(((book.level(code.id), (key,)),))
     known = [results.known[decided.items[place]] for place in np.flatnonzero(chosen)]
     known.sort(key=lambda one: (-(one.views or 0), one.item))
-    posts = tuple(_post(one) for one in known[:MOST_POSTS])
+    posts = tuple(_post(one, linked=not results.synthetic) for one in known[:MOST_POSTS])
     return _plain_entry(book, code, key, _measures(study, decided, chosen), posts, len(known))
 
 
-def _post(one: Known) -> Post:
+def _post(one: Known, *, linked: bool) -> Post:
+    """A post as the handbook lists it; the address of an invented one would be that of a stranger's."""
+    link = one.link if linked else ""
     created = one.created.date().isoformat() if one.created else None
-    return Post(
-        one.item, one.title, one.link, one.author, one.licence, created, one.views, one.score, one.response_days
-    )
+    return Post(one.item, one.title, link, one.author, one.licence, created, one.views, one.score, one.response_days)
 
 
 def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:

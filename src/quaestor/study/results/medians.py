@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from quaestor.measures.decided import ANY_VALUE, Floats
 from quaestor.measures.records import Summary
+from quaestor.measures.shares import share
 from quaestor.measures.summaries import summary
 from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
 from quaestor.publish.settings import PublishedTableSettings
-from quaestor.publish.shown import ABSENT, decimal, interval, whole
-from quaestor.study.results.counts import Part, base_note, grouped_rows, part_of, stub_of
+from quaestor.publish.shown import ABSENT, decimal, interval, percent, whole
+from quaestor.study.results.counts import Part, base_note, group_title, grouped_rows, part_of, stub_of
 from quaestor.study.results.decided import Results
 
-ALL = "All"
+ALL, _ANSWER = "All", "response_days"
 TITLES = {
     "viewcount": "Viewcount",
     "score": "Score",
@@ -46,6 +48,8 @@ def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) 
         for name in asked.measures
         for part, title in (("n", "n"), ("median", "Median"), ("ci", "95% CI"), ("quartiles", "Quartiles"))
     )
+    if _ANSWER in asked.measures:
+        columns += (Column("never_accepted", "Never accepted", ("", "95% CI")),)
 
     def cells(measure: str, found: Summary, selection: Selection) -> list[Cell]:
         return [
@@ -56,6 +60,13 @@ def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) 
         ]
 
     return _table(results, asked, columns, cells, seed)
+
+
+def _never_accepted(days: Floats, selection: Selection) -> Cell:
+    """The share of items without an accepted answer, with Wilson's interval."""
+    found = share(int(np.isnan(days).sum()), len(days))
+    bounds = [None if bound is None else 100 * bound for bound in (found.low, found.high)]
+    return Cell((percent(found.value), interval(bounds[0], bounds[1], 1)), (found.value,), selection)
 
 
 def _table(
@@ -74,7 +85,7 @@ def _table(
         title = ""
         if group:
             title = part.decided.attribute(asked.rows[0]).title(group)
-            title = f"({group}) {title}" if len(group) <= 3 else title
+            title = group_title(group, title)
             rows.append(_row(part, asked, group, "Overall", above, cells, seed, ways, total=True))
         groups.append(Group(title, tuple(rows)))
     if asked.total:
@@ -97,5 +108,7 @@ def _row(
         found = summary(part.decided.number(measure)[np.flatnonzero(chosen)], seed)
         if found.how:
             ways.add(found.how)
-        made += cells(measure, found, selection)
+        made += cells(measure, found, selection.narrowed(measure, ANY_VALUE))
+    if asked.kind == "summaries" and _ANSWER in asked.measures:
+        made.append(_never_accepted(part.decided.number(_ANSWER)[np.flatnonzero(chosen)], selection))
     return Row(key, title, tuple(made), total=total)

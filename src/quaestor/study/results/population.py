@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
 from quaestor.corpus.engine import engine
+from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import read_answers, read_questions
 from quaestor.measures.decided import Flags, Floats
 from quaestor.measures.effects import cliffs_delta
@@ -43,7 +45,10 @@ def population_at_filter(study: Study) -> Population:
     number = next((place for place, step in enumerate(steps) if step.accepted_answer), None)
     if number is None:
         raise StateError("no step of the funnel asks for an accepted answer, so there is no filter to compare with")
-    evidence = study.evidence_of(study.funnel_source())
+    source = study.funnel_source()
+    evidence = study.evidence_of(source)
+    if read_manifest(evidence) is None:
+        raise StateError(f"it needs the dump of {source!r}, and this study has no evidence of it")
     with engine(study.funnel_folder) as connection:
         fell = connection.read_parquet(str(fell_file(study)))
         chosen = fell.filter(fell.fell_at >= number).select(_key=fell.id, fell_at=fell.fell_at)
@@ -93,6 +98,10 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
     )
     rows = []
     for measure in asked.measures:
+        if measure not in found.numbers:
+            raise InputError(
+                f"there is no measure {measure!r}, allowed: {listed(nearest_first(measure, found.numbers))}"
+            )
         values = found.numbers[measure]
         cells: list[Cell] = []
         for chosen in (values, values[found.passed]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.toml import read_toml
 from quaestor.publish.audit.records import Key
-from quaestor.publish.audit.settings import PrintedNote, PrintedSettings, PrintedTable
+from quaestor.publish.audit.settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
 from quaestor.study.folder import Study
 from quaestor.study.settings import explain
-from quaestor.study.tables import read_rows
+from quaestor.study.tables import columns_of_table, read_rows
 
 PRINTED_FILE = "printed.toml"
 FINDINGS, OTHER, FUNNEL = "findings", "other", "funnel"
@@ -51,13 +51,37 @@ class Printed:
     def cell(self, name: str) -> str:
         """What is printed at `TABLE:ROW:COLUMN`."""
         key = split_cell(name)
+        if key not in self.every_cell():
+            raise SettingsError(f"{PRINTED_FILE}: nothing is printed at {name!r}, {self._near(name)}")
+        return self._cells[key]
+
+    def _near(self, name: str) -> str:
+        table = split_cell(name)[0]
+        options = [":".join(one) for one in self.every_cell() if one[0] == table]
+        if not options:
+            return f"its tables: {listed(dict.fromkeys(one[0] for one in self.every_cell()))}"
+        return f"near it: {listed(nearest_first(name, options)[:3])}"
+
+    def every_cell(self) -> Collection[Key]:
+        """How each printed cell is cited."""
         if not self._cells:
             self._cells.update(self._all())
-        if key not in self._cells:
-            options = [":".join(one) for one in self._cells if one[0] == key[0]]
-            near = listed(nearest_first(name, options)[:3]) or "no such table"
-            raise SettingsError(f"{PRINTED_FILE}: nothing is printed at {name!r}, near it: {near}")
-        return self._cells[key]
+        return self._cells
+
+    def require_known(self) -> None:
+        """Refuse a check or a note that speaks of what is not printed: it would never say anything."""
+        for check in self.settings.checks:
+            for name in _cells_of(check):
+                self.cell(name)
+            for table in filter(None, (check.table, check.counts)):
+                if table not in self.tables:
+                    known = listed(nearest_first(table, self.tables)) or "none"
+                    raise SettingsError(f"{PRINTED_FILE}: {check.check!r} asks for table {table!r}, printed: {known}")
+        for name in (cell for note in self.settings.notes for cell in note.cells):
+            if not any(all(map(_fits, split_cell(name), key)) for key in self.every_cell()):
+                raise SettingsError(
+                    f"{PRINTED_FILE}: a note speaks of {name!r}, where nothing is printed, {self._near(name)}"
+                )
 
     def _all(self) -> Iterator[tuple[Key, str]]:
         for table, rows in self.tables.items():
@@ -80,6 +104,14 @@ def split_cell(name: str) -> Key:
     table, _, rest = name.partition(":")
     row, _, column = rest.rpartition(":")
     return table, row, column
+
+
+def _cells_of(check: PrintedCheck) -> Iterator[str]:
+    """The cells a check speaks of."""
+    yield from (*check.of, *check.less)
+    for given in (check.among, check.equals, check.items, check.disagreements, check.kept, check.kappa):
+        if isinstance(given, str):
+            yield given
 
 
 def _concerns(note: PrintedNote, key: Key) -> bool:
@@ -114,30 +146,47 @@ def read_printed(study: Study) -> Printed | None:
         (row["figure"], row["value"]) for row in _plain(folder, settings.quantities, ("figure", "value"))
     )
     funnel = tuple((row["step"], row["posts"]) for row in _plain(folder, settings.funnel, ("step", "posts")))
-    return Printed(settings, tables, findings, quantities, funnel)
+    printed = Printed(settings, tables, findings, quantities, funnel)
+    printed.require_known()
+    return printed
 
 
 def _plain(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dict[str, str]]:
+    """The rows of a file of single figures; all but the last column name a figure."""
     if file is None:
         return []
     path = folder / Path(file).name
-    rows = [row for _, row in read_rows(path)]
-    _require(path, rows[0] if rows else {}, columns)
+    _require(path, columns)
+    rows = []
+    seen: set[tuple[str, ...]] = set()
+    for number, row in read_rows(path):
+        name = tuple(row[one] for one in columns[:-1])
+        _require_new(path, number, columns[-2], name[-1], name in seen)
+        seen.add(name)
+        rows.append(row)
     return rows
 
 
-def _require(path: Path, row: Mapping[str, str], columns: tuple[str, ...]) -> None:
+def _require(path: Path, columns: tuple[str, ...]) -> None:
+    there = columns_of_table(path)
     for name in columns:
-        if row and name not in row:
-            raise InputError(f"{path} has no column {name!r}, its columns: {listed(row)}")
+        if name not in there:
+            raise InputError(f"{path} has no column {name!r}, its columns: {listed(nearest_first(name, there))}")
+
+
+def _require_new(path: Path, number: int, column: str, name: str, seen: bool) -> None:
+    if not name:
+        raise InputError(f"{path}, row {number}: {column} is empty, so nobody can cite the row: name it")
+    if seen:
+        raise InputError(f"{path}, row {number}: {name!r} stands there twice, leave one of the two")
 
 
 def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
     path = folder / Path(layout.file).name
-    wanted = (layout.row, *layout.columns, *(one for one in (layout.group, layout.titles, layout.total_in) if one))
+    others = (layout.group, layout.group_key, layout.titles, layout.total_in)
+    _require(path, (layout.row, *layout.columns, *(one for one in others if one)))
     seen: set[str] = set()
     for number, row in read_rows(path):
-        _require(path, row, wanted)
         total = row[layout.total_in or layout.row] == layout.total
         group = row[layout.group] if layout.group is not None else ""
         if total and layout.by == "title":
@@ -145,11 +194,13 @@ def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
             group = "" if group == layout.total else group
         else:
             name = row[layout.row]
-        if not name:
-            raise InputError(f"{path}, row {number}: {layout.row} is empty, so nobody can cite the row")
-        if name in seen:
-            raise InputError(f"{path}, row {number}: {name!r} stands there twice")
+        _require_new(path, number, layout.row, name, name in seen)
         seen.add(name)
         columns = (*layout.columns, *([layout.titles] if layout.titles else []))
         legible = row.get(layout.legibility, "clear") not in ("garbled", "absent")
         yield PrintedRow(name, row[layout.row], group, total, {one: row[one] for one in columns}, legible)
+    for name in layout.rows:
+        if name not in seen:
+            near = listed(nearest_first(name, seen)[:3])
+            where = f"{PRINTED_FILE}: rows of table {layout.table}"
+            raise SettingsError(f"{where} speaks of {name!r}, which is not printed, near it: {near}")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from quaestor.base.errors import QuaestorError, StateError
+from quaestor.base.errors import QuaestorError, SettingsError, StateError
+from quaestor.base.names import listed, nearest_first
 from quaestor.coding.state import CLOSED, State
 from quaestor.coding.views import require_lead_view
 from quaestor.measures.records import Agreement
@@ -20,9 +21,10 @@ from quaestor.study.funnel import last_result
 from quaestor.study.journal import has_journal
 from quaestor.study.ratings import note_view
 from quaestor.study.results.audit import audit_of, cells_by_name, require_printed
+from quaestor.study.results.coded import NothingDecided
 from quaestor.study.results.decided import Results, results_from
 from quaestor.study.results.findings import findings_of
-from quaestor.study.results.printed import Printed, printed_folder, read_printed
+from quaestor.study.results.printed import PRINTED_FILE, Printed, printed_folder, read_printed
 from quaestor.study.results.tables import make_table
 from quaestor.study.results.values import Computed, value_of
 
@@ -61,7 +63,7 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
         _note_views(coding)
         try:
             results: Results | None = results_from(study, coding.state)
-        except StateError:
+        except NothingDecided:
             if needs_results:
                 raise
             results = None
@@ -84,13 +86,27 @@ def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
                     yield name, round_agreement(state, name, facet.id)
 
 
+def why_no_results(computed: Computed) -> str:
+    """What keeps a study from having results, as a sentence without its end; empty where it has some."""
+    if computed.results is not None:
+        return ""
+    if computed.coding is None:
+        return "nothing has been decided yet"
+    try:
+        results_from(computed.study, computed.coding.state)
+    except NothingDecided as error:
+        return str(error)
+    return ""
+
+
 def publication_of(computed: Computed, tell: Tell) -> Publication:
     """Every table, finding and quantity; a table that cannot be made says why and stops nothing."""
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
+    why = why_no_results(computed)
     for asked in computed.study.settings.tables:
         if computed.results is None:
-            missing[asked.table] = "nothing has been decided yet"
+            missing[asked.table] = why
             continue
         try:
             tables[asked.table] = make_table(computed.study, computed.results, asked)
@@ -108,10 +124,28 @@ def audit_study(publication: Publication) -> Audit:
     """The audit of what was computed against what was printed."""
     study = publication.computed.study
     printed = require_printed(read_printed(study), printed_folder(study))
+    _require_tables(study, printed)
     other = _alternatives(publication, printed)
     return audit_of(
-        publication.computed, printed, publication.tables, publication.findings, publication.quantities, other
+        publication.computed,
+        printed,
+        publication.tables,
+        publication.findings,
+        publication.quantities,
+        other,
+        why_no_results(publication.computed),
     )
+
+
+def _require_tables(study: Study, printed: Printed) -> None:
+    """A printed table that the study does not make could never differ."""
+    made = [one.table for one in study.settings.tables]
+    for layout in printed.settings.tables:
+        if made and layout.table not in made:
+            options = listed(nearest_first(layout.table, made))
+            raise SettingsError(
+                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is none of the study's: {options}"
+            )
 
 
 def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
@@ -120,7 +154,7 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
     if computed.results is None or computed.coding is None:
         return {}
     found: dict[str, Mapping[Key, float | str | None]] = {}
-    found["Spearman's ρ instead of Pearson's r"] = _other_coefficient(publication, printed)
+    found["Spearman's ρ"] = _other_coefficient(publication, printed)
     latest = computed.coding.state.history.latest.version
     for version in range(1, latest):
         try:

@@ -6,10 +6,12 @@ from itertools import combinations
 
 import numpy as np
 
+from quaestor.base.errors import InputError
+from quaestor.measures.arrays import Whole
 from quaestor.measures.association import association
 from quaestor.measures.correlation import pearson, spearman
-from quaestor.measures.counts import cross_counts
-from quaestor.measures.decided import NONE, Attribute
+from quaestor.measures.counts import cross_counts, group_counts
+from quaestor.measures.decided import ANY_VALUE, NONE, Attribute
 from quaestor.measures.effects import cliffs_delta
 from quaestor.measures.groups import kruskal_wallis
 from quaestor.measures.records import Correlation
@@ -32,17 +34,25 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
     over = part.decided.attribute(asked.over or "")
     by = part.decided.attribute(asked.columns or "")
     counts = cross_counts(over.codes, len(over.keys), by.codes, len(by.keys))
-    columns = tuple(
-        Column(f"{first}_vs_{second}_{part_}", title, spanner=f"{first} vs. {second}")
-        for first, second in asked.against
-        for part_, title in (("r", "r"), ("p", "p"), ("rho", "ρ"), ("rho_p", "p of ρ"))
+    columns = (
+        Column("n", "n"),
+        *(
+            Column(f"{first}_vs_{second}_{part_}", title, spanner=f"{first} vs. {second}")
+            for first, second in asked.against
+            for part_, title in (("r", "r"), ("p", "p"), ("rho", "ρ"), ("rho_p", "p of ρ"))
+        ),
     )
     rows = []
+    if not set(over.parents) & set(groups.keys):
+        raise InputError(
+            f"{over.name} does not stand below {groups.name} in the codebook: correlate over a level that does"
+        )
+    everything = group_counts(over.codes, len(over.keys))
     for key in [*groups.keys, ALL]:
         places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]
-        cells: list[Cell] = []
+        cells: list[Cell] = [Cell((whole(len(places)),), (len(places),))]
         for pair in asked.against:
-            x, y = (_column(counts[places], by, name) for name in pair)
+            x, y = (_column(counts, everything, by, name)[places] for name in pair)
             named = [name for name in pair if name != TOTAL]
             selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
             if len(named) == len(pair):
@@ -53,7 +63,7 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
     printed = "Pearson's r" if kind == "pearson" else "Spearman's ρ"
     notes = (
         base_note(part, results),
-        f"Correlation of counts over {over.name} values; both Pearson's r and Spearman's ρ, of which the study "
+        f"Correlation of counts over n {over.name} codes; both Pearson's r and Spearman's ρ, of which the study "
         f"prints {printed}.",
         f"{ABSENT}: one of the two columns does not vary, or has fewer than three rows.",
         asked.note,
@@ -64,8 +74,8 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
     )  # fmt: skip
 
 
-def _column(counts: np.ndarray, by: Attribute, name: str) -> np.ndarray:
-    return counts.sum(axis=1) if name == TOTAL else counts[:, by.place(name)]
+def _column(counts: Whole, everything: Whole, by: Attribute, name: str) -> Whole:
+    return everything if name == TOTAL else counts[:, by.place(name)]
 
 
 def _both(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:
@@ -87,19 +97,22 @@ def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
         Column("spearman_rho", "ρ", spanner="Spearman"), Column("spearman_ci", "95% CI", spanner="Spearman"),
         Column("spearman_p", "p", spanner="Spearman"),
     )  # fmt: skip
-    rows = []
+    rows, reasons = [], []
     for first, second in combinations(asked.measures, 2):
         x, y = part.decided.number(first), part.decided.number(second)
         found = (pearson(x, y), spearman(x, y))
-        cells = [Cell((whole(found[0].n),), (found[0].n,), part.selection)]
+        selection = part.selection.narrowed(first, ANY_VALUE).narrowed(second, ANY_VALUE)
+        cells = [Cell((whole(found[0].n),), (found[0].n,), selection)]
         for one in found:
             star = ("*",) if one.p is not None and one.p < SIGNIFICANT else ()
-            cells.append(Cell((decimal(one.value),), (one.value,), part.selection, star))
-            cells.append(Cell((interval(one.low, one.high),), (), part.selection))
-            cells.append(Cell((probability(one.p),), (one.p,), part.selection))
+            cells.append(Cell((decimal(one.value),), (one.value,), selection, star))
+            cells.append(Cell((interval(one.low, one.high),), (), selection))
+            cells.append(Cell((probability(one.p),), (one.p,), selection))
+        if found[0].undefined and found[0].value is None:
+            reasons.append(f"{title_of(first)} and {title_of(second).lower()}: {found[0].undefined}.")
         rows.append(Row(f"{first}-{second}", f"{title_of(first)} – {title_of(second).lower()}", tuple(cells)))
     note = "Pearson's r follows the few largest values of a heavy tail; Spearman's ρ goes by ranks."
-    notes = (base_note(part, results), note, asked.note)
+    notes = (base_note(part, results), note, *reasons, asked.note)
     return Table(
         asked.table, asked.title, asked.stub or "measures", columns, (Group("", tuple(rows)),), _STAR,
         tuple(one for one in notes if one),
@@ -159,14 +172,15 @@ def association_table(results: Results, asked: PublishedTableSettings, seed: int
         attribute = part.decided.attribute(name)
         counts = cross_counts(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
         found = association(counts, seed)
+        selection = part.selection.narrowed(attribute.name, ANY_VALUE).narrowed(across.name, ANY_VALUE)
         star = ("*",) if found.p is not None and found.p < SIGNIFICANT else ()
         cells = (
-            Cell((whole(found.n),), (found.n,), part.selection),
-            Cell((found.test or ABSENT,), (), part.selection),
-            Cell((decimal(found.statistic),), (found.statistic,), part.selection),
-            Cell((ABSENT if found.df is None else whole(found.df),), (found.df,), part.selection),
-            Cell((probability(found.p),), (found.p,), part.selection, star),
-            Cell((decimal(found.cramers_v),), (found.cramers_v,), part.selection),
+            Cell((whole(found.n),), (found.n,), selection),
+            Cell((found.test or ABSENT,), (), selection),
+            Cell((decimal(found.statistic),), (found.statistic,), selection),
+            Cell((ABSENT if found.df is None else whole(found.df),), (found.df,), selection),
+            Cell((probability(found.p),), (found.p,), selection, star),
+            Cell((decimal(found.cramers_v),), (found.cramers_v,), selection),
         )
         if found.undefined:
             notes.append(f"{name}: {found.undefined}.")

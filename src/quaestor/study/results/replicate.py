@@ -11,6 +11,7 @@ from typing import Any
 import tomlkit
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
 from quaestor.coding.decisions import import_published
 from quaestor.coding.records import Codebook
 from quaestor.corpus.engine import engine
@@ -21,6 +22,7 @@ from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study, open_study
 from quaestor.study.labels import LABELS_FILE, Labels, read_labels
 from quaestor.study.sources import ingest_source
+from quaestor.study.tables import columns_of_table
 from quaestor.study.templates import new_study, template_folder
 
 LABELS = "labels"
@@ -53,6 +55,7 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
         raise InputError(f"{LABELS_FILE} of {name} does not say how a file of labelled items is read: add [source]")
     if not data.is_file():
         raise InputError(f"there is no file {data}: give the labelled items of the replication package")
+    _require_columns(labels, data)
     new_study(folder, name)
     copy = folder / f"{labels.source['name']}{data.suffix.lower() or '.csv'}"
     shutil.copyfile(data, copy)
@@ -64,10 +67,20 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
     tell(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
     if not rows.rows:
         first = f", for example: {report.first_reason('items')}" if rows.rejected else ""
-        raise InputError(f"no row of {data} could be read{first}")
+        raise InputError(f"no row of {data} could be read{first}: give the labelled items of the replication package")
     unread = _decide(study, labels)
     tell(f"labels under their own codebook, then {len(labels.moves)} moves to the printed one")
     return Loaded(open_study(folder), rows.rows, rows.rejected, unread)
+
+
+def _require_columns(labels: Labels, data: Path) -> None:
+    """Tell of the file that was given, before anything is made of it."""
+    there = columns_of_table(data)
+    for name, said in labels.source["columns"].items():
+        wanted = said.get("from", name)
+        if wanted not in there:
+            near = listed(nearest_first(wanted, there))
+            raise InputError(f"{data} has no column {wanted!r}, its columns: {near}: give the file as it was published")
 
 
 def _point_to(folder: Path, labels: Labels, file: str) -> None:

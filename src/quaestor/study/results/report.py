@@ -7,14 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from quaestor import __version__
 from quaestor.base.files import write_whole
+from quaestor.base.folders import built_aside
+from quaestor.measures.decided import ANY_VALUE, NONE
 from quaestor.publish.audit.records import Audit
 from quaestor.publish.figures.records import Figure
 from quaestor.publish.records import Table
 from quaestor.publish.report.audit_page import write_audit_page
 from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Report, Section
-from quaestor.publish.report.write import MOST_LISTED, write_report
+from quaestor.publish.report.write import MARK, MOST_LISTED, write_report
 from quaestor.study.folder import Study
 from quaestor.study.results import figures
 from quaestor.study.results.audit_json import audit_json
@@ -35,6 +39,7 @@ class ReportOutcome:
     tables: int
     figures: int
     findings: int
+    held: int
     failures: tuple[str, ...]
     missing: dict[str, str]
     audit: Audit | None
@@ -45,26 +50,36 @@ def report_folder(study: Study) -> Path:
 
 
 def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> ReportOutcome:
-    """Rebuild every table, figure and finding into published/report; the same study gives the same bytes."""
+    """Rebuild every table, figure and finding into published/report; the same study gives the same bytes.
+
+    The report takes the place of the old one whole: an interrupted build leaves that as it was.
+    """
     with computed_of(study) as computed:
         publication = publication_of(computed, tell)
-        report = _report(publication, tell)
-        folder = report_folder(study)
-        write_report(report, folder, lambda words: None)
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
-    if audit is not None:
-        text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
-        write_whole(folder / "audit.json", f"{text}\n".encode())
-        linked = report.columns is not None
-        write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
+        report = _report(publication, tell, has_audit=audit is not None)
+    with built_aside(report_folder(study), what="report", mark=MARK) as folder:
+        write_report(report, folder, lambda words: None)
+        if audit is not None:
+            text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
+            write_whole(folder / "audit.json", f"{text}\n".encode())
+            linked = report.columns is not None
+            write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
     drawn = sum(len(section.figures) for section in report.sections)
     failed = tuple(failures(publication.findings))
     return ReportOutcome(
-        folder, len(publication.tables), drawn, len(publication.findings), failed, dict(publication.missing), audit
+        report_folder(study),
+        len(publication.tables),
+        drawn,
+        len(publication.findings),
+        sum(finding.holds for finding in publication.findings),
+        failed,
+        dict(publication.missing),
+        audit,
     )
 
 
-def _report(publication: Publication, tell: Tell) -> Report:
+def _report(publication: Publication, tell: Tell, *, has_audit: bool) -> Report:
     computed, results = publication.computed, publication.results
     about = computed.study.settings.study
     return Report(
@@ -79,14 +94,15 @@ def _report(publication: Publication, tell: Tell) -> Report:
         columns=item_columns(results),
         generated_by=f"Made by quaestor {__version__} from {len(results.decided):,} decided items",
         address=computed.study.settings.report.address,
-        has_audit=read_printed(computed.study) is not None,
+        has_audit=has_audit,
     )
 
 
 def _notices(results: Results) -> list[str]:
     found = []
     if results.synthetic:
-        found.append(f"Synthetic evidence: {results.synthetic}. No number here says anything about the world.")
+        said = f"{results.synthetic[:1].upper()}{results.synthetic[1:]}"
+        found.append(f"{said}. No number here says anything about the world.")
     if results.coded.simulated:
         found.append("The raters were simulated.")
     if results.coded.source:
@@ -131,6 +147,8 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
     sections = [
         Section(
             "How it was made",
+            "From everything the sources hold to the items behind the numbers: what each step let through, how well "
+            "raters who worked apart agreed, and whether their words settled with time.",
             figures=drawn(
                 figures.process_figure(computed),
                 figures.funnel_figure(computed),
@@ -140,6 +158,8 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
         ),
         Section(
             "The taxonomy",
+            "What the items are about, level by level, over the years and in each of the groups that are compared. "
+            "Tables of a single part are folded.",
             figures=drawn(
                 figures.by_year_figure(computed, results),
                 figures.treemap_figure(computed, results),
@@ -151,6 +171,9 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
         ),
         Section(
             "Popularity and difficulty",
+            "Views and scores stand for how many people look for something, the days to an accepted answer for how "
+            "hard it is. All three have long tails, so the middle is a median; where few items are behind it, it says "
+            "little.",
             figures=drawn(figures.popularity_figure(computed, results)),
             tables=chosen("medians", "summaries", "measures", "comparison", "filter"),
         ),
@@ -168,11 +191,15 @@ def item_columns(results: Results) -> ItemColumns | None:
         one = results.known[item]
         created = one.created.date().isoformat() if one.created else ""
         days = None if one.response_days is None else round(one.response_days, 4)
-        items.append(
-            ListedItem(item, one.title, one.link, one.author, one.licence, created, one.views, one.score, days)
-        )
+        link = "" if results.synthetic else one.link  # the address of an invented post is that of another's
+        items.append(ListedItem(item, one.title, link, one.author, one.licence, created, one.views, one.score, days))
     attributes = {
         name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
         for name, attribute in decided.attributes.items()
     }
-    return ItemColumns(tuple(items), attributes)
+    # Of a measure it is only asked whether an item has a value.
+    measured = {
+        name: ((ANY_VALUE,), ("some",), tuple(np.where(np.isnan(values), NONE, 0).tolist()))
+        for name, values in decided.numbers.items()
+    }
+    return ItemColumns(tuple(items), {**attributes, **measured})

@@ -56,7 +56,12 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
     """The codes of a level with their definitions."""
     part = part_of(results, asked)
     attribute = part.decided.attribute(asked.rows[-1])
-    codes = {cited: results.coded.book.codes[code] for code, cited in results.keys.items()}
+    book = results.coded.book
+    codes = {cited: book.codes[code] for code, cited in results.keys.items()}
+    codes = {**book.codes, **codes}  # codes of other facets are cited by their ids
+    if not all(key in codes for key in attribute.keys):
+        levels = listed(level for facet in book.facets.values() for level in facet.levels)
+        raise InputError(f"{attribute.name} is no level of the codebook, so it has no definitions, allowed: {levels}")
     rows = []
     for key in ordered(part, asked, attribute):
         selection = part.selection.narrowed(attribute.name, key)
@@ -68,10 +73,21 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
     return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), notes=notes)
 
 
+def _row_and_column(study: Study, results: Results, table_id: str, rest: str) -> tuple[str, str]:
+    """A row and a column, either of which may hold colons."""
+    asked = next((one for one in study.settings.tables if one.table == table_id), None)
+    columns = [one.key for one in make_table(study, results, asked).columns] if asked is not None else []
+    fitting = next((key for key in columns if rest.endswith(f":{key}")), None)
+    if fitting is not None:
+        return rest.removesuffix(f":{fitting}"), fitting
+    row, _, column = rest.rpartition(":")
+    return row, column
+
+
 def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
     """The items behind `TABLE:ROW:COLUMN`, and the selection that finds them."""
     table_id, _, rest = cell.partition(":")
-    row, _, column = rest.rpartition(":")
+    row, column = _row_and_column(study, results, table_id, rest)
     asked = {one.table: one for one in study.settings.tables}
     if not row or not column:
         raise InputError(f"{cell!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
@@ -88,5 +104,4 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
     found = table.cell(row, column)
     if found is None or found.selection is None:
         raise StateError(f"the cell {cell} is not counted from decided items: there is no list behind it")
-    chosen = results.decided.mask(found.selection.conditions)
-    return [item for item, wanted in zip(results.decided.items, chosen, strict=True) if wanted], found.selection
+    return results.decided.chosen(found.selection.conditions), found.selection

@@ -69,8 +69,9 @@ def _of_raters(computed: Computed) -> Iterator[str]:
 def _of_round(computed: Computed, state: State, name: str, one: RoundState) -> str:
     """One sentence on a closed round: how alike its raters judged, and what became of their differences."""
     said = [_alike(found) for of, found in computed.agreements if of == name]
-    cases = disagreements(state, name)
-    unsettled = sum(case.decision is None for case in cases)
+    found = disagreements(state, name)
+    cases = {case.item for case in found}
+    unsettled = len({case.item for case in found if case.decision is None})
     rest = f", {unsettled:,} of them not settled" if unsettled else ""
     differed = f"; they differed on {len(cases):,} of {len(one.plan.items):,} items{rest}" if cases else ""
     return f"Judgement: in {name} {len(one.seats)} raters reached {series(said)}{differed}."

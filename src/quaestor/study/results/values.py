@@ -5,16 +5,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
-from quaestor.base.errors import QuaestorError
+from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.decisions import disagreements
 from quaestor.coding.decisions import kept as kept_items
 from quaestor.coding.state import CLOSED, State
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.records import FunnelResult
 from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.decided import ANY_VALUE
 from quaestor.measures.records import Agreement
 from quaestor.publish.records import Selection, Value
 from quaestor.publish.settings import ValueSettings
@@ -47,10 +49,13 @@ def value_of(computed: Computed, asked: ValueSettings) -> Value:
     """A value, and whether it is what its sentence needs."""
     try:
         found = _KINDS[asked.kind](computed, asked)
-    except QuaestorError as error:
+    except (_Missing, StateError) as error:
         found = _unknown(asked, str(error))
+    except InputError as error:
+        what = asked.claim or asked.name
+        raise InputError(f"{computed.study.file}: the value {what!r} of a finding or quantity: {error}") from None
     if not found.known:
-        return replace(found, holds=not _demands(asked))
+        return replace(found, holds=False)
     wanted = computed.results.decided.attribute(asked.of or "") if asked.are and computed.results is not None else None
     return _judged(found, asked, tuple(wanted.title(key) for key in asked.are) if wanted is not None else asked.are)
 
@@ -112,12 +117,20 @@ def _rank(computed: Computed, asked: ValueSettings) -> Value:
         values = values[~np.isnan(values)]
         if len(values):
             sizes[key] = float(np.median(values))
-    if not sizes or not len(decided):
-        return _unknown(asked, f"no item has a {asked.measure or 'value'}")
-    ranked = sorted(sizes, key=lambda key: sizes[key], reverse=not asked.lowest)[: asked.top]
+    if not sizes or not chosen.any():
+        return _unknown(asked, f"no such item has a {asked.measure or asked.of}")
+    order = sorted(sizes, key=lambda key: sizes[key], reverse=not asked.lowest)
+    ranked = order[: asked.top]
     titles = [attribute.title(key) for key in ranked]
-    selection = Selection((*_conditions(asked.among), (attribute.name, tuple(ranked))))
-    return Value(asked.name, asked.claim, series(titles), names=tuple(ranked), unit=NAMES, selection=selection)
+    conditions = (*_conditions(asked.among), *_conditions(asked.where), (attribute.name, tuple(ranked)))
+    value = Value(asked.name, asked.claim, series(titles), names=tuple(ranked), unit=NAMES,
+                  selection=Selection(conditions))  # fmt: skip
+    compared = order[: asked.top + 1] if asked.in_order else order[asked.top - 1 : asked.top + 1]
+    tie = next(((one, two) for one, two in pairwise(compared) if sizes[one] == sizes[two]), None)
+    if tie is not None and asked.are:
+        names = series([attribute.title(key) for key in tie])
+        return replace(value, holds=False, why=f"{names} are level, so there is no such order")
+    return value
 
 
 def _median(computed: Computed, asked: ValueSettings) -> Value:
@@ -129,7 +142,8 @@ def _median(computed: Computed, asked: ValueSettings) -> Value:
         return _unknown(asked, f"no such item has a {asked.measure}")
     number = float(np.median(values))
     unit = DAYS if str(asked.measure).endswith("_days") else ""
-    return Value(asked.name, asked.claim, decimal(number), number, unit=unit, selection=Selection(where))
+    selection = Selection((*where, (asked.measure or "", (ANY_VALUE,))))
+    return Value(asked.name, asked.claim, decimal(number), number, unit=unit, selection=selection)
 
 
 def _correlation(computed: Computed, asked: ValueSettings) -> Value:
@@ -141,7 +155,8 @@ def _correlation(computed: Computed, asked: ValueSettings) -> Value:
     found = measure(decided.number(asked.measure or "")[chosen], decided.number(asked.against or "")[chosen])
     if found.value is None:
         return _unknown(asked, found.undefined)
-    value = Value(asked.name, asked.claim, decimal(found.value), found.value, selection=Selection(where))
+    both = ((asked.measure or "", (ANY_VALUE,)), (asked.against or "", (ANY_VALUE,)))
+    value = Value(asked.name, asked.claim, decimal(found.value), found.value, selection=Selection((*where, *both)))
     if asked.significant and (found.p is None or found.p >= SIGNIFICANT):
         return replace(value, holds=False, why=f"p is {decimal(found.p, 3)}, not below {SIGNIFICANT}")
     return value
@@ -210,7 +225,7 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "median": _median,
     "correlation": _correlation,
     "agreement": _agreement,
-    "disagreements": _of_round(lambda state, name: len(disagreements(state, name))),
+    "disagreements": _of_round(lambda state, name: len({one.item for one in disagreements(state, name)})),
     "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
     "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
     "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
@@ -220,11 +235,6 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "questions": _posts("questions"),
     "answers": _posts("answers"),
 }
-
-
-def _demands(asked: ValueSettings) -> bool:
-    bounds = (asked.equals, asked.at_least, asked.at_most, asked.more_than, asked.less_than)
-    return bool(asked.are or asked.significant or any(bound is not None for bound in bounds))
 
 
 def _judged(found: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Value:

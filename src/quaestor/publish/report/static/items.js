@@ -2,13 +2,16 @@
 // The items behind a cell, from the address: items.html#3:D1:tensorflow. Everything an item says is text, never markup.
 (() => {
   const data = window.quaestorItems;
-  const list = document.getElementById("list");
-  const more = document.getElementById("more");
-  const which = document.getElementById("which");
-  const conditions = document.getElementById("conditions");
+  const part = (name) => document.getElementById(name);
+  const [list, more, which, number, from, conditions] =
+    ["list", "more", "which", "number", "from", "conditions"].map(part);
   const page = 100;
+  const study = document.title;
   let chosen = [];
   let shown = 0;
+
+  const own = (object, key) => (Object.hasOwn(object, key) ? object[key] : undefined);
+  const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
   function element(name, text, className) {
     const made = document.createElement(name);
@@ -17,25 +20,35 @@
     return made;
   }
 
+  // A row or a column may have a colon in its own name, so every colon may be the one between them.
+  function titleOf(table, key) {
+    if (table.titles) return own(table.titles, key);
+    for (let place = key.indexOf(":"); place >= 0; place = key.indexOf(":", place + 1)) {
+      const row = own(table.rows, key.slice(0, place));
+      const column = own(table.columns, key.slice(place + 1));
+      if (row !== undefined && column !== undefined) return `${row}, ${column}`;
+    }
+    return key;
+  }
+
   function cellOf(address) {
     const first = address.indexOf(":");
-    const last = address.lastIndexOf(":");
-    if (first < 0 || last <= first) return null;
-    const table = data.tables[address.slice(0, first)];
-    const row = address.slice(first + 1, last);
-    const column = address.slice(last + 1);
-    const found = table && table.cells[`${row}:${column}`];
-    return found ? { title: table.title, row: table.rows[row], column: table.columns[column], conditions: found } : null;
+    const table = first < 0 ? undefined : own(data.tables, address.slice(0, first));
+    const key = address.slice(first + 1);
+    const wanted = table && own(table.cells, key);
+    return wanted ? { table, title: titleOf(table, key), wanted } : null;
   }
 
   function matches(wanted) {
     const tests = wanted.map(([name, keys]) => {
       const attribute = data.attributes[name];
+      if (keys[0] === "*") return { codes: attribute.codes, places: null };
       return { codes: attribute.codes, places: new Set(keys.map((key) => attribute.keys.indexOf(key))) };
     });
     const found = [];
     for (let place = 0; place < data.items.length; place += 1) {
-      if (tests.every((test) => test.places.has(test.codes[place]))) found.push(place);
+      const fits = (test) => (test.places ? test.places.has(test.codes[place]) : test.codes[place] >= 0);
+      if (tests.every(fits)) found.push(place);
     }
     return found;
   }
@@ -44,6 +57,7 @@
     return wanted
       .map(([name, keys]) => {
         const attribute = data.attributes[name];
+        if (keys[0] === "*") return `with a ${name.replaceAll("_", " ")}`;
         const titles = keys.map((key) => (key === "" ? "none" : attribute.titles[attribute.keys.indexOf(key)]));
         return `${name}: ${titles.join(" or ")}`;
       })
@@ -51,21 +65,22 @@
   }
 
   function duration(days) {
-    if (days >= 1) return `${days.toLocaleString("en")} days`;
+    if (days >= 1) return counted(Math.round(days * 10) / 10, "day");
     const minutes = Math.round(days * 24 * 60);
-    return minutes >= 60 ? `${Math.round(minutes / 6) / 10} hours` : `${minutes} minutes`;
+    return minutes >= 60 ? counted(Math.round(minutes / 6) / 10, "hour") : counted(minutes, "minute");
   }
 
   function entry(place) {
     const [item, title, link, author, licence, created, views, score, days] = data.items[place];
     const made = document.createElement("li");
-    const name = /^https?:\/\//.test(link) ? element("a", title, "title") : element("span", title, "title");
+    const name = element(/^https?:\/\//.test(link) ? "a" : "span", "", "title");
+    name.append(element("bdi", title || item));
     if (name.tagName === "A") {
       name.href = link;
       name.rel = "noopener noreferrer";
     }
     const facts = [item, created, author && `by ${author}`, licence];
-    if (views !== null) facts.push(`${views.toLocaleString("en")} views`);
+    if (views !== null) facts.push(counted(views, "view"));
     if (score !== null) facts.push(`score ${score}`);
     if (days !== null) facts.push(`accepted answer after ${duration(days)}`);
     made.append(name, element("span", facts.filter(Boolean).join(" · "), "meta"));
@@ -77,33 +92,53 @@
     list.append(...next);
     shown += next.length;
     more.hidden = shown >= chosen.length;
+    return next;
   }
+
+  function say(title, count, cell) {
+    which.textContent = title;
+    document.title = `${title} · ${study}`;
+    number.textContent = count;
+    conditions.textContent = cell && cell.wanted.length ? words(cell.wanted) : "";
+    from.hidden = !cell;
+    from.textContent = cell ? cell.table.title : "";
+    from.href = cell ? `index.html#${cell.table.anchor}` : "index.html";
+  }
+
+  // A place on this page, where the link past its head leads, is no number.
+  const elsewhere = () => location.hash.length > 1 && !document.getElementById(location.hash.slice(1));
 
   function show() {
     list.replaceChildren();
     shown = 0;
-    let address = "";
+    let address = elsewhere() ? location.hash.slice(1) : "";
     try {
-      address = decodeURIComponent(location.hash.slice(1));
+      address = decodeURIComponent(address);
     } catch {
-      address = "";
+      // Not an address that a report wrote: said as it stands, below.
     }
     const cell = address ? cellOf(address) : null;
     if (address && !cell) {
-      which.textContent = "No such number";
-      conditions.textContent = `Nothing in the report is called ${address}.`;
       chosen = [];
       more.hidden = true;
+      say("No such number", `Nothing in the report is called ${address}.`, null);
       return;
     }
-    chosen = cell ? matches(cell.conditions) : data.items.map((_, place) => place);
-    which.textContent = cell ? `${cell.row}, ${cell.column}` : "All items";
-    const narrowed = cell && cell.conditions.length ? ` ${words(cell.conditions)}.` : "";
-    conditions.textContent = `${cell ? `${cell.title}. ` : ""}${chosen.length.toLocaleString("en")} items.${narrowed}`;
+    const views = (place) => data.items[place][6] ?? -1;
+    chosen = (cell ? matches(cell.wanted) : [...data.items.keys()]).sort((one, other) => views(other) - views(one));
+    const order = chosen.length > 1 ? ", the most viewed first" : "";
+    say(cell ? cell.title : "All items", `${counted(chosen.length, "item")}${order}.`, cell);
     extend();
   }
 
-  more.addEventListener("click", extend);
-  window.addEventListener("hashchange", show);
+  // The reader goes on at the first of the new ones; the button may be gone.
+  more.addEventListener("click", () => {
+    const [first] = extend();
+    first.tabIndex = -1;
+    first.focus({ preventScroll: true });
+  });
+  window.addEventListener("hashchange", () => {
+    if (!location.hash || elsewhere()) show();
+  });
   show();
 })();

@@ -1,0 +1,283 @@
+"""Report and handbook behind the desk: how to make them, the pages themselves, and nothing beside them."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from labelled_study import STUDY, labelled_study
+from quaestor.study.results.handbook import make_handbook
+from quaestor.study.results.report import build_report
+from quaestor.study.templates import new_study
+from quaestor.web.app import make_app
+
+SAFE = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with its report and its handbook."""
+    study = labelled_study(tmp_path_factory.mktemp("published") / "study")
+    build_report(study, lambda words: None)
+    make_handbook(study, lambda what, done, total: None)
+    return study.root
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[TestClient]:
+    with TestClient(make_app(folder)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Path:
+    return new_study(tmp_path / "fresh", STUDY)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("quaestor")), "serve", "--study", str(folder), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        base = f"http://127.0.0.1:{port}/"
+        _wait_for(base + "health")
+        yield base
+        server.terminate()
+
+
+def _wait_for(address: str) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with served(folder) as base:
+        yield base
+
+
+def open_page(browser: Browser, address: str, width: int = 1280) -> tuple[Page, list[str]]:
+    page = browser.new_context(viewport={"width": width, "height": 800}).new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda asked: complaints.append(asked.url) if not asked.url.startswith(address) else None)
+    return page, complaints
+
+
+@pytest.mark.parametrize("name", ["report", "handbook"])
+def test_what_is_not_built_yet_says_which_command_builds_it(fresh: Path, name: str) -> None:
+    with TestClient(make_app(fresh)) as client:
+        for path in (f"/{name}/", f"/{name}", f"/{name}/index.html", f"/{name}/anything/else.css"):
+            answer = client.get(path)
+            assert answer.status_code == 409, path
+            assert f"There is no {name} yet: run <code>quaestor {name}</code> to make it." in answer.text
+            assert "aria-current" not in answer.text
+        (fresh / "published" / name).mkdir(parents=True)
+        (fresh / "published" / name / "index.html").write_text("made while the desk was open")
+        answer = client.get(f"/{name}/")
+        assert (answer.status_code, answer.text) == (200, "made while the desk was open")
+
+
+def test_pages_and_files_are_served_as_they_lie_in_the_folder(client: TestClient, folder: Path) -> None:
+    for path in ("report/index.html", "report/tables/table-3.csv", "report/figures/process.svg", "handbook/index.html"):
+        answer = client.get(f"/{path}")
+        assert answer.status_code == 200
+        assert answer.content == (folder / "published" / path).read_bytes()
+    for name in ("report", "handbook"):
+        assert client.get(f"/{name}").content == (folder / "published" / name / "index.html").read_bytes()
+
+
+def test_an_old_answer_is_never_taken_for_a_new_one(client: TestClient) -> None:
+    """A page of a new report with the items of an old one would show numbers that open others' items."""
+    answer = client.get("/report/items-data.js")
+    assert answer.headers["cache-control"] == "no-cache"
+    again = client.get("/report/items-data.js", headers={"if-none-match": answer.headers["etag"]})
+    assert again.status_code == 304
+    assert again.headers["cache-control"] == "no-cache"
+
+
+def test_what_the_report_does_not_have_is_a_page_that_says_so(client: TestClient) -> None:
+    for path in ("/report/nothing.html", "/report/tables/", "/report/tables", "/handbook/codes/nothing.html"):
+        answer = client.get(path)
+        assert answer.status_code == 404, path
+        assert "There is no such page." in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/report/../study.toml",
+        "/report/../../study.toml",
+        "/report/%2e%2e/%2e%2e/study.toml",
+        "/report/..%2f..%2fstudy.toml",
+        "/report/tables/..%2f..%2f..%2fstudy.toml",
+        "/handbook/..%5c..%5cstudy.toml",
+        "/report//etc/passwd",
+        "/report/%2fetc%2fpasswd",
+        "/report/%00",
+        "/handbook/../report/../../study.db",
+    ],
+)
+def test_nothing_outside_the_folder_can_be_had(address: str, path: str) -> None:
+    host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection.putrequest("GET", path)  # as it stands: nothing tidies it up on the way
+    connection.endheaders()
+    answer = connection.getresponse()
+    content = answer.read()
+    assert answer.status == 404
+    assert b"[study]" not in content
+    assert b"root:" not in content
+    connection.close()
+
+
+def test_a_link_out_of_the_folder_is_not_followed(fresh: Path) -> None:
+    report = fresh / "published" / "report"
+    report.mkdir(parents=True)
+    (report / "index.html").write_text("a report")
+    (report / "out").symlink_to(fresh / "study.toml")
+    with TestClient(make_app(fresh)) as client:
+        assert client.get("/report/").status_code == 200
+        assert client.get("/report/out").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "scripts"),
+    [
+        ("/report/", True),
+        ("/report/items.html", True),
+        ("/report/items.js", True),
+        ("/report/nothing", True),
+        ("/handbook/", True),
+        ("/handbook/pagefind/pagefind.js", True),
+        ("/", False),
+        ("/reports/", False),
+        ("/health", False),
+        ("/nowhere", False),
+        ("/static/tokens.css", False),
+        ("/static/mark.svg", False),
+        ("/x/report/", False),
+        ("/steps/1/kept", False),
+    ],
+)
+def test_every_answer_has_the_headers_and_scripts_run_below_what_is_published_only(
+    client: TestClient, path: str, scripts: bool
+) -> None:
+    headers = client.get(path).headers
+    policy = dict(one.strip().partition(" ")[::2] for one in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["style-src"] == "'self'"
+    assert policy.get("script-src") == ("'self' 'wasm-unsafe-eval'" if scripts else None)
+    assert policy.get("connect-src") == ("'self'" if scripts else None)
+    assert {name: headers.get(name) for name in SAFE} == SAFE
+
+
+def test_refusals_and_redirects_have_the_headers_too(client: TestClient, fresh: Path) -> None:
+    answers = [
+        client.get("/report", follow_redirects=False),
+        client.get("/", headers={"host": "evil.example"}),
+        client.post("/report/"),
+    ]
+    with TestClient(make_app(fresh)) as unbuilt:
+        answers.append(unbuilt.get("/handbook/"))
+    assert [answer.status_code for answer in answers] == [307, 400, 405, 409]
+    for answer in answers:
+        assert {name: answer.headers.get(name) for name in SAFE} == SAFE
+
+
+def test_a_fault_of_the_desk_itself_is_a_page_without_details(fresh: Path) -> None:
+    def fail(request: Request) -> Response:
+        raise ZeroDivisionError("a secret")
+
+    app = make_app(fresh)
+    app.router.routes.insert(0, Route("/broken", fail))
+    with TestClient(app, raise_server_exceptions=False) as broken:
+        answer = broken.get("/broken")
+    assert answer.status_code == 500
+    assert "Something went wrong here" in answer.text
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text
+    assert {name: answer.headers.get(name) for name in SAFE} == SAFE
+    assert "script-src" not in answer.headers["content-security-policy"]
+
+
+@pytest.mark.browser
+def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_number(
+    browser: Browser, address: str
+) -> None:
+    page, complaints = open_page(browser, address)
+    page.goto(address)
+    page.get_by_role("navigation").get_by_role("link", name="Report").click()
+    page.wait_for_url("**/report/")
+    cell = page.locator("#table-3 a[href='items.html#3:total:pytorch']")
+    shown = cell.inner_text()
+    cell.click()
+    expect(page.locator("#list li")).to_have_count(int(shown))
+    page.goto(f"{address}report/tables/table-3.html")
+    assert page.locator("main").evaluate("one => getComputedStyle(one).maxWidth") != "none", "its style is applied"
+    page.locator("a[href='../items.html#3:total:pytorch']").click()
+    expect(page.locator("#list li")).to_have_count(int(shown))
+    page.goto(f"{address}report/audit.html")
+    assert page.locator("h1").inner_text() == "Computed against printed"
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(browser: Browser, address: str) -> None:
+    page, complaints = open_page(browser, address)
+    page.goto(address)
+    page.get_by_role("navigation").get_by_role("link", name="Handbook").click()
+    page.wait_for_url("**/handbook/")
+    page.get_by_role("searchbox").first.fill("tensorboard in case")
+    excerpt = page.locator(".search-results .result-excerpt").first
+    expect(excerpt).to_contain_text("How to reset a tensorboard in case")
+    page.locator(".search-results a").first.click()
+    page.wait_for_url("**/handbook/codes/*")
+    assert "ensorboard" in page.locator("main").inner_text()
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_that_says_what_to_build_is_accessible(browser: Browser, fresh: Path, width: int) -> None:
+    with served(fresh) as base:
+        page, complaints = open_page(browser, base, width)
+        page.goto(f"{base}report/")
+        assert page.get_by_text("quaestor report").is_visible()
+        assert Axe().run(page).response["violations"] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert [one for one in complaints if "409" not in one] == []
+        page.context.close()
