@@ -21,12 +21,19 @@ from small_study import small_study
 EVERYBODY = {None, *Role}
 MEMBERS = set(Role)
 READERS = {Role.LEAD, Role.VIEWER, Role.REVIEWER}
+RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER}
+WITHOUT_A_ROUND = ("rate", "ahead", "mine")
+"""Pages that say, in a study without rounds, that there are none."""
 
 # route: an address of it, and who may have it. A new route needs a row here and one in web/matrix.py.
 WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "home": ("/", MEMBERS),
     "drawing": ("/funnel.svg", READERS),
     "items": ("/steps/1/kept", READERS),
+    "rate": ("/rounds/main/rate", RATERS),
+    "give": ("/rounds/main/ratings", RATERS),
+    "ahead": ("/rounds/main/ahead", RATERS),
+    "mine": ("/rounds/main/mine", RATERS),
     "report": ("/report/", READERS),
     "handbook": ("/handbook/", READERS),
     "me": ("/me", MEMBERS),
@@ -93,7 +100,8 @@ def test_a_page_is_for_those_who_are_written_and_for_nobody_else(
             assert answer.status_code == 403 if changing else answer.status_code != 403, verdict
             assert not answer.headers.get("location", "").startswith("/sign-in"), verdict
             if not changing and method in (getattr(route, "methods", None) or methods):
-                assert answer.status_code in ((404,) if name == "join" else (200, 303)), verdict
+                usual = (404,) if name == "join" else (409,) if name in WITHOUT_A_ROUND else (200, 303)
+                assert answer.status_code in usual, verdict
         elif role is None:
             assert answer.status_code == 303, verdict
             assert answer.headers["location"].startswith("/sign-in"), verdict

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import http.client
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, StorageState, expect
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from desk import HERE, QUICK, closing_app, invited, signed_in
 from labelled_study import STUDY, labelled_study
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
 from quaestor.study.results.handbook import make_handbook
 from quaestor.study.results.report import build_report
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
+from windows import cookies_after, serving
 
 SAFE = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
@@ -44,9 +43,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return study.root
 
 
+@contextmanager
+def lead_of(folder: Path) -> Iterator[TestClient]:
+    """The lead's browser, without a window."""
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
+        opened = signed_in(app, folder)
+        opened.follow_redirects = True
+        yield opened
+        opened.close()
+
+
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(folder)) as opened:
+    with lead_of(folder) as opened:
         yield opened
 
 
@@ -55,39 +64,20 @@ def fresh(tmp_path: Path) -> Path:
     return new_study(tmp_path / "fresh", STUDY)
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("quaestor")), "serve", "--study", str(folder), "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        base = f"http://127.0.0.1:{port}/"
-        _wait_for(base + "health")
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
         yield base
-        server.terminate()
-
-
-def _wait_for(address: str) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=1):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    with served(folder) as base:
-        yield base
+def state(browser: Browser, address: str, folder: Path) -> StorageState:
+    """The cookies of a browser in which the lead is signed in."""
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.LEAD)}")
 
 
-def open_page(browser: Browser, address: str, width: int = 1280) -> tuple[Page, list[str]]:
-    page = browser.new_context(viewport={"width": width, "height": 800}).new_page()
+def open_page(browser: Browser, address: str, state: StorageState, width: int = 1280) -> tuple[Page, list[str]]:
+    page = browser.new_context(viewport={"width": width, "height": 800}, storage_state=state).new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -97,7 +87,7 @@ def open_page(browser: Browser, address: str, width: int = 1280) -> tuple[Page, 
 
 @pytest.mark.parametrize("name", ["report", "handbook"])
 def test_what_is_not_built_yet_says_which_command_builds_it(fresh: Path, name: str) -> None:
-    with TestClient(make_app(fresh)) as client:
+    with lead_of(fresh) as client:
         for path in (f"/{name}/", f"/{name}", f"/{name}/index.html", f"/{name}/anything/else.css"):
             answer = client.get(path)
             assert answer.status_code == 409, path
@@ -149,10 +139,11 @@ def test_what_the_report_does_not_have_is_a_page_that_says_so(client: TestClient
         "/handbook/../report/../../study.db",
     ],
 )
-def test_nothing_outside_the_folder_can_be_had(address: str, path: str) -> None:
+def test_nothing_outside_the_folder_can_be_had(address: str, state: StorageState, path: str) -> None:
     host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=10)
     connection.putrequest("GET", path)  # as it stands: nothing tidies it up on the way
+    connection.putheader("Cookie", "; ".join(f"{one['name']}={one['value']}" for one in state["cookies"]))
     connection.endheaders()
     answer = connection.getresponse()
     content = answer.read()
@@ -167,7 +158,7 @@ def test_a_link_out_of_the_folder_is_not_followed(fresh: Path) -> None:
     report.mkdir(parents=True)
     (report / "index.html").write_text("a report")
     (report / "out").symlink_to(fresh / "study.toml")
-    with TestClient(make_app(fresh)) as client:
+    with lead_of(fresh) as client:
         assert client.get("/report/").status_code == 200
         assert client.get("/report/out").status_code == 404
 
@@ -209,9 +200,9 @@ def test_refusals_and_redirects_have_the_headers_too(client: TestClient, fresh: 
         client.get("/", headers={"host": "evil.example"}),
         client.post("/report/"),
     ]
-    with TestClient(make_app(fresh)) as unbuilt:
+    with lead_of(fresh) as unbuilt:
         answers.append(unbuilt.get("/handbook/"))
-    assert [answer.status_code for answer in answers] == [307, 400, 405, 409]
+    assert [answer.status_code for answer in answers] == [307, 400, 403, 409]
     for answer in answers:
         assert {name: answer.headers.get(name) for name in SAFE} == SAFE
 
@@ -220,10 +211,9 @@ def test_a_fault_of_the_desk_itself_is_a_page_without_details(fresh: Path) -> No
     def fail(request: Request) -> Response:
         raise ZeroDivisionError("a secret")
 
-    app = make_app(fresh)
-    app.router.routes.insert(0, Route("/broken", fail))
-    with TestClient(app, raise_server_exceptions=False) as broken:
-        answer = broken.get("/broken")
+    with closing_app(make_app(fresh)) as app:
+        app.router.routes.insert(0, Route("/health", fail, name="health"))
+        answer = TestClient(app, base_url=HERE, raise_server_exceptions=False).get("/health")
     assert answer.status_code == 500
     assert "Something went wrong here" in answer.text
     assert "secret" not in answer.text
@@ -234,9 +224,9 @@ def test_a_fault_of_the_desk_itself_is_a_page_without_details(fresh: Path) -> No
 
 @pytest.mark.browser
 def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_number(
-    browser: Browser, address: str
+    browser: Browser, address: str, state: StorageState
 ) -> None:
-    page, complaints = open_page(browser, address)
+    page, complaints = open_page(browser, address, state)
     page.goto(address)
     page.get_by_role("navigation").get_by_role("link", name="Report").click()
     page.wait_for_url("**/report/")
@@ -255,8 +245,10 @@ def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_n
 
 
 @pytest.mark.browser
-def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(browser: Browser, address: str) -> None:
-    page, complaints = open_page(browser, address)
+def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(
+    browser: Browser, address: str, state: StorageState
+) -> None:
+    page, complaints = open_page(browser, address, state)
     page.goto(address)
     page.get_by_role("navigation").get_by_role("link", name="Handbook").click()
     page.wait_for_url("**/handbook/")
@@ -273,8 +265,9 @@ def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(bro
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [320, 1280])
 def test_the_page_that_says_what_to_build_is_accessible(browser: Browser, fresh: Path, width: int) -> None:
-    with served(fresh) as base:
-        page, complaints = open_page(browser, base, width)
+    with serving(fresh) as base:
+        state = cookies_after(browser, f"{base}join/{invited(fresh, Role.LEAD)}")
+        page, complaints = open_page(browser, base, state, width)
         page.goto(f"{base}report/")
         assert page.get_by_text("quaestor report").is_visible()
         assert Axe().run(page).response["violations"] == []

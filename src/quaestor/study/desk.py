@@ -13,9 +13,9 @@ from quaestor.coding.ratings import practise, to_practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView, Rating
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
-from quaestor.store.records import NewAct
+from quaestor.store.records import NewAct, new_key
 from quaestor.study.coding import Coding
-from quaestor.study.folder import Study, open_study
+from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
 from quaestor.study.ratings import rate
 from quaestor.study.reading import BATCH, Reading, ReadingRoom
@@ -76,20 +76,6 @@ class Sheet:
     """Seconds an item took, in the middle of the last ones."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """A rater's place in a round."""
-
-    round: str
-    kind: str
-    status: str
-    done: int
-    total: int
-    set: int
-    sets: int
-    deadline: str
-
-
 class Desk:
     """A study that pages work on: one journal, open as long as the server runs."""
 
@@ -99,25 +85,8 @@ class Desk:
         self.coding = Coding(study, self.journal)
         self.room = ReadingRoom(study)
 
-    @classmethod
-    def of(cls, folder: Any) -> Desk:
-        return cls(open_study(folder))
-
     def close(self) -> None:
         self.journal.close()
-
-    def rounds_of(self, rater: str) -> list[Progress]:
-        """Where a rater stands in every round in which they sit."""
-        found = []
-        for name, one in self.coding.state.rounds.items():
-            if one.seat_of(rater) is None:
-                continue
-            view = rater_view(self.coding.state, name, rater)
-            found.append(
-                Progress(name, view.kind, view.status, len(view.items) - len(view.left), len(view.items), view.set,
-                         view.sets, view.deadline)
-            )  # fmt: skip
-        return found
 
     def sheet(self, name: str, rater: str, item: str = "") -> Sheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
@@ -134,12 +103,21 @@ class Desk:
             raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
         return self._sheet(view, wanted, practice=wanted in trying)
 
+    def ahead(self, name: str, rater: str, after: str, most: int) -> list[Sheet]:
+        """The sheets that come after an item: what is left behind it, then what was skipped before it."""
+        view = rater_view(self.coding.state, name, rater)
+        left, order = set(view.left), list(view.items)
+        place = order.index(after) + 1 if after in order else 0
+        following = [item for item in (*order[place:], *order[:place]) if item in left and item != after]
+        return [self._sheet(view, item, practice=False) for item in following[:most]]
+
     def _sheet(self, view: RaterView, item: str, *, practice: bool) -> Sheet:
         order = list(view.items)
         place = order.index(item) if item in order else -1
         given = view.ratings.get(item)
         ahead = order[place + 1 : place + 1 + BATCH] if place >= 0 else order[:BATCH]
-        left = [one for one in order[place + 1 :] if one in set(view.left)] or [one for one in view.left if one != item]
+        waiting = set(view.left)
+        left = [one for one in order[place + 1 :] if one in waiting] or [one for one in view.left if one != item]
         return Sheet(
             round=view.round,
             kind=view.kind,
@@ -173,9 +151,7 @@ class Desk:
         key: str = "",
     ) -> int:
         """Record a rating; the number of its act, which the disk has."""
-        return rate(
-            self.coding, name, rater, item, answers, unsure=tuple(unsure), memo=memo, seconds=seconds, key=key
-        )
+        return rate(self.coding, name, rater, item, answers, unsure=tuple(unsure), memo=memo, seconds=seconds, key=key)
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
@@ -247,3 +223,13 @@ def _keyed(found: Sequence[Choice]) -> tuple[Choice, ...]:
         key = one.key or (free.pop(0) if free else "")
         keyed.append(Choice(one.value, one.label, key, one.definition, one.group))
     return tuple(keyed)
+
+
+def answer_in_words(answer: Any) -> str:
+    """An answer as one line of text."""
+    return written(answer)
+
+
+def fresh_key() -> str:
+    """What makes a rating sent twice one rating."""
+    return new_key()

@@ -74,11 +74,12 @@ def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:
             texts = answers.select(_answer_id=answers.id, answer_body=answers.body)
             rows = rows.left_join(texts, rows.accepted_answer_id == texts._answer_id).drop("_answer_id")
         found = rows.to_pyarrow().to_pylist()
-    is_post = "posts" in manifest.tables
-    return {row["item"]: _reading(row, is_post) for row in found}
+    # The address of an invented post is that of another's.
+    linked = "posts" in manifest.tables and not any("synthetic" in note.casefold() for note in manifest.notes)
+    return {row["item"]: _reading(row, linked) for row in found}
 
 
-def _reading(row: dict[str, object], is_post: bool) -> Reading:
+def _reading(row: dict[str, object], linked: bool) -> Reading:
     created = row.get("creation_date")
     number = row.get("owner_user_id")
     tags = row.get("tags")
@@ -93,7 +94,7 @@ def _reading(row: dict[str, object], is_post: bool) -> Reading:
         score=_whole(row.get("score")),
         author=str(row.get("owner_display_name") or (f"user {number}" if number else "")),
         licence=str(row.get("content_license") or ""),
-        link=link_of(item) if is_post else "",
+        link=link_of(item) if linked else "",
         answer=str(row.get("answer_body") or "")[:_LONGEST],
     )
 

@@ -27,6 +27,7 @@ from quaestor.people.directory import Directory
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Permission
 from quaestor.people.tokens import fingerprint
+from quaestor.study.desk import answer_in_words, fresh_key
 from quaestor.study.people import PEOPLE_FILE
 from quaestor.web.access import Access, Cookie, visitor_of
 from quaestor.web.doors import DoorPages
@@ -34,6 +35,7 @@ from quaestor.web.evidence import clean
 from quaestor.web.headers import HEADERS, SafeHeaders
 from quaestor.web.pages import FunnelPages
 from quaestor.web.published import Published
+from quaestor.web.rating import RatingPages, chosen_values, left_in_words
 
 _HERE = Path(str(resources.files("quaestor.web")))
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -57,6 +59,10 @@ def templates() -> Jinja2Templates:
     environment.globals["version"] = __version__
     environment.globals["Permission"] = Permission
     environment.globals["visitor_of"] = visitor_of
+    environment.globals["chosen_values"] = chosen_values
+    environment.globals["left_in_words"] = left_in_words
+    environment.globals["new_key"] = fresh_key
+    environment.globals["written"] = answer_in_words
     return Jinja2Templates(env=environment)
 
 
@@ -77,6 +83,7 @@ def make_app(
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
     pages = FunnelPages(study, renderer)
+    rating = RatingPages(study, renderer)
     doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
 
     def refuse(request: Request, status: int, words: str) -> Response:
@@ -95,6 +102,7 @@ def make_app(
     @asynccontextmanager
     async def lasting(app: Starlette) -> AsyncIterator[None]:
         yield
+        rating.close()
         directory.close()
 
     app = Starlette(
@@ -102,6 +110,10 @@ def make_app(
             Route("/", pages.home, name="home"),
             Route("/funnel.svg", pages.drawing, name="drawing"),
             Route("/steps/{step:int}/{side}", pages.items, name="items"),
+            Route("/rounds/{name}/rate", rating.rate, methods=["GET"], name="rate"),
+            Route("/rounds/{name}/ratings", rating.give, methods=["POST"], name="give"),
+            Route("/rounds/{name}/ahead", rating.ahead, methods=["GET"], name="ahead"),
+            Route("/rounds/{name}/mine", rating.mine, methods=["GET"], name="mine"),
             Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
             Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
             Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),

@@ -10,8 +10,9 @@ _POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _WITH_SCRIPTS = f"{_POLICY}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
-SCRIPTED = ("/report/", "/handbook/")
-"""Published pages list items and search with scripts of their own, from here and nowhere else."""
+PUBLISHED = ("/report/", "/handbook/")
+SCRIPTED = (*PUBLISHED, "/rounds/")
+"""Published pages list items and search, and raters go on by keyboard, with scripts from here and nowhere else."""
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -46,4 +47,7 @@ class SafeHeaders:
 def _headers(scope: Scope) -> dict[str, str]:
     path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
     found = {**HEADERS, "Content-Security-Policy": _WITH_SCRIPTS} if path.startswith(SCRIPTED) else HEADERS
-    return found if path.startswith("/static/") else {**found, "Cache-Control": "no-store"}
+    if path.startswith("/static/"):
+        return found
+    # What is published is large and may be kept, as long as it is asked for each time.
+    return {**found, "Cache-Control": "no-cache" if path.startswith(PUBLISHED) else "no-store"}

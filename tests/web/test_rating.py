@@ -1,0 +1,221 @@
+"""The rating desk: by form, by script and by keyboard; nothing is lost, nothing is doubled, nothing is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, StorageState, expect
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import HERE, QUICK, closing_app, csrf_in, invited, join
+from desk import browser as visitor
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import items_for, open_by_name
+from quaestor.web.app import make_app
+from small_study import small_study
+from windows import complaints_of, cookies_after, serving
+
+TELLING = "tellingword"
+
+
+def opened_study(folder: Path) -> Study:
+    """The pilot is open, and rater-2 has said everything."""
+    study = small_study(folder)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        for item in coding.state.rounds["pilot"].plan.items:
+            rate(coding, "pilot", "rater-2", item, {"relevance": "exclude: crash"}, memo=TELLING)
+    return study
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return opened_study(tmp_path / "study")
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def rater(app: Starlette, study: Study) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, Role.RATER, "rater-1"))
+    return opened
+
+
+def left(study: Study, rater: str = "rater-1") -> list[str]:
+    return [row["item"] for row in items_for(study, "pilot", rater, left_only=True)]
+
+
+def said(study: Study, rater: str = "rater-1") -> dict[str, object]:
+    with open_coding(study) as coding:
+        given = coding.state.rounds["pilot"].ratings.get(rater, {})
+        return {item: ratings[-1].answers["relevance"] for item, ratings in given.items()}
+
+
+def test_a_rater_rates_by_form_and_comes_to_the_next_item(rater: TestClient, study: Study) -> None:
+    first, second = left(study)[:2]
+    page = rater.get("/rounds/pilot/rate").text
+    assert first in page
+    fields = {"csrf": csrf_in(page), "item": first, "key": "one", "answer.relevance": "exclude: crash", "memo": "hm"}
+    answer = rater.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
+    assert answer.status_code == 303
+    assert said(study) == {first: {"answer": "exclude", "reason": "crash"}}
+    assert second in rater.get(answer.headers["location"]).text
+    again = rater.get(f"/rounds/pilot/rate?item={first}").text
+    assert "rated before" in again
+    assert 'value="exclude: crash" checked' in again
+    assert "hm" in again
+
+
+def test_a_rating_sent_twice_is_one_and_is_answered_twice(rater: TestClient, study: Study) -> None:
+    page = rater.get("/rounds/pilot/rate").text
+    record = {"key": "same", "item": left(study)[0], "answers": {"relevance": "keep"}, "seconds": 3.2}
+    headers = {"x-csrf-token": csrf_in(page), "origin": HERE}
+    first, second = (rater.post("/rounds/pilot/ratings", json=record, headers=headers) for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.json() == second.json()
+    with open_coding(study) as coding:
+        assert len(coding.state.rounds["pilot"].ratings["rater-1"][record["item"]]) == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "status"),
+    [
+        ({"key": "k", "item": "forum/question/13", "answers": {"relevance": "keep"}}, 422),
+        ({"key": "k", "item": "forum/question/1", "answers": {"relevance": "maybe"}}, 422),
+        ({"key": "k", "item": "forum/question/1", "answers": {}}, 422),
+        ({"key": "k", "item": "forum/question/1"}, 400),
+        ({"item": "x", "answers": {"relevance": "keep"}}, 400),
+        ([], 400),
+    ],
+)
+def test_what_cannot_be_a_rating_is_refused_and_says_why(rater: TestClient, record: object, status: int) -> None:
+    headers = {"x-csrf-token": csrf_in(rater.get("/rounds/pilot/rate").text), "origin": HERE}
+    answer = rater.post("/rounds/pilot/ratings", json=record, headers=headers)
+    assert answer.status_code == status
+    if status == 422:
+        assert answer.json()["refused"]
+
+
+def test_a_rating_without_the_token_of_the_session_is_refused(rater: TestClient, study: Study) -> None:
+    record = {"key": "k", "item": left(study)[0], "answers": {"relevance": "keep"}}
+    assert rater.post("/rounds/pilot/ratings", json=record, headers={"origin": HERE}).status_code == 403
+    assert said(study) == {}
+
+
+def test_nothing_that_another_said_is_on_any_page_of_the_desk(rater: TestClient, study: Study) -> None:
+    first = left(study)[0]
+    for path in ("/", "/rounds/pilot/rate", f"/rounds/pilot/ahead?after={first}", "/rounds/pilot/mine"):
+        answer = rater.get(path)
+        assert answer.status_code == 200, path
+        assert TELLING not in answer.text
+        assert "rater-2" not in answer.text
+
+
+def test_the_sheets_ahead_are_those_left_in_the_rater_s_own_order(rater: TestClient, study: Study) -> None:
+    mine = left(study)
+    ahead = rater.get("/rounds/pilot/ahead", params={"after": mine[0]}).json()["sheets"]
+    assert [one["item"] for one in ahead] == mine[1:]
+    assert all(one["item"] in one["html"] for one in ahead)
+
+
+def test_who_does_not_rate_in_a_round_sees_nothing_of_it(app: Starlette, study: Study) -> None:
+    lead = visitor(app)
+    join(lead, invited(study.root, Role.LEAD))
+    answer = lead.get("/rounds/pilot/rate")
+    assert answer.status_code == 409
+    assert TELLING not in answer.text
+
+
+def test_a_round_that_is_not_there_is_a_page_that_says_so(rater: TestClient) -> None:
+    assert rater.get("/rounds/nothing/rate").status_code == 409
+
+
+def test_when_all_is_rated_the_desk_says_so(rater: TestClient, study: Study) -> None:
+    with open_coding(study) as coding:
+        for item in left(study):
+            rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
+    assert "Every item that is yours in pilot is rated" in rater.get("/rounds/pilot/rate").text
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return opened_study(tmp_path_factory.mktemp("rating") / "study").root
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def state(browser: Browser, address: str, folder: Path) -> StorageState:
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.RATER, 'rater-1')}")
+
+
+def open_desk(browser: Browser, address: str, state: StorageState, **more: object) -> tuple[Page, list[str]]:
+    context = browser.new_context(storage_state=state, **more)  # type: ignore[arg-type]
+    page = context.new_page()
+    complaints = complaints_of(page, address)
+    page.goto(f"{address}rounds/pilot/rate")
+    return page, complaints
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_desk_is_accessible_and_fits(
+    browser: Browser, address: str, state: StorageState, width: int, scheme: str
+) -> None:
+    page, complaints = open_desk(browser, address, state, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for path in ("rounds/pilot/rate", "rounds/pilot/mine", ""):
+        page.goto(f"{address}{path}")
+        assert Axe().run(page).response["violations"] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_rater_goes_on_by_keyboard_through_a_cut_and_loses_nothing(
+    browser: Browser, address: str, state: StorageState, folder: Path
+) -> None:
+    study = open_study(folder)
+    items = left(study)
+    page, _ = open_desk(browser, address, state)
+    expect(page.locator("#saved")).to_have_text("All saved")
+    with page.expect_response("**/ahead*"):
+        page.reload()
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#saved")).to_have_text("All saved")
+    assert said(study) == {items[0]: {"answer": "keep"}}
+    page.context.set_offline(True)
+    for key in ("2", "3"):
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+    expect(page.locator("#saved")).to_contain_text("2 not yet saved")
+    assert len(said(study)) == 1
+    page.context.set_offline(False)
+    expect(page.locator("#saved")).to_have_text("All saved", timeout=20_000)
+    assert said(study) == {
+        items[0]: {"answer": "keep"},
+        items[1]: {"answer": "exclude", "reason": "crash"},
+        items[2]: {"answer": "exclude", "reason": "installation"},
+    }
+    page.context.close()
