@@ -307,8 +307,9 @@ def test_a_hostile_name_stays_text(app: Starlette, folder: Path, clock: SetClock
 
 def test_every_page_behind_the_door_stays_out_of_caches(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.LEAD, clock)
-    for path in ("/", "/me", "/steps/1/kept", "/funnel.svg", "/nowhere", "/report/", "/sign-in"):
+    for path in ("/", "/me", "/steps/1/kept", "/funnel.svg", "/nowhere", "/sign-in"):
         assert opened.get(path).headers["cache-control"] == "no-store", path
+    assert opened.get("/report/").headers["cache-control"] == "private, no-cache"
     assert "cache-control" not in opened.get("/static/desk.css").headers
 
 

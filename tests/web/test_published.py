@@ -44,10 +44,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def lead_of(folder: Path) -> Iterator[TestClient]:
-    """The lead's browser, without a window."""
+def reader_of(folder: Path) -> Iterator[TestClient]:
+    """A reader's browser, without a window."""
     with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
-        opened = signed_in(app, folder)
+        opened = signed_in(app, folder, Role.VIEWER)
         opened.follow_redirects = True
         yield opened
         opened.close()
@@ -55,7 +55,7 @@ def lead_of(folder: Path) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[TestClient]:
-    with lead_of(folder) as opened:
+    with reader_of(folder) as opened:
         yield opened
 
 
@@ -87,7 +87,7 @@ def open_page(browser: Browser, address: str, state: StorageState, width: int = 
 
 @pytest.mark.parametrize("name", ["report", "handbook"])
 def test_what_is_not_built_yet_says_which_command_builds_it(fresh: Path, name: str) -> None:
-    with lead_of(fresh) as client:
+    with reader_of(fresh) as client:
         for path in (f"/{name}/", f"/{name}", f"/{name}/index.html", f"/{name}/anything/else.css"):
             answer = client.get(path)
             assert answer.status_code == 409, path
@@ -111,10 +111,10 @@ def test_pages_and_files_are_served_as_they_lie_in_the_folder(client: TestClient
 def test_an_old_answer_is_never_taken_for_a_new_one(client: TestClient) -> None:
     """A page of a new report with the items of an old one would show numbers that open others' items."""
     answer = client.get("/report/items-data.js")
-    assert answer.headers["cache-control"] == "no-cache"
+    assert answer.headers["cache-control"] == "private, no-cache"
     again = client.get("/report/items-data.js", headers={"if-none-match": answer.headers["etag"]})
     assert again.status_code == 304
-    assert again.headers["cache-control"] == "no-cache"
+    assert again.headers["cache-control"] == "private, no-cache"
 
 
 def test_what_the_report_does_not_have_is_a_page_that_says_so(client: TestClient) -> None:
@@ -158,7 +158,7 @@ def test_a_link_out_of_the_folder_is_not_followed(fresh: Path) -> None:
     report.mkdir(parents=True)
     (report / "index.html").write_text("a report")
     (report / "out").symlink_to(fresh / "study.toml")
-    with lead_of(fresh) as client:
+    with reader_of(fresh) as client:
         assert client.get("/report/").status_code == 200
         assert client.get("/report/out").status_code == 404
 
@@ -200,7 +200,7 @@ def test_refusals_and_redirects_have_the_headers_too(client: TestClient, fresh: 
         client.get("/", headers={"host": "evil.example"}),
         client.post("/report/"),
     ]
-    with lead_of(fresh) as unbuilt:
+    with reader_of(fresh) as unbuilt:
         answers.append(unbuilt.get("/handbook/"))
     assert [answer.status_code for answer in answers] == [307, 400, 403, 409]
     for answer in answers:

@@ -49,5 +49,6 @@ def _headers(scope: Scope) -> dict[str, str]:
     found = {**HEADERS, "Content-Security-Policy": _WITH_SCRIPTS} if path.startswith(SCRIPTED) else HEADERS
     if path.startswith("/static/"):
         return found
-    # What is published is large and may be kept, as long as it is asked for each time.
-    return {**found, "Cache-Control": "no-cache" if path.startswith(PUBLISHED) else "no-store"}
+    # What is published may be kept, as long as it is asked for each time: a page of a new report never meets the
+    # items of an old one.
+    return {**found, "Cache-Control": "private, no-cache" if path.startswith(PUBLISHED) else "no-store"}

@@ -26,9 +26,6 @@ class Published(StaticFiles):
         if not self._index.exists():
             raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to make it.")
         try:
-            answer = await super().get_response(path, scope)
+            return await super().get_response(path, scope)
         except HTTPException as error:
             raise HTTPException(error.status_code) from None
-        # Asked for each time, so that a page of a new report never meets the items of an old one.
-        answer.headers["Cache-Control"] = "no-cache"
-        return answer
