@@ -18,6 +18,7 @@ from quaestor.people.roles import Role
 from quaestor.study.codebook import import_codebook
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study, open_study
+from quaestor.study.rating_desk import try_one
 from quaestor.study.ratings import rate
 from quaestor.study.round_acts import items_for, open_by_name
 from quaestor.web.app import make_app
@@ -219,3 +220,28 @@ def test_a_rater_goes_on_by_keyboard_through_a_cut_and_loses_nothing(
         items[2]: {"answer": "exclude", "reason": "installation"},
     }
     page.context.close()
+
+
+def test_practice_comes_first_counts_for_nothing_and_is_answered_at_once(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    practice = 'practice = [{ item = "forum/question/1", answers = { relevance = "keep" }, feedback = "It asks how." }]'
+    text = study.file.read_text("utf-8").replace('instructions = "Read the title."', practice)
+    study.file.write_text(text, "utf-8")
+    study = open_study(study.root)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        opened = visitor(app)
+        join(opened, invited(study.root, Role.RATER, "rater-1"))
+        page = opened.get("/rounds/pilot/rate").text
+        assert "it counts for nothing" in page
+        fields = {"csrf": csrf_in(page), "item": "forum/question/1", "practice": "yes", "answer.relevance": "keep"}
+        answer = opened.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
+        assert "<h1>Right</h1>" in answer.text
+        assert "It asks how." in answer.text
+        assert said(study) == {}
+        assert "it counts for nothing" not in opened.get("/rounds/pilot/rate").text
+        assert try_one(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
+            "item": "forum/question/1", "right": {"relevance": False}, "answers": {"relevance": "keep"},
+            "feedback": "It asks how.", "left": 0,
+        }  # fmt: skip

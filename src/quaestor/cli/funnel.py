@@ -103,22 +103,12 @@ def items(
     """
     from rich.markup import escape
 
-    from quaestor.study.items import items_of_step, step_result, way_of, write_items
+    from quaestor.study.items import items_of_step, step_result, write_items
 
     opened = chosen_study(study)
     screen = console()
     if item is not None:
-        way = way_of(opened, item)
-        if json:
-            print_json(way)
-            return
-        for passed in way["passed"]:
-            screen.print(f"[green]passed   [/green] {escape(passed)}", soft_wrap=True)
-        if way["fell_at"]:
-            screen.print(f"[red]fell out [/red] {escape(way['fell_at'])}", soft_wrap=True)
-        else:
-            screen.print(f"still in, waits for {escape(way['waits_for'])}" if way["waits_for"] else "still in")
-        screen.print(f"from {escape(', '.join(way['inputs']))}  {escape(way['link'])}", soft_wrap=True)
+        _show_way(opened, item, json)
         return
     if cell is not None:
         _items_of_cell(opened, cell, limit, out, json)
@@ -140,6 +130,25 @@ def items(
         missing = len(rows) < limit or out is not None
         why = "the others were left out when the dump was read by tag" if missing else "--limit N for more"
         errors().print(f"{number(len(rows))} of {number(total)} shown; {why}", soft_wrap=True)
+
+
+def _show_way(opened: Study, item: str, as_json: bool) -> None:
+    from rich.markup import escape
+
+    from quaestor.study.items import way_of
+
+    way = way_of(opened, item)
+    if as_json:
+        print_json(way)
+        return
+    screen = console()
+    for passed in way["passed"]:
+        screen.print(f"[green]passed   [/green] {escape(passed)}", soft_wrap=True)
+    if way["fell_at"]:
+        screen.print(f"[red]fell out [/red] {escape(way['fell_at'])}", soft_wrap=True)
+    else:
+        screen.print(f"still in, waits for {escape(way['waits_for'])}" if way["waits_for"] else "still in")
+    screen.print(f"from {escape(', '.join(way['inputs']))}  {escape(way['link'])}", soft_wrap=True)
 
 
 def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_json: bool) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.answers import choices, written
-from quaestor.coding.ratings import practise, to_practise
+from quaestor.coding.ratings import to_practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView, Rating
-from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
-from quaestor.store.records import NewAct, new_key
+from quaestor.store.records import new_key
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
+from quaestor.study.rating_desk import tried
 from quaestor.study.ratings import rate
 from quaestor.study.reading import BATCH, Reading, ReadingRoom
 
@@ -155,22 +155,7 @@ class Desk:
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
-        told: list[tuple[dict[str, bool], str]] = []
-
-        def act(state: State) -> NewAct:
-            new, right, feedback = practise(state, name, rater, item, answers)
-            told.append((right, feedback))
-            return new
-
-        self.coding.act(act)
-        one = self.coding.state.round(name)
-        found = next(practice for practice in one.plan.practice if practice.item == item)
-        right, feedback = told[0]
-        return {
-            "right": right,
-            "answers": {facet: written(answer) for facet, answer in found.answers.items()},
-            "feedback": feedback,
-        }
+        return tried(self.coding, name, rater, item, answers)
 
     def own_ratings(self, name: str, rater: str) -> list[Rating]:
         """What a rater has said so far, the newest first."""

@@ -14,7 +14,7 @@ from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
 from quaestor.store.records import NewAct
-from quaestor.study.coding import open_coding
+from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
 from quaestor.study.ratings import rate
 from quaestor.study.texts import accepted_answer, texts_of
@@ -105,23 +105,27 @@ def give_one(
 def try_one(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Try a practice item and hear what would have been right."""
     with open_coding(study) as coding:
-        told: list[tuple[dict[str, bool], str]] = []
+        told = tried(coding, name, rater, item, answers)
+        return {"item": item, **told, "left": len(to_practise(coding.state.round(name), rater))}
 
-        def act(state: State) -> NewAct:
-            new, right, feedback = practise(state, name, rater, item, answers)
-            told.append((right, feedback))
-            return new
 
-        coding.act(act)
-        one = coding.state.round(name)
-        found = next(practice for practice in one.plan.practice if practice.item == item)
+def tried(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """A try at a practice item on record: which facets were right, what would have been, and why."""
+    told: list[tuple[dict[str, bool], str]] = []
+
+    def act(state: State) -> NewAct:
+        new, right, feedback = practise(state, name, rater, item, answers)
+        told.append((right, feedback))
+        return new
+
+    coding.act(act)
+    one = coding.state.round(name)
+    found = next(practice for practice in one.plan.practice if practice.item == item)
     right, feedback = told[0]
     return {
-        "item": item,
         "right": right,
         "answers": {facet: written(answer) for facet, answer in found.answers.items()},
         "feedback": feedback,
-        "left": len(to_practise(one, rater)),
     }
 
 
