@@ -1,25 +1,35 @@
-"""Evidence in a page: what strangers wrote, made harmless."""
+"""Evidence in a page: what strangers wrote, made harmless and readable."""
 
 from __future__ import annotations
 
-import nh3
+from collections.abc import Sequence
+from functools import lru_cache
+
 from markupsafe import Markup
 
-_TAGS = {
-    "a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "hr", "i", "kbd", "li",
-    "ol", "p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
+from quaestor.web.harmless import let_out, taken_in
+from quaestor.web.highlight import highlighted
+from quaestor.web.languages import language_of
+from quaestor.web.shape import shaped
+
+_KEPT, _LONGEST_KEPT = 1_000, 20_000
+"""Posts that are kept ready, and how long one may be: those who rate together read the same ones."""
 
 
-def clean(html: str) -> Markup:
-    """A post's HTML with nothing in it that runs, loads, or styles; links leave without a trace."""
-    return Markup(  # noqa: S704 - nh3 has cleaned it
-        nh3.clean(
-            html,
-            tags=_TAGS,
-            clean_content_tags={"script", "style", "iframe", "object", "svg", "math", "template"},
-            attributes={"a": {"href"}},
-            url_schemes={"http", "https"},
-            link_rel="nofollow noopener noreferrer",
-        )
-    )
+def clean(html: str, tags: Sequence[str] = (), below: int | None = 1) -> Markup:
+    """A post's HTML with nothing in it that runs, loads, or styles; links leave without a trace, code is in colours.
+
+    Its headings come below those of the page down to the level `below`; with None they are headings no more.
+    """
+    make = _cleaned_before if len(html) <= _LONGEST_KEPT else _cleaned
+    return Markup(make(html, tuple(tags), below))  # noqa: S704 - the sanitiser has had the last word
+
+
+def _cleaned(html: str, tags: tuple[str, ...], below: int | None) -> str:
+    def colour(code: str, classes: str) -> str:
+        return highlighted(code, language_of(code, classes, tags))
+
+    return let_out(shaped(taken_in(html), colour, below))
+
+
+_cleaned_before = lru_cache(maxsize=_KEPT)(_cleaned)

@@ -1,0 +1,269 @@
+"""Hostile posts in a real browser: on the desk as raters and leads see them, and in what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, StorageState
+
+from desk import invited
+from hostile_posts import hostile_posts, hostile_study
+from quaestor.people.roles import Role
+from quaestor.publish.handbook.build import build_handbook
+from quaestor.publish.handbook.records import Entry, Handbook, Post
+from quaestor.publish.report.records import ItemColumns, ListedItem, Report
+from quaestor.publish.report.write import write_report
+from quaestor.web.evidence import clean
+from windows import complaints_of, cookies_after, serving
+
+pytestmark = pytest.mark.browser
+
+POSTS = hostile_posts()
+FOUND = """() => {
+  const ours = new Set(["nofollow noopener noreferrer"])
+  const wrong = []
+  for (const reading of document.querySelectorAll(".reading")) {
+    for (const one of reading.querySelectorAll("*")) {
+      if (one.namespaceURI !== "http://www.w3.org/1999/xhtml") wrong.push(one.outerHTML)
+      if (one.matches("script, style, form, input, button, img, iframe, object, embed, svg, math, link, meta, base, "
+          + "template, textarea, select, h1, [id], [name], [style], [target], [download]")) wrong.push(one.outerHTML)
+      for (const attribute of one.attributes) if (attribute.name.startsWith("on")) wrong.push(one.outerHTML)
+      if (one.localName === "a" && (!["http:", "https:", "mailto:"].includes(one.protocol) || !ours.has(one.rel)
+          || one.host === location.host || one.username)) wrong.push(one.outerHTML)
+    }
+  }
+  return {
+    wrong, hit: window.hit ?? null, readings: document.querySelectorAll(".reading").length,
+    wide: document.documentElement.scrollWidth, forms: document.querySelectorAll("main form").length,
+    tokens: document.querySelectorAll("[name=csrf]").length,
+    text: [...document.querySelectorAll(".reading")].map(one => one.textContent).join(""),
+  }
+}"""
+
+SHOW_ALL = """async () => {
+  const desk = document.getElementById("desk")
+  const seen = new Set([desk.querySelector("form").dataset.item])
+  for (let after = [...seen][0], before = 0; seen.size > before;) {
+    before = seen.size
+    const answer = await fetch(`${desk.dataset.ahead}?after=${encodeURIComponent(after)}`)
+    for (const { item, html } of (await answer.json()).sheets) {
+      if (!seen.has(item)) desk.append(...new DOMParser().parseFromString(html, "text/html").body.childNodes)
+      seen.add(item)
+      after = item
+    }
+  }
+  for (const one of desk.querySelectorAll(".answer")) one.open = true
+  return seen.size
+}"""
+
+
+def watched(page: Page, address: str) -> list[str]:
+    """What a page complains of, asks for elsewhere, or asks its reader."""
+    found = complaints_of(page, address)
+
+    def asked(dialog: object) -> None:
+        found.append("a dialog")
+        dialog.dismiss()  # type: ignore[attr-defined]
+
+    page.on("dialog", asked)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def violations(page: Page) -> list[tuple[str, list[str]]]:
+    found = Axe().run(page).response["violations"]
+    return [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hostile_study(tmp_path_factory.mktemp("hostile") / "study").root
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def lead(browser: Browser, address: str, folder: Path) -> StorageState:
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.LEAD)}")
+
+
+@pytest.fixture(scope="module")
+def rater(browser: Browser, address: str, folder: Path) -> StorageState:
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.RATER, 'rater-1')}")
+
+
+def opened(browser: Browser, state: StorageState, width: int, scheme: str) -> Page:
+    context = browser.new_context(
+        storage_state=state,
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,  # type: ignore[arg-type]
+    )
+    return context.new_page()
+
+
+def test_without_any_other_guard_nothing_of_a_cleaned_post_runs_or_is_fetched(browser: Browser) -> None:
+    """No policy protects this page, so that it is the cleaning alone that is tried; as they came, the posts do run."""
+    page = browser.new_page()
+    page.route("**", lambda route: route.abort())
+    complaints = watched(page, "about:blank")
+    readings = "".join(f'<div class="reading">{clean(post.body, post.tags)}</div>' for post in POSTS)
+    page.set_content(f"<!doctype html>{readings}")
+    page.evaluate("html => { document.body.insertAdjacentHTML('beforeend', html) }", readings)
+    page.evaluate("document.querySelectorAll('.reading *').forEach(one => one.dispatchEvent(new Event('focus')))")
+    found = page.evaluate(FOUND)
+    assert found["wrong"] == []
+    assert found["readings"] == 2 * len(POSTS)
+    assert found["hit"] is None
+    assert complaints == []
+    page.set_content("".join(f"<div>{post.body}</div>" for post in POSTS if "https://evil" not in post.body))
+    page.wait_for_function("window.hit === 1")
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "paths"),
+    [(320, "light", ["", "steps/1/kept", "steps/1/kept?page=2"]), (1280, "dark", ["steps/1/kept?page=2"])],
+)
+def test_a_lead_opens_every_post_of_the_funnel_unharmed(
+    browser: Browser, address: str, lead: StorageState, width: int, scheme: str, paths: list[str]
+) -> None:
+    page = opened(browser, lead, width, scheme)
+    complaints = watched(page, address)
+    seen = 0
+    for path in paths:
+        page.goto(f"{address}{path}")
+        page.evaluate("document.querySelectorAll('.post details').forEach(one => { one.open = true })")
+        found = page.evaluate(FOUND)
+        assert found["wrong"] == []
+        assert found["hit"] is None
+        assert found["wide"] <= width, path
+        assert found["forms"] == 0
+        assert not path or violations(page) == [], path
+        seen += found["readings"] if path else 0
+    assert seen == (len(POSTS) if len(paths) > 1 else len(POSTS) - 50)
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_rater_gets_every_post_unharmed_and_one_form_for_each(
+    browser: Browser, address: str, rater: StorageState
+) -> None:
+    """All sheets on one page, put there the way the desk's own script does it."""
+    page = opened(browser, rater, 320, "light")
+    page.goto(f"{address}rounds/main/rate")
+    complaints = watched(page, address)
+    shown = page.evaluate(SHOW_ALL)
+    found = page.evaluate(FOUND)
+    assert shown == len(POSTS)
+    assert (found["wrong"], found["hit"]) == ([], None)
+    assert (found["forms"], found["tokens"], found["readings"]) == (shown, shown, 2 * shown)
+    assert found["wide"] <= 320
+    assert [post.name for post in POSTS if found["text"].count(post.keeps) < 2] == []
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        ("code that is wide", 320, "dark"),
+        ("a wide table", 320, "light"),
+        ("headings that take over", 1280, "light"),
+        ("the end of a form that it did not open", 320, "dark"),
+        ("letters that are not seen", 1280, "light"),
+    ],
+)
+def test_a_sheet_with_an_odd_post_is_whole_and_accessible(
+    browser: Browser, address: str, rater: StorageState, name: str, width: int, scheme: str
+) -> None:
+    number = 1 + [post.name for post in POSTS].index(name)
+    page = opened(browser, rater, width, scheme)
+    page.goto(f"{address}rounds/main/rate?item=stackoverflow/question/{number}")
+    page.locator(".answer summary").click()
+    found = page.evaluate(FOUND)
+    assert (found["wrong"], found["forms"], found["tokens"], found["readings"]) == ([], 1, 1, 2)
+    assert found["wide"] <= width
+    assert violations(page) == []
+    page.context.close()
+
+
+def test_sheets_that_were_fetched_ahead_are_as_harmless(browser: Browser, address: str, rater: StorageState) -> None:
+    page = opened(browser, rater, 1280, "light")
+    complaints = watched(page, address)
+    with page.expect_response("**/ahead*"):
+        page.goto(f"{address}rounds/main/rate")
+    first = page.locator(".item h1").inner_text()
+    for _ in range(3):
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        page.wait_for_function("title => document.querySelector('.item h1').innerText !== title", arg=first)
+        first = page.locator(".item h1").inner_text()
+        found = page.evaluate(FOUND)
+        assert (found["wrong"], found["hit"], found["readings"]) == ([], None, 2)
+    assert complaints == []
+    page.context.close()
+
+
+def texts() -> list[str]:
+    """Everything hostile as a title: bodies too, on one line, without what no file of text can hold."""
+    bodies = (post.body.replace("\x00", "") for post in POSTS)
+    return [
+        *(post.title for post in POSTS),
+        *(" ".join(body.split()) for body in bodies),
+        *(post.author for post in POSTS),
+    ]
+
+
+def test_a_report_lists_hostile_titles_as_text(browser: Browser, tmp_path: Path) -> None:
+    items = tuple(
+        ListedItem(f"forum/{number}", text, "javascript:window.hit=1", text, text, "", None, None, None)
+        for number, text in enumerate(texts())
+    )
+    report = Report(
+        title=POSTS[0].body, description=POSTS[0].body, notices=(POSTS[0].body,), facts=(), findings=(), sections=(),
+        threats=(POSTS[0].body,), missing={}, columns=ItemColumns(items, {}), generated_by="a test",
+    )  # fmt: skip
+    (tmp_path / "report").mkdir()
+    write_report(report, tmp_path / "report", lambda words: None)
+    page = browser.new_page()
+    complaints = watched(page, f"file://{tmp_path}")
+    for name in ("index.html", "items.html"):
+        page.goto(f"file://{tmp_path}/report/{name}")
+        assert page.evaluate("window.hit ?? null") is None
+    while page.locator("#more").is_visible():
+        page.locator("#more").click()
+    assert page.locator("#list .title").all_text_contents() == [one.title for one in items]
+    assert page.locator("#list :is(a, script, img, iframe, svg, form, style)").count() == 0
+    assert complaints == []
+    page.close()
+
+
+def test_a_handbook_shows_hostile_words_as_text(browser: Browser, tmp_path: Path) -> None:
+    found = texts()
+    posts = tuple(
+        Post(f"forum/{number}", text, "javascript:window.hit=1", text, text) for number, text in enumerate(found)
+    )
+    entry = Entry("data", "phase", found[0], ("data",), definition=found[1], use=found[2], examples=tuple(found[:5]))
+    book = Handbook(
+        title=found[0], description=found[1], study=found[2], origin="computed", origin_note=found[3],
+        levels=("phase",), entries=(replace(entry, posts=posts, posts_total=len(posts)),), licence_note=found[4],
+        generated_by="a test",
+    )  # fmt: skip
+    build_handbook(book, tmp_path / "handbook", lambda words, done, total: None)
+    page = browser.new_page()
+    complaints = watched(page, f"file://{tmp_path}")
+    for name in ("index.html", "codes/data.html", "contents.html"):
+        page.goto(f"file://{tmp_path}/handbook/{name}")
+        assert page.evaluate("window.hit ?? null") is None
+        assert page.locator("main :is(img, iframe, object, style)").count() == 0
+        assert page.locator("main a[href^='javascript']").count() == 0
+    assert complaints == []
+    page.close()
