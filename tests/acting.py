@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from quaestor.base.errors import QuaestorError
+from quaestor.coding.decisions import comment_on, decide, decide_agreed, tie_comment
+from quaestor.coding.phrases import SAME_MEANING, ask_to_reread, unify
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.records import Facet, Plan
-from quaestor.coding.rounds import close_round, open_round
+from quaestor.coding.rounds import close_round, open_round, replace_rater
 from quaestor.coding.state import State
 from quaestor.store.records import Act, NewAct
 
@@ -71,3 +75,37 @@ def rated(*labels: tuple[str, str], **more: Any) -> Table:
             table.rate(rater, f"i{number}", relevance=word)
     table.close()
     return table
+
+
+FACETS = (KEEP, PHASE, TOPICS, PHRASE)
+ITEMS = [f"i{number}" for number in range(1, 7)]
+
+
+def anything(dice: random.Random) -> dict[str, object]:
+    return {
+        "relevance": dice.choice(["keep", "exclude: crash", "cannot judge"]),
+        "phase": dice.choice(["training", "setting", "cannot judge"]),
+        "topics": dice.choice([["a"], ["a", "b"], ["c"]]),
+        "phrase": dice.choice(["load, model", "read, file", "restore, model"]),
+    }
+
+
+def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
+    """Whatever others may try during a round, allowed or not."""
+    actor, item = dice.choice(actors), dice.choice(ITEMS)
+    state = table.state
+    tries = [
+        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, memo="hint", seconds=9),
+        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
+        lambda: comment_on(state, "main", actor, item, "relevance", "it is a crash"),
+        lambda: tie_comment(state, "main", actor, item, "relevance", "keep"),
+        lambda: decide(state, "main", actor, item, "relevance", "keep", "discussion"),
+        lambda: decide_agreed(state, "main", actor),
+        lambda: unify(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
+        lambda: ask_to_reread(state, "main", actor, item),
+        lambda: replace_rater(state, "main", "lead", "second", "third"),
+    ]
+    try:
+        table.record(dice.choice(tries)())
+    except QuaestorError:
+        return

@@ -8,47 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acting import KEEP, NOW, PHASE, PHRASE, TOPICS, Table, rated
-from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.decisions import comment_on, decide, decide_agreed, tie_comment
-from quaestor.coding.phrases import SAME_MEANING, ask_to_reread, unify
-from quaestor.coding.ratings import give_rating
+from acting import FACETS, ITEMS, Table, anything, rated, try_something
+from quaestor.base.errors import StateError
+from quaestor.coding.decisions import decide
 from quaestor.coding.records import Practice
-from quaestor.coding.rounds import replace_rater
 from quaestor.coding.views import disagreements_for, rater_view, require_lead_view, tie_view
-
-FACETS = (KEEP, PHASE, TOPICS, PHRASE)
-ITEMS = [f"i{number}" for number in range(1, 7)]
-
-
-def anything(dice: random.Random) -> dict[str, object]:
-    return {
-        "relevance": dice.choice(["keep", "exclude: crash", "cannot judge"]),
-        "phase": dice.choice(["training", "setting", "cannot judge"]),
-        "topics": dice.choice([["a"], ["a", "b"], ["c"]]),
-        "phrase": dice.choice(["load, model", "read, file", "restore, model"]),
-    }
-
-
-def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
-    """Whatever others may try during a round, allowed or not."""
-    actor, item = dice.choice(actors), dice.choice(ITEMS)
-    state = table.state
-    tries = [
-        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, memo="hint", seconds=9),
-        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
-        lambda: comment_on(state, "main", actor, item, "relevance", "it is a crash"),
-        lambda: tie_comment(state, "main", actor, item, "relevance", "keep"),
-        lambda: decide(state, "main", actor, item, "relevance", "keep", "discussion"),
-        lambda: decide_agreed(state, "main", actor),
-        lambda: unify(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
-        lambda: ask_to_reread(state, "main", actor, item),
-        lambda: replace_rater(state, "main", "lead", "second", "third"),
-    ]
-    try:
-        table.record(dice.choice(tries)())
-    except QuaestorError:
-        return
 
 
 @settings(max_examples=300, deadline=None)

@@ -479,8 +479,10 @@ def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:
     open_by_name(study, "pilot", None)
     rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
     close_by_name(study, "pilot", None)
-    stages, following = coding_stages(study)
+    with open_coding(study) as coding:
+        stages, following = coding_stages(study, coding.state)
     assert "misses its 0.4" in next(stage.detail for stage in stages if stage.name == "round pilot")
     import_codebook(study)
-    assert coding_stages(study)[1] == "quaestor agreement --round pilot"
+    with open_coding(study) as coding:
+        assert coding_stages(study, coding.state)[1] == "quaestor agreement --round pilot"
     assert following == "quaestor codebook import"

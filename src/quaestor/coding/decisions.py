@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
 from quaestor.coding.answers import checked_answer, label_of
 from quaestor.coding.phrases import Words, all_words, unified
-from quaestor.coding.records import CANNOT_JUDGE, KEEP, Decision, Disagreement, Facet
+from quaestor.coding.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.store.records import NewAct
 
@@ -45,26 +46,68 @@ def _compared(facet: Facet, answer: Any, words: Words) -> object:
     return unified(answer, words) if facet.kind == "phrase" else label_of(facet, answer)
 
 
-def disagreements(state: State, name: str) -> list[Disagreement]:
-    """Every item and facet on which raters differ, or could not judge, settled or not."""
-    one = state.round(name)
-    found = []
+@dataclass(frozen=True)
+class _Comparison:
+    """What comparing the seats of a round gave: where they differ, with the answers, and on how much they agree."""
+
+    differing: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]]
+    agreed: int
+
+
+def _comparison(one: RoundState) -> _Comparison:
+    """Worked out once for a closed round, whose ratings stand."""
+    key = ("comparison", one.closed, len(one.unifications))
+    if one.status == CLOSED and key in one.memory:
+        known: _Comparison = one.memory[key]
+        return known
+    differing: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {}
+    agreed = 0
     for facet in one.plan.facets:
         if facet.kind == "text":
             continue
         for item in one.plan.items:
             answers = answers_of(one, item, facet.id)
             if answers and not _same(one, facet, (answer for _, answer in answers)):
-                made = one.decisions.get((item, facet.id))
-                said = tuple(c for c in one.comments if c.item == item and c.facet in (facet.id, ""))
-                tie = one.tie_comments.get((item, facet.id))
-                found.append(Disagreement(item, facet.id, tuple(answers), said, tie, made[-1] if made else None))
+                differing[item, facet.id] = tuple(answers)
+            else:
+                agreed += bool(answers)
+    found = _Comparison(differing, agreed)
+    if one.status == CLOSED:
+        one.memory[key] = found
     return found
+
+
+def disagreements(state: State, name: str) -> list[Disagreement]:
+    """Every item and facet on which raters differ, or could not judge, settled or not."""
+    one = state.round(name)
+    said: dict[str, list[Comment]] = {}
+    for comment in one.comments:
+        said.setdefault(comment.item, []).append(comment)
+    found = []
+    for (item, facet), answers in _comparison(one).differing.items():
+        made = one.decisions.get((item, facet))
+        comments = tuple(comment for comment in said.get(item, ()) if comment.facet in (facet, ""))
+        tie = one.tie_comments.get((item, facet))
+        found.append(Disagreement(item, facet, answers, comments, tie, made[-1] if made else None))
+    return found
+
+
+def agreed_left(state: State, name: str) -> int:
+    """How many answers of a closed round need no discussion and are not yet on record as decided."""
+    one = _closed(state, name)
+    found = _comparison(one)
+    return found.agreed - len(one.decisions.keys() - found.differing.keys())
+
+
+def ways_of(plan: Plan) -> tuple[str, ...]:
+    """How the disagreements of a round may be settled."""
+    return _WAYS[plan.settle]
 
 
 def settled(state: State, name: str) -> bool:
     """Whether no disagreement is left."""
-    return all(found.decision for found in disagreements(state, name))
+    one = state.round(name)
+    return _comparison(one).differing.keys() <= one.decisions.keys()
 
 
 def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
@@ -160,7 +203,7 @@ def decide(
     """Settle a disagreement in one of the ways the round allows; who has no part in the round may only be its lead."""
     one = _closed(state, name)
     _require_part(one, actor, lead)
-    ways = _WAYS[one.plan.settle]
+    ways = ways_of(one.plan)
     if how not in ways:
         raise InputError(f"{name!r} is settled by {one.plan.settle}, allowed: {listed(ways)}")
     _dispute(state, name, item, facet)
@@ -207,6 +250,14 @@ def kept(state: State, name: str) -> set[str] | None:
     facet = next((facet for facet in one.plan.facets if facet.kind == "keep"), None)
     if facet is None:
         raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
+    known = one.memory.get("kept")
+    if known is None or known[0] != (one.closed, one.decided_at):
+        known = one.memory["kept"] = (one.closed, one.decided_at), _kept(one, facet)
+    found: set[str] | None = known[1]
+    return None if found is None else set(found)
+
+
+def _kept(one: RoundState, facet: Facet) -> set[str] | None:
     made = one.decided(facet.id)
     rated = {item for item in one.plan.items if answers_of(one, item, facet.id)}
     if not rated or rated - set(made):

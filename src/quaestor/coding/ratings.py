@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
@@ -10,7 +10,7 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import checked_answer, checked_answers, label_of
 from quaestor.coding.phrases import unified, words_before
 from quaestor.coding.records import CANNOT_JUDGE, Facet, Practice, Rating
-from quaestor.coding.state import OPEN, RoundState, State
+from quaestor.coding.state import OPEN, RoundState, Seat, State
 from quaestor.store.records import NewAct, new_key
 
 Label = str | frozenset[str]
@@ -120,14 +120,42 @@ def labels(
     the codebook, and at any level of it.
     """
     one = state.round(name)
+    return [
+        label
+        for seat in one.seats
+        for label in labels_of_seat(state, one, seat, facet, seat.items[0], version=version, level=level)
+    ]
+
+
+def labels_of_seat(
+    state: State,
+    one: RoundState,
+    seat: Seat,
+    facet: str,
+    items: Sequence[str],
+    *,
+    version: int | None = None,
+    level: str = "",
+    until: int | None = None,
+) -> list[tuple[str, str, Label | None]]:
+    """The labels of one seat for some of its items, as they stood after the act `until`.
+
+    So a large round can be read piece by piece while others go on rating, and is still the round of one moment.
+    """
     asked = one.plan.facet(facet)
     found: list[tuple[str, str, Label | None]] = []
-    for seat in one.seats:
-        for item in seat.items[0]:
-            rating = one.of_seat(seat, item)
-            if rating is not None:
-                found.append((item, seat.label, _label(state, asked, rating, version, level)))
+    for item in items:
+        rating = one.of_seat(seat, item)
+        if rating is not None and until is not None and rating.number > until:
+            rating = _as_it_stood(one, seat, item, until)
+        if rating is not None:
+            found.append((item, seat.label, _label(state, asked, rating, version, level)))
     return found
+
+
+def _as_it_stood(one: RoundState, seat: Seat, item: str, until: int) -> Rating | None:
+    given = (one.ratings.get(rater, {}).get(item, ()) for rater in reversed(seat.raters))
+    return next((rating for ratings in given for rating in reversed(ratings) if rating.number <= until), None)
 
 
 def drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tuple[str, str, Label | None]]:
@@ -174,7 +202,4 @@ def _read(state: State, rating: Rating, code: str, version: int | None, level: s
 
 def hours(one: RoundState) -> dict[str, float]:
     """How long each rater worked, in hours; a rating that was superseded took its time too."""
-    spent: dict[str, float] = {}
-    for rating in one.all_ratings():
-        spent[rating.rater] = spent.get(rating.rater, 0.0) + rating.seconds / 3600
-    return spent
+    return {rater: seconds / 3600 for rater, seconds in one.seconds.items()}

@@ -296,6 +296,19 @@ class SetCurve:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """An act as it may be told to others: who did what in which round, and nothing of what was said."""
+
+    number: int
+    time: str
+    kind: str
+    actor: str
+    round: str
+    count: int = 0
+    """Of a decision: how many items it settled."""
+
+
+@dataclass(frozen=True)
 class RaterView:
     """All that a rater may see of a round while it is open."""
 
@@ -330,3 +343,4 @@ class TieCase:
     facet: str
     answers: tuple[Any, ...]
     comment: Comment | None = None
+    settled: bool = False

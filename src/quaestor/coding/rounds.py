@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.answers import checked_answer
 from quaestor.coding.records import Plan
@@ -64,6 +66,19 @@ def missing(one: RoundState) -> list[tuple[str, str]]:
         for item in seat.items[0]
         if item in opened and not one.is_rated(seat, item)
     ]
+
+
+def left_by_seat(one: RoundState) -> dict[str, int]:
+    """How many ratings each seat's rater still has to give now; from counts alone where these tell it."""
+    if len(one.sets) == 1 and not one.reread:
+        return {seat.rater: len(seat.items[0]) - one.rated_by(seat) for seat in one.seats}
+    key = (one.given, one.set, len(one.seats), max(one.reread.values(), default=0))
+    known = one.memory.get("left by seat")
+    if known is None or known[0] != key:
+        counted = Counter(rater for rater, _ in missing(one))
+        known = one.memory["left by seat"] = key, {seat.rater: counted[seat.rater] for seat in one.seats}
+    left: dict[str, int] = known[1]
+    return left
 
 
 def close_round(state: State, name: str, actor: str, incomplete: str = "") -> NewAct:

@@ -6,18 +6,22 @@ same acts always give the same state.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.assignment import assigned
+from quaestor.coding.assignment import assigned, in_order
 from quaestor.coding.codebook.history import History
-from quaestor.coding.records import Comment, Decision, Facet, Plan, Practice, Rating, Unification
+from quaestor.coding.progress import Progress
+from quaestor.coding.records import Comment, Decision, Facet, Noted, Plan, Practice, Rating, Unification
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
+_REMEMBERED = 400
+"""Acts that are told as the latest ones."""
 
 
 @dataclass
@@ -71,9 +75,46 @@ class RoundState:
     compared: list[int] = field(default_factory=list)
     """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
+    given: int = 0
+    """Ratings so far, superseded ones too."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each rater worked."""
+    simulated: bool = False
+    """Whether a simulated rater rated here."""
+    decided_at: int = 0
+    """The last act that decided anything."""
     _places: dict[str, int] = field(default_factory=dict, compare=False)
     memory: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was worked out from the round and is asked for again and again, by all that it depends on."""
+
+    _progress: dict[str, Progress] = field(default_factory=dict, compare=False, repr=False)
+    _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def progress(self, seat: Seat, rater: str) -> Progress:
+        """Where a rater stands in the items that may be rated now; worked out once, then kept up rating by rating."""
+        if rater not in self._progress:
+            if not self._numbers:
+                self._numbers.update({item: number for number, item in enumerate(self.plan.items)})
+            now = set(self.open_items())
+            order = in_order(self.plan, rater, [item for item in seat.items_of(rater) if item in now])
+            found = Progress(self.plan.items, self._numbers, order)
+            for item in self.ratings.get(rater, {}):
+                if self.is_rated(seat, item):
+                    found.rated(item)
+            self._progress[rater] = found
+        return self._progress[rater]
+
+    def take_rating(self, rating: Rating) -> None:
+        self.ratings.setdefault(rating.rater, {}).setdefault(rating.item, []).append(rating)
+        self.given += 1
+        self.seconds[rating.rater] = self.seconds.get(rating.rater, 0.0) + rating.seconds
+        self.simulated = self.simulated or rating.simulated
+        if rating.rater in self._progress:
+            self._progress[rating.rater].rated(rating.item)
+
+    def forget_progress(self) -> None:
+        """Who rates what has changed: it is worked out anew when it is asked for."""
+        self._progress.clear()
 
     def seat_of(self, rater: str) -> Seat | None:
         return next((seat for seat in self.seats if rater in seat.raters), None)
@@ -85,6 +126,10 @@ class RoundState:
     def of_seat(self, seat: Seat, item: str) -> Rating | None:
         """The rating that counts for a seat: that of whoever was given the item."""
         return next((found for rater in reversed(seat.raters) if (found := self.current(rater, item))), None)
+
+    def rated_by(self, seat: Seat) -> int:
+        """How many of a seat's items have a rating; who takes a seat over gets those that have none."""
+        return sum(len(self.ratings.get(rater, ())) for rater in seat.raters)
 
     def is_rated(self, seat: Seat, item: str) -> bool:
         """Whether a seat has rated an item, and rated it again where that was asked for."""
@@ -114,9 +159,13 @@ class State:
     """Everything coding knows, derived from the journal alone."""
 
     head: int = 0
+    changed: int = 0
+    """The last act that can change a result; what raters say counts when their round is closed."""
     history: History = field(default_factory=History)
     rounds: dict[str, RoundState] = field(default_factory=dict)
     published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
+    latest: deque[Noted] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    """The last acts: who did what where, and nothing of what was said."""
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
@@ -130,10 +179,20 @@ class State:
             if act.number <= self.head:
                 continue
             self.head = act.number
+            if act.kind not in _QUIET:
+                self.changed = act.number
             if act.kind.startswith("codebook."):
                 self.history.record(act.kind, act.payload)
             elif act.kind in _TAKES:
                 _TAKES[act.kind](self, act)
+            self.latest.append(_noted(act))
+
+
+def _noted(act: Act) -> Noted:
+    said = act.payload
+    plan = said.get("plan")
+    where = plan["round"] if isinstance(plan, dict) else said.get("round") or said.get("name") or ""
+    return Noted(act.number, act.time, act.kind, act.actor, str(where), len(said.get("decisions", ())))
 
 
 def plan_payload(plan: Plan) -> dict[str, Any]:
@@ -171,10 +230,12 @@ def _waived(state: State, act: Act) -> None:
 
 
 def _replaced(state: State, act: Act) -> None:
-    seat = state.rounds[act.payload["round"]].seat_of(act.payload["rater"])
+    one = state.rounds[act.payload["round"]]
+    seat = one.seat_of(act.payload["rater"])
     if seat is not None:
         seat.raters.append(act.payload["by"])
         seat.items.append(tuple(act.payload["items"]))
+    one.forget_progress()
 
 
 def _deadline(state: State, act: Act) -> None:
@@ -182,7 +243,9 @@ def _deadline(state: State, act: Act) -> None:
 
 
 def _next_set(state: State, act: Act) -> None:
-    state.rounds[act.payload["round"]].set = act.payload["set"]
+    one = state.rounds[act.payload["round"]]
+    one.set = act.payload["set"]
+    one.forget_progress()
 
 
 def _unblinded(state: State, act: Act) -> None:
@@ -205,8 +268,7 @@ def _rated(state: State, act: Act) -> None:
         bool(said.get("simulated")),
         bool(said.get("imported")),
     )
-    items = state.rounds[rating.round].ratings.setdefault(rating.rater, {})
-    items.setdefault(rating.item, []).append(rating)
+    state.rounds[rating.round].take_rating(rating)
 
 
 def _commented(state: State, act: Act) -> None:
@@ -230,6 +292,7 @@ def _commented(state: State, act: Act) -> None:
 
 def _decided(state: State, act: Act) -> None:
     said = act.payload
+    state.rounds[said["round"]].decided_at = act.number
     decisions = state.rounds[said["round"]].decisions
     for entry in said["decisions"]:
         decision = Decision(
@@ -276,7 +339,9 @@ def _unified(state: State, act: Act) -> None:
 
 def _reread(state: State, act: Act) -> None:
     said = act.payload
-    state.rounds[said["round"]].reread[said["item"]] = act.number
+    one = state.rounds[said["round"]]
+    one.reread[said["item"]] = act.number
+    one.forget_progress()
     _compared(state, act)
 
 
@@ -290,6 +355,7 @@ def _practised(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
 
 
+_QUIET = ("rating", "ratings.import", "practice", "comment", "tie.comment", "round.unblind", "round.deadline")
 _TAKES: dict[str, Callable[[State, Act], None]] = {
     "round.open": _opened,
     "round.close": _closed,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
 from quaestor.base.errors import StateError
 from quaestor.coding.assignment import in_order, without_order
 from quaestor.coding.decisions import disagreements, settled
 from quaestor.coding.phrases import words_before
-from quaestor.coding.records import Disagreement, Practice, RaterView, TieCase
-from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.progress import Progress
+from quaestor.coding.records import Codebook, Disagreement, Plan, Practice, RaterView, Rating, TieCase
+from quaestor.coding.state import CLOSED, RoundState, Seat, State
 from quaestor.store.records import NewAct
 
 
@@ -17,9 +22,7 @@ def rater_view(state: State, name: str, rater: str) -> RaterView:
     In a round that goes set by set, the words that were unified after earlier sets are common knowledge.
     """
     one = state.round(name)
-    seat = one.seat_of(rater)
-    if seat is None:
-        raise StateError(f"{rater!r} does not rate in {name!r}")
+    seat = _own_seat(one, rater)
     plan = one.plan
     own = {item: given[-1] for item, given in one.ratings.get(rater, {}).items()}
     now = set(one.open_items())
@@ -42,6 +45,55 @@ def rater_view(state: State, name: str, rater: str) -> RaterView:
         status=one.status,
         again=tuple(item for item in items if item in own and not one.is_rated(seat, item)),
     )
+
+
+@dataclass(frozen=True)
+class RaterPlace:
+    """A rater's place at an open round: all that a page asks for with each item, at a cost that does not grow with it.
+
+    It goes on with the round; what a rater may see is the same as in `rater_view`.
+    """
+
+    plan: Plan
+    rater: str
+    codebook: Codebook
+    progress: Progress
+    set: int
+    sets: int
+    _own: dict[str, list[Rating]]
+
+    def rating(self, item: str) -> Rating | None:
+        """What this rater said about an item."""
+        given = self._own.get(item)
+        return given[-1] if given else None
+
+    def recent(self, most: int) -> list[Rating]:
+        """What this rater said of the items rated first most recently, the newest first."""
+        return [given[-1] for given in islice(reversed(self._own.values()), most)]
+
+    def proposals(self, item: str) -> Mapping[str, str]:
+        return self.plan.proposals.get(item, {}) if self.progress.turn_of(item) >= 0 else {}
+
+
+def rater_place(state: State, name: str, rater: str) -> RaterPlace:
+    one = state.round(name)
+    seat = _own_seat(one, rater)
+    return RaterPlace(
+        plan=one.plan,
+        rater=rater,
+        codebook=state.history.at(one.plan.codebook),
+        progress=one.progress(seat, rater),
+        set=one.set,
+        sets=len(one.sets),
+        _own=one.ratings.get(rater, {}),
+    )
+
+
+def _own_seat(one: RoundState, rater: str) -> Seat:
+    seat = one.seat_of(rater)
+    if seat is None:
+        raise StateError(f"{rater!r} does not rate in {one.plan.round!r}")
+    return seat
 
 
 def require_lead_view(state: State, name: str, actor: str, lead: str) -> RoundState:
@@ -89,5 +141,5 @@ def tie_view(state: State, name: str, actor: str) -> list[TieCase]:
     cases = []
     for found in disagreements(state, name):
         answers = without_order(one.plan, found.item, [answer for _, answer in found.answers])
-        cases.append(TieCase(found.item, found.facet, answers, found.tie_comment))
+        cases.append(TieCase(found.item, found.facet, answers, found.tie_comment, found.decision is not None))
     return cases

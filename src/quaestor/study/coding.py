@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.state import State
-from quaestor.store.journal import Journal
+from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
 
 Decide = Callable[[State], NewAct | Sequence[NewAct] | None]
 Same = Callable[[State, Act], bool]
+
+
+@dataclass(eq=False)
+class _Wanted:
+    """An act that waits for its turn, and what came of it."""
+
+    decide: Decide
+    key: str
+    same: Same | None
+    outcome: list[Act] | BaseException | None = None
 
 
 class Coding:
@@ -25,6 +37,7 @@ class Coding:
         self.journal = journal
         self._state = State()
         self._taking = threading.RLock()
+        self._waiting: deque[_Wanted] = deque()
 
     @property
     def lead(self) -> str:
@@ -37,37 +50,69 @@ class Coding:
             self._state.take(self.journal.acts(after=self._state.head))
             return self._state
 
+    @contextmanager
+    def looking(self) -> Iterator[State]:
+        """What the journal says now, and nobody of this process changes it meanwhile; keep it short."""
+        with self._taking:
+            self._state.take(self.journal.acts(after=self._state.head))
+            yield self._state
+
     def now(self) -> str:
         return self.journal.clock().isoformat(timespec="microseconds")
 
     def act(self, decide: Decide, key: str = "", same: Same | None = None) -> list[Act]:
-        """Check an act against the newest state and record it, with nobody in between.
+        """Check an act against the newest state and record it, with nobody in between; the disk has it on return.
 
-        A key that is on record is answered with the act it stands for, if that says the `same`.
-
-        What `decide` returns is recorded whole or not at all.
+        A key that is on record is answered with the act it stands for, if that says the `same`. What `decide` returns
+        is recorded whole or not at all. Acts that arrive while the disk is busy are recorded together, each checked
+        against what those before it made of the state: many raters share the wait for the disk.
         """
+        wanted = _Wanted(decide, key, same)
+        self._waiting.append(wanted)
         with self._taking:
-            safe = self._state.head
+            if wanted.outcome is None:
+                together = []
+                while self._waiting:
+                    together.append(self._waiting.popleft())
+                self._record(together)
+        if isinstance(wanted.outcome, BaseException):
+            raise wanted.outcome
+        return wanted.outcome or []
+
+    def _record(self, together: Sequence[_Wanted]) -> None:
+        """All of these in one transaction; where something goes wrong that is not one's own fault, each alone."""
+        safe = self._state.head
         try:
-            with self.journal.writing() as writing, self._taking:
+            with self.journal.writing() as writing:
                 self._state.take(writing.acts(after=self._state.head))
                 safe = self._state.head
-                known = writing.find(key) if key else None
-                if known:
-                    if same and not same(self._state, known):
-                        raise StateError(f"the key {key!r} stands for act {known.number}, which says something else")
-                    return [known]
-                wanted = decide(self._state)
-                made = writing.append([wanted] if isinstance(wanted, NewAct) else list(wanted or ()))
-                # Taken before the commit: what the state cannot take is not recorded.
-                self._state.take(made)
-                return made
-        except BaseException:
-            with self._taking:
-                if self._state.head > safe:  # it holds acts that were not recorded after all
-                    self._state = State()
-            raise
+                outcomes: list[list[Act] | BaseException] = [self._recorded(writing, wanted) for wanted in together]
+        except BaseException as error:  # noqa: BLE001 - raised where the act was asked for
+            if self._state.head > safe:  # it holds acts that were not recorded after all
+                self._state = State()
+            if len(together) > 1 and isinstance(error, Exception):
+                for wanted in together:
+                    self._record([wanted])
+                return
+            outcomes = [error for _ in together]
+        for wanted, outcome in zip(together, outcomes, strict=True):
+            wanted.outcome = outcome
+
+    def _recorded(self, writing: Writing, wanted: _Wanted) -> list[Act] | QuaestorError:
+        """One act within the transaction; a refusal is its own, and leaves nothing behind."""
+        try:
+            known = writing.find(wanted.key) if wanted.key else None
+            if known:
+                if wanted.same and not wanted.same(self._state, known):
+                    raise StateError(f"the key {wanted.key!r} stands for act {known.number}, which says something else")
+                return [known]
+            new = wanted.decide(self._state)
+            made = writing.append([new] if isinstance(new, NewAct) else list(new or ()))
+        except QuaestorError as error:
+            return error
+        # Taken before the commit: what the state cannot take is not recorded.
+        self._state.take(made)
+        return made
 
 
 def require_lead(coding: Coding, actor: str | None, what: str) -> str:
@@ -85,10 +130,23 @@ def require_part(coding: Coding, name: str, actor: str) -> str:
     return actor
 
 
+Where = Study | Coding
+"""A study whose journal is opened for one thing and closed again, or one whose journal is open already."""
+
+
+def study_of(where: Where) -> Study:
+    return where.study if isinstance(where, Coding) else where
+
+
 @contextmanager
-def open_coding(study: Study) -> Iterator[Coding]:
-    with open_journal(study) as journal:
-        yield Coding(study, journal)
+def open_coding(where: Where) -> Iterator[Coding]:
+    """The coding of a study, with nobody of this process in between until the end."""
+    if isinstance(where, Coding):
+        with where.looking():
+            yield where
+        return
+    with open_journal(where) as journal:
+        yield Coding(where, journal)
 
 
 def rebuilt(journal: Journal) -> State:

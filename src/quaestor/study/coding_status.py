@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quaestor.coding.decisions import decided, disagreements
-from quaestor.coding.rounds import missing
-from quaestor.coding.state import OPEN, RoundState, State
-from quaestor.study.agreement import round_agreement, statistic
+from quaestor.coding.decisions import disagreements
+from quaestor.coding.rounds import left_by_seat
+from quaestor.coding.state import CLOSED, OPEN, RoundState, State
+from quaestor.study.agreement import Agreement, round_agreement, statistic
 from quaestor.study.codebook import CODEBOOK_FILE
-from quaestor.study.coding import open_coding
+from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
-from quaestor.study.journal import has_journal
+from quaestor.study.worked_out import agreement_now
+
+Gates = Mapping[str, Agreement | None]
+"""By round that had to reach something: its agreement, or None while that is being worked out."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +28,43 @@ class Stage:
     detail: str
 
 
-def coding_stages(study: Study) -> tuple[list[Stage], str]:
+@dataclass(frozen=True)
+class Next:
+    """The next thing to do: as a command, as a sentence, and the page of the desk on which it is done."""
+
+    command: str
+    words: str
+    page: str = ""  # rounds, codebook, agreement, disagreements, phrases; none where only the command does it
+    round: str = ""
+
+
+def gates_of(coding: Coding, *, wait: bool = True) -> dict[str, Agreement | None]:
+    """The agreement of each closed round that had to reach something, worked out while others go on."""
+    with coding.looking() as state:
+        wanted = [one.plan for one in state.rounds.values() if _has_gate(one)]
+    found = {plan.round: agreement_now(coding, plan.round, plan.measured, wait=wait) for plan in wanted}
+    return {name: one.agreement if one else None for name, one in found.items()}
+
+
+def _has_gate(one: RoundState) -> bool:
+    return one.status == CLOSED and one.plan.threshold is not None and not one.waived
+
+
+def coding_stages(study: Study, state: State) -> tuple[list[Stage], str]:
+    """The same with the command alone."""
+    gates = {
+        name: round_agreement(state, name, one.plan.measured) for name, one in state.rounds.items() if _has_gate(one)
+    }
+    stages, following = coding_way(study, state, gates)
+    return stages, following.command if following else ""
+
+
+def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[Stage], Next | None]:
     """A stage for the codebook and for each round, and the next thing to do; nothing where no round is planned."""
     if not study.settings.rounds:
-        return [], ""
-    state = State()
-    if has_journal(study):
-        with open_coding(study) as coding:
-            state = coding.state
-    stages, following = [], ""
+        return [], None
+    stages: list[Stage] = []
+    following: Next | None = None
     needed = any(facet.codes for facet in study.settings.facets.values())
     book = state.history.latest
     if needed:
@@ -39,44 +72,77 @@ def coding_stages(study: Study) -> tuple[list[Stage], str]:
         there = f"{CODEBOOK_FILE} is there, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
         detail = f"version {book.version}, {sum(code.active for code in book.codes.values())} codes" if known else there
         stages.append(Stage("codebook", "done" if known else "waiting", detail))
-        following = "" if known else "quaestor codebook import"
+        following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
         one = state.rounds.get(settings.round)
-        stage, then = _round(state, one) if one else _unopened(settings.round)
+        stage, then = _round(state, one, gates) if one else _unopened(settings.round)
         stages.append(stage)
         following = following or then
     return stages, following
 
 
-def _unopened(name: str) -> tuple[Stage, str]:
-    return Stage(f"round {name}", "waiting", "not opened yet"), f"quaestor round open {name}"
+def _unopened(name: str) -> tuple[Stage, Next | None]:
+    then = Next(f"quaestor round open {name}", f"Open the round {name}", "rounds", name)
+    return Stage(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _round(state: State, one: RoundState) -> tuple[Stage, str]:
-    name = one.plan.round
-    note = ", simulated raters" if any(rating.simulated for rating in one.all_ratings()) else ""
-    count = f"{len(one.plan.items):,} items{note}"
+def _round(state: State, one: RoundState, gates: Gates) -> tuple[Stage, Next | None]:
+    name, plan = one.plan.round, one.plan
+    count = f"{len(plan.items):,} items{', simulated raters' if one.simulated else ''}"
     if one.status == OPEN:
-        left = missing(one)
-        sets = f", set {one.set} of {len(one.sets)}" if one.plan.set_size else ""
-        stage = Stage(f"round {name}", "waiting", f"open, {count}{sets}, {len(left):,} ratings missing")
-        if left:
-            return stage, f"quaestor ratings next {name} --as {left[0][0]}"
-        last = one.set == len(one.sets)
-        return stage, f"quaestor round close {name}" if last else f"quaestor round next-set {name}"
-    if one.plan.threshold is not None and not one.waived:
-        value = statistic(round_agreement(state, name, one.plan.measured), one.plan.statistic).value
-        if value is None or value < one.plan.threshold:
+        return _open(one, count)
+    if _has_gate(one):
+        found = gates.get(name)
+        if found is None:
+            return Stage(f"round {name}", "waiting", f"closed, {count}, its agreement is being worked out"), None
+        value = statistic(found, plan.statistic).value
+        if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
-            words = f"closed, {count}, {one.plan.statistic} {reached} misses its {one.plan.threshold:g}"
-            return Stage(f"round {name}", "doubtful", words), f"quaestor agreement --round {name}"
-    if one.plan.kind == "pilot":
-        return Stage(f"round {name}", "done", f"closed, {count}"), ""
+            words = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
+            told = f"The round {name} did not reach what it had to: look at its agreement"
+            then = Next(f"quaestor agreement --round {name}", told, "agreement", name)
+            return Stage(f"round {name}", "doubtful", words), then
+    if plan.kind == "pilot":
+        return Stage(f"round {name}", "done", f"closed, {count}"), None
+    return _settling(state, one, count)
+
+
+def _open(one: RoundState, count: str) -> tuple[Stage, Next | None]:
+    name = one.plan.round
+    left = left_by_seat(one)
+    missing = sum(left.values())
+    sets = f", set {one.set} of {len(one.sets)}" if one.plan.set_size else ""
+    stage = Stage(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
+    if missing:
+        who = next(rater for rater, waiting in left.items() if waiting)
+        words = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
+        return stage, Next(f"quaestor ratings next {name} --as {who}", words, "rounds", name)
+    if one.set == len(one.sets):
+        return stage, Next(f"quaestor round close {name}", f"Close the round {name}", "rounds", name)
+    words = f"Unify the words of set {one.set} of {name}, then go on to the next set"
+    return stage, Next(f"quaestor round next-set {name}", words, "phrases", name)
+
+
+def _settling(state: State, one: RoundState, count: str) -> tuple[Stage, Next | None]:
+    name = one.plan.round
     waiting = sum(found.decision is None for found in disagreements(state, name))
-    made = max((len(decided(state, name, facet.id)) for facet in one.plan.facets), default=0)
-    if waiting or not made:
-        more = f", {waiting:,} disagreements open" if made else ""
-        detail = f"closed, {count}, {made:,} decided{more}"
-        then = f"quaestor decisions list {name} --open" if made else f"quaestor decisions agree {name}"
-        return Stage(f"round {name}", "waiting", detail), then
-    return Stage(f"round {name}", "done", f"settled, {count}, {made:,} decided"), ""
+    made = _most_decided(one)
+    if made and not waiting:
+        return Stage(f"round {name}", "done", f"settled, {count}, {made:,} decided"), None
+    more = f", {waiting:,} disagreements open" if made else ""
+    stage = Stage(f"round {name}", "waiting", f"closed, {count}, {made:,} decided{more}")
+    if not made:
+        words = f"Put on record what the raters of {name} agree on"
+        return stage, Next(f"quaestor decisions agree {name}", words, "disagreements", name)
+    words = f"Settle {waiting:,} {'disagreement' if waiting == 1 else 'disagreements'} of the round {name}"
+    return stage, Next(f"quaestor decisions list {name} --open", words, "disagreements", name)
+
+
+def _most_decided(one: RoundState) -> int:
+    """How many items are decided, on the facet with most; counted once for each decision."""
+    known = one.memory.get("decided")
+    if known is None or known[0] != one.decided_at:
+        counted = Counter(facet for _, facet in one.decisions)
+        known = one.memory["decided"] = one.decided_at, max(counted.values(), default=0)
+    made: int = known[1]
+    return made

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.answers import choices, written
 from quaestor.coding.ratings import to_practise
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView, Rating
-from quaestor.coding.views import rater_view
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Rating
+from quaestor.coding.state import OPEN
+from quaestor.coding.views import RaterPlace, rater_place, rater_view
 from quaestor.store.records import new_key
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
 from quaestor.study.rating_desk import tried
 from quaestor.study.ratings import rate
-from quaestor.study.reading import BATCH, Reading, ReadingRoom
+from quaestor.study.reading import Reading
+from quaestor.study.reading_room import BATCH, ReadingRoom
 
 _KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
 _RESERVED = set("umsbpn0/?")
@@ -85,58 +88,54 @@ class Desk:
         self.coding = Coding(study, self.journal)
         self.room = ReadingRoom(study)
 
+    def take_study(self, study: Study) -> None:
+        """Go on with what the study file says now."""
+        self.study = self.coding.study = study
+        self.room.take_study(study)
+
+    def warm_up(self) -> None:
+        """Work out beforehand what the first page of each rater needs."""
+        with self.coding.looking() as state:
+            opened = [one for one in state.rounds.values() if one.status == OPEN]
+        for one in opened:
+            self.room.prepare(one.plan.round, one.plan.items)
+            for seat in one.seats:
+                with self.coding.looking() as state:
+                    rater_place(state, one.plan.round, seat.rater)
+
     def close(self) -> None:
+        self.room.close()
         self.journal.close()
 
     def sheet(self, name: str, rater: str, item: str = "") -> Sheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
-        state = self.coding.state
-        view = rater_view(state, name, rater)
-        trying = [one.item for one in to_practise(state.round(name), rater)]
-        if trying and not item:
-            return self._sheet(view, trying[0], practice=True)
-        left = view.left
-        if not item and not left:
-            return None
-        wanted = item or left[0]
-        if wanted not in view.items and wanted not in trying:
-            raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
-        return self._sheet(view, wanted, practice=wanted in trying)
+        with self.coding.looking() as state:
+            place = rater_place(state, name, rater)
+            trying = [one.item for one in to_practise(state.round(name), rater)]
+            wanted = item or next(iter(trying), "") or next(place.progress.waiting_from(0), "")
+            if not wanted:
+                return None
+            if place.progress.turn_of(wanted) < 0 and wanted not in trying:
+                raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
+            blank = _blank(place, wanted, practice=wanted in trying)
+            following = place.progress.some_from(place.progress.turn_of(wanted) + 1, BATCH)
+        self.room.prepare(name, place.plan.items)
+        return self._with_texts([blank], following)[0]
 
     def ahead(self, name: str, rater: str, after: str, most: int) -> list[Sheet]:
         """The sheets that come after an item: what is left behind it, then what was skipped before it."""
-        view = rater_view(self.coding.state, name, rater)
-        left, order = set(view.left), list(view.items)
-        place = order.index(after) + 1 if after in order else 0
-        following = [item for item in (*order[place:], *order[:place]) if item in left and item != after]
-        return [self._sheet(view, item, practice=False) for item in following[:most]]
+        with self.coding.looking() as state:
+            place = rater_place(state, name, rater)
+            turn = place.progress.turn_of(after) + 1
+            waiting = (item for item in place.progress.waiting_from(turn) if item != after)
+            following = list(islice(waiting, max(most, BATCH)))
+            blank = [_blank(place, item, practice=False) for item in following[:most]]
+        return self._with_texts(blank, following[most:])
 
-    def _sheet(self, view: RaterView, item: str, *, practice: bool) -> Sheet:
-        order = list(view.items)
-        place = order.index(item) if item in order else -1
-        given = view.ratings.get(item)
-        ahead = order[place + 1 : place + 1 + BATCH] if place >= 0 else order[:BATCH]
-        waiting = set(view.left)
-        left = [one for one in order[place + 1 :] if one in waiting] or [one for one in view.left if one != item]
-        return Sheet(
-            round=view.round,
-            kind=view.kind,
-            rater=view.rater,
-            instructions=view.instructions,
-            item=item,
-            reading=self.room.get(item, ahead),
-            asked=tuple(_asked(facet, view, item, given) for facet in view.facets),
-            memo=given.memo if given else "",
-            rated=given is not None,
-            practice=practice,
-            before=order[place - 1] if place > 0 else "",
-            after=left[0] if left else "",
-            done=len(view.items) - len(view.left),
-            total=len(view.items),
-            set=view.set,
-            sets=view.sets,
-            pace=_pace(view.ratings.values()),
-        )
+    def _with_texts(self, blank: Sequence[Sheet], ahead: Sequence[str]) -> list[Sheet]:
+        """Sheets with what is to be read; fetched while others go on."""
+        texts = self.room.get([sheet.item for sheet in blank], ahead)
+        return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
 
     def give(
         self,
@@ -159,23 +158,50 @@ class Desk:
 
     def own_ratings(self, name: str, rater: str) -> list[Rating]:
         """What a rater has said so far, the newest first."""
-        view = rater_view(self.coding.state, name, rater)
+        with self.coding.looking() as state:
+            view = rater_view(state, name, rater)
         return sorted(view.ratings.values(), key=lambda one: -one.number)
 
 
-def _pace(ratings: Any) -> float | None:
-    spent = [one.seconds for one in sorted(ratings, key=lambda one: one.number)[-_RECENT:] if one.seconds > 0]
+def _blank(place: RaterPlace, item: str, *, practice: bool) -> Sheet:
+    """A sheet on which only the text is missing."""
+    progress, plan = place.progress, place.plan
+    turn = progress.turn_of(item)
+    given = place.rating(item)
+    return Sheet(
+        round=plan.round,
+        kind=plan.kind,
+        rater=place.rater,
+        instructions=plan.instructions,
+        item=item,
+        reading=Reading(item, item),
+        asked=tuple(_asked(facet, place, item, given) for facet in plan.facets),
+        memo=given.memo if given else "",
+        rated=given is not None,
+        practice=practice,
+        before=progress.item(turn - 1) if turn > 0 else "",
+        after=next((one for one in progress.waiting_from(turn + 1) if one != item), ""),
+        done=progress.done,
+        total=len(progress),
+        set=place.set,
+        sets=place.sets,
+        pace=_pace(place.recent(_RECENT)),
+    )
+
+
+def _pace(ratings: Sequence[Rating]) -> float | None:
+    spent = [one.seconds for one in ratings if one.seconds > 0]
     return statistics.median(spent) if spent else None
 
 
-def _asked(facet: Facet, view: RaterView, item: str, given: Rating | None) -> Asked:
-    proposed = view.proposals.get(item, {}) if facet.kind == "confirm" else {}
+def _asked(facet: Facet, place: RaterPlace, item: str, given: Rating | None) -> Asked:
+    proposed = place.proposals(item) if facet.kind == "confirm" else {}
     said = given.answers.get(facet.id) if given else None
     return Asked(
         facet.id,
         facet.kind,
         facet.question,
-        _choices(facet, view.codebook),
+        _choices(facet, place.codebook),
         tuple(sorted(proposed.items())),
         CANNOT_JUDGE if said == CANNOT_JUDGE else said,
         given is not None and facet.id in given.unsure,

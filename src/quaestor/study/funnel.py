@@ -27,7 +27,7 @@ from quaestor.corpus.questions import item_id, read_answers, read_left_out, read
 from quaestor.corpus.records import Example, FunnelResult, Manifest, StepResult
 from quaestor.corpus.settings import StepSettings
 from quaestor.publish.funnel import draw_funnel, save_funnel
-from quaestor.study.coding import open_coding
+from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
 from quaestor.study.journal import has_journal
 
@@ -86,16 +86,16 @@ def _opened(study: Study) -> Iterator[_Open]:
         yield _Open(study, manifest, connection, questions, all_steps[:ready], all_steps[ready:], decided)
 
 
-def decided_by_rounds(study: Study) -> dict[str, list[str]]:
+def decided_by_rounds(study: Study, coding: Coding | None = None) -> dict[str, list[str]]:
     """What each round that a step asks for keeps, as far as the rounds are settled."""
     rounds = {str(step.round) for step in study.settings.funnel.steps if step.round}
     if not rounds or not has_journal(study):
         return {}
-    with open_coding(study) as coding:
-        head = (coding.journal.head(), sorted(rounds))
+    with open_coding(coding or study) as opened:
+        head = (opened.journal.head(), sorted(rounds))
         known = _DECIDED.get(study.root)
         if known is None or known[0] != head:
-            state = coding.state
+            state = opened.state
             found = {name: kept_items(state, name) for name in rounds if name in state.rounds}
             known = head, {name: sorted(items) for name, items in found.items() if items is not None}
             _DECIDED[study.root] = known
@@ -268,26 +268,29 @@ def drawing(result: FunnelResult) -> str:
     return draw_funnel(result)
 
 
-def fingerprint(study: Study, manifest: Manifest) -> str:
+def fingerprint(study: Study, manifest: Manifest, coding: Coding | None = None) -> str:
     """Changes whenever the funnel would find something else."""
     settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds", "funnel"})
     inputs = [asdict(one) for one in manifest.inputs]
-    text = json.dumps([settings, inputs, manifest.settings, decided_by_rounds(study)], sort_keys=True)
+    text = json.dumps([settings, inputs, manifest.settings, decided_by_rounds(study, coding)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def last_result(study: Study) -> tuple[FunnelResult, bool] | None:
-    """What the funnel found last, and whether that still holds; None where it has not run."""
+def last_result(study: Study, coding: Coding | None = None) -> tuple[FunnelResult, bool] | None:
+    """What the funnel found last, and whether that still holds; None where it has not run.
+
+    Where the study's journal is open already, it is not read from its beginning.
+    """
     path = study.funnel_folder / RESULT
     if not path.exists():
         return None
     try:
-        return _read_result(study, json.loads(path.read_text("utf-8")))
+        return _read_result(study, json.loads(path.read_text("utf-8")), coding)
     except (ValueError, KeyError, TypeError):
         raise StateError(f"{path} is damaged: run `quaestor funnel` again") from None
 
 
-def _read_result(study: Study, document: dict[str, Any]) -> tuple[FunnelResult, bool]:
+def _read_result(study: Study, document: dict[str, Any], coding: Coding | None) -> tuple[FunnelResult, bool]:
     raw = document["result"]
     steps = tuple(
         StepResult(**{**step, **{side: tuple(Example(**{**one, "tags": tuple(one["tags"])}) for one in step[side])
@@ -296,7 +299,7 @@ def _read_result(study: Study, document: dict[str, Any]) -> tuple[FunnelResult, 
     )  # fmt: skip
     result = FunnelResult(**{**raw, "steps": steps, "pending": tuple(raw["pending"])})
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
-    return result, manifest is not None and document["fingerprint"] == fingerprint(study, manifest)
+    return result, manifest is not None and document["fingerprint"] == fingerprint(study, manifest, coding)
 
 
 def step_number(study: Study, name: str) -> int:
@@ -307,10 +310,10 @@ def step_number(study: Study, name: str) -> int:
     return names.index(name)
 
 
-def fell_file(study: Study) -> Path:
+def fell_file(study: Study, coding: Coding | None = None) -> Path:
     """Where it is noted at which step each item fell out."""
     path = study.funnel_folder / FELL
-    found = last_result(study)
+    found = last_result(study, coding)
     if found is None or not path.exists():
         raise StateError("the funnel has not run yet: run `quaestor funnel` first")
     if not found[1]:

@@ -18,6 +18,7 @@ from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_left_out, read_questions
 from quaestor.corpus.records import Example, StepResult
+from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.funnel import SHOWN, example_of, fell_file, last_result, link_of, number_of, step_number
 
@@ -75,11 +76,11 @@ def write_items(items: list[Example], path: Path) -> None:
     write_whole(path, text.getvalue().encode("utf-8"))
 
 
-def way_of(study: Study, item: str) -> dict[str, Any]:
+def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, Any]:
     """What happened to one item: the steps it passed, where it fell out, and where it came from."""
     steps = study.settings.funnel.steps
-    table = pq.read_table(fell_file(study), filters=[("item", "=", item)])
-    last = last_result(study)
+    table = pq.read_table(fell_file(study, coding), filters=[("item", "=", item)])
+    last = last_result(study, coding)
     ready = len(last[0].steps) if last else len(steps)
     if table.num_rows:
         number = int(pc.max(table.column("fell_at")).as_py())

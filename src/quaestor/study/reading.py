@@ -1,22 +1,19 @@
-"""The texts of items for those who rate them: fetched many at a time, kept for a while."""
+"""An item as somebody reads it, from evidence."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import ibis
+import ibis.expr.types as ir
 
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_answers, read_questions
+from quaestor.corpus.records import Manifest
 from quaestor.study.folder import Study
 from quaestor.study.funnel import link_of
 
-BATCH, KEPT = 60, 3_000
-"""Items fetched together, since one costs as much as sixty; and items kept."""
 _LONGEST = 60_000
 
 
@@ -38,25 +35,6 @@ class Reading:
     """The accepted answer, where there is one."""
 
 
-class ReadingRoom:
-    """What raters read, fetched ahead; safe for many threads."""
-
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        self._known: OrderedDict[str, Reading] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, item: str, ahead: Sequence[str] = ()) -> Reading:
-        """An item, and those that come after it fetched along."""
-        with self._lock:
-            if item not in self._known:
-                wanted = [item, *(one for one in ahead[:BATCH] if one not in self._known)]
-                self._known.update(readings_of(self._study, wanted))
-                while len(self._known) > KEPT:
-                    self._known.popitem(last=False)
-            return self._known.get(item) or Reading(item, item)
-
-
 def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:
     """Items with their accepted answers; an id that evidence does not hold is missing."""
     evidence = study.evidence_of(study.funnel_source())
@@ -65,21 +43,36 @@ def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:
         return {}
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
-        questions = read_questions(connection, evidence)
-        questions = questions.mutate(item=item_id(questions, manifest.site))
-        chosen = ibis.memtable({"item": sorted(set(items))}, schema={"item": "string"})
-        rows = questions.semi_join(chosen, "item")
-        answers = read_answers(connection, evidence)
-        if answers is not None and "accepted_answer_id" in questions.columns:
-            texts = answers.select(_answer_id=answers.id, answer_body=answers.body)
-            rows = rows.left_join(texts, rows.accepted_answer_id == texts._answer_id).drop("_answer_id")
-        found = rows.to_pyarrow().to_pylist()
-    # The address of an invented post is that of another's.
-    linked = "posts" in manifest.tables and not any("synthetic" in note.casefold() for note in manifest.notes)
-    return {row["item"]: _reading(row, linked) for row in found}
+        questions = _chosen(read_questions(connection, evidence), manifest.site, items)
+        found = questions.to_pyarrow().to_pylist()
+        accepted = [row["accepted_answer_id"] for row in found if row.get("accepted_answer_id")]
+        answers = read_answers(connection, evidence) if accepted else None
+        if answers is not None:
+            texts = answers.filter(answers.id.isin(accepted)).select("id", "body").to_pyarrow().to_pylist()
+            bodies = {text["id"]: text["body"] for text in texts}
+            found = [{**row, "answer_body": bodies.get(row["accepted_answer_id"])} for row in found]
+    linked = is_linked(manifest)
+    return {row["item"]: reading_of(row, linked) for row in found}
 
 
-def _reading(row: dict[str, object], linked: bool) -> Reading:
+def is_linked(manifest: Manifest) -> bool:
+    """Whether items have an address in the world: that of an invented post is another's."""
+    return "posts" in manifest.tables and not any("synthetic" in note.casefold() for note in manifest.notes)
+
+
+def _chosen(questions: ir.Table, site: str, items: Sequence[str]) -> ir.Table:
+    """Some questions, by number where they have one: then most of a large file need not be read."""
+    if "item" in questions.columns:
+        return questions.filter(questions.item.isin(sorted(set(items))))
+    start = f"{site}/question/"
+    numbers = {item.removeprefix(start) for item in items if item.startswith(start)}
+    wanted = sorted(int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19)
+    rows = questions.filter(questions.id.isin(wanted)) if wanted else questions.filter(False)
+    return rows.mutate(item=item_id(rows, site))
+
+
+def reading_of(row: dict[str, object], linked: bool) -> Reading:
+    """A row of evidence as somebody reads it."""
     created = row.get("creation_date")
     number = row.get("owner_user_id")
     tags = row.get("tags")

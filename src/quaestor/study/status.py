@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from quaestor.coding.state import State
 from quaestor.corpus.evidence import read_manifest
-from quaestor.study.coding_status import Stage, coding_stages
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.coding_status import Next, Stage, coding_way, gates_of
 from quaestor.study.folder import Study
+from quaestor.study.journal import has_journal
 from quaestor.study.sources import what_changed
 
 _MANY_REJECTED = 0.05
@@ -21,17 +24,37 @@ class Status:
     next: str
 
 
-def study_status(study: Study) -> Status:
-    """Look at what is there; nothing is computed."""
+def study_status(study: Study, coding: Coding | None = None) -> Status:
+    """Look at what is there; nothing is computed but what a round had to reach."""
+    return status_and_next(study, coding)[0]
+
+
+def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -> tuple[Status, Next | None]:
+    """The same with the next thing to do, where that is done in the rounds or the codebook.
+
+    Who does not wait is told of a large round that its agreement is being worked out.
+    """
+    if coding is None and has_journal(study):
+        with open_coding(study) as opened:
+            return status_and_next(study, opened, wait=wait)
     sources = [_source(study, name) for name in study.settings.sources]
-    funnel = _funnel(study)
-    coding, coding_next = coding_stages(study)
-    following = _next(study, sources, funnel) or coding_next
-    return Status(
+    funnel = _funnel(study, coding)
+    stages, then = _coding(study, coding, wait)
+    before = _next(study, sources, funnel)
+    status = Status(
         study.settings.study.title or study.settings.study.name,
-        (*sources, funnel, *coding),
-        following or "quaestor serve, to look at what each step kept and dropped",
+        (*sources, funnel, *stages),
+        before or (then.command if then else "quaestor serve, to look at what each step kept and dropped"),
     )
+    return status, None if before else then
+
+
+def _coding(study: Study, coding: Coding | None, wait: bool) -> tuple[list[Stage], Next | None]:
+    if coding is None:
+        return coding_way(study, State(), {})
+    gates = gates_of(coding, wait=wait)
+    with coding.looking() as state:
+        return coding_way(study, state, gates)
 
 
 def _source(study: Study, name: str) -> Stage:
@@ -52,13 +75,13 @@ def _source(study: Study, name: str) -> Stage:
     return Stage(f"source {name}", "none", f"{path} does not exist")
 
 
-def _funnel(study: Study) -> Stage:
+def _funnel(study: Study, coding: Coding | None) -> Stage:
     steps = study.settings.funnel.steps
     if not steps:
         return Stage("funnel", "none", "no steps in study.toml")
     from quaestor.study.funnel import last_result
 
-    found = last_result(study) if study.settings.sources else None
+    found = last_result(study, coding) if study.settings.sources else None
     if found is None:
         return Stage("funnel", "waiting", f"{len(steps)} steps, not run yet")
     result, holds = found

@@ -1,0 +1,81 @@
+"""A study kept open for as long as pages are served: its file read anew when it changed, its journal opened once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from quaestor.base.errors import StateError
+from quaestor.coding.state import State
+from quaestor.study.coding import Coding
+from quaestor.study.desk import Desk
+from quaestor.study.folder import Study, open_study
+from quaestor.study.journal import has_journal
+
+
+class KeptOpen:
+    """What every page looks at; safe for many threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._study: Study | None = None
+        self._read = (0, 0)
+        self._desk: Desk | None = None
+
+    @property
+    def study(self) -> Study:
+        """The study as its file says now."""
+        with self._lock:
+            return self._current()
+
+    def _current(self) -> Study:
+        file = self._study.file if self._study else None
+        found = file.stat() if file is not None and file.exists() else None
+        seen = (found.st_mtime_ns, found.st_size) if found else (0, 0)
+        if self._study is None or seen != self._read:
+            self._study = open_study(self._folder)
+            found = self._study.file.stat()
+            self._read = (found.st_mtime_ns, found.st_size)
+            if self._desk is not None:
+                self._desk.take_study(self._study)
+        return self._study
+
+    @property
+    def coding(self) -> Coding:
+        """The rounds and the codebook to act on; the journal is made where there is none yet."""
+        return self._opened().coding
+
+    @property
+    def coding_if_any(self) -> Coding | None:
+        """The same for those who only look: none where nobody has acted yet."""
+        return self._opened().coding if self._desk is not None or has_journal(self.study) else None
+
+    @property
+    def desk(self) -> Desk:
+        """For those who rate: a study in which nobody has acted gets no journal by being looked at."""
+        if self._desk is None and not has_journal(self.study):
+            raise StateError("No round has been opened yet: the lead opens rounds.")
+        return self._opened()
+
+    @contextmanager
+    def looking(self) -> Iterator[State]:
+        """The state of coding, and nobody changes it meanwhile; an empty one where nobody has acted yet."""
+        coding = self.coding_if_any
+        with coding.looking() if coding else nullcontext(State()) as state:
+            yield state
+
+    def _opened(self) -> Desk:
+        with self._lock:
+            study = self._current()
+            if self._desk is None:
+                self._desk = Desk(study)
+            return self._desk
+
+    def close(self) -> None:
+        with self._lock:
+            if self._desk is not None:
+                self._desk.close()
+                self._desk = None

@@ -1,0 +1,160 @@
+"""The texts of a round's items on a shelf, each at hand by its id: from evidence a few cost as much as very many.
+
+A shelf is filled beside those who read, and holds nothing that evidence does not: it can be thrown away at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import ibis
+import pyarrow as pa
+
+from quaestor.corpus.engine import engine
+from quaestor.corpus.evidence import read_manifest
+from quaestor.corpus.questions import item_id, read_answers, read_questions
+from quaestor.corpus.records import Manifest
+from quaestor.study.beside import Beside, Tell
+from quaestor.study.folder import Study, open_study
+from quaestor.study.reading import Reading, is_linked, reading_of
+
+_FILE = "texts.db"
+_BATCH, _ROWS = 20_000, 1_000
+"""Items of one pass over evidence, and rows written together."""
+_MOST_ASKED = 500
+_FEW = 5_000
+"""Items that are read sooner than a process starts."""
+
+
+class Shelf:
+    """The texts that are at hand; safe for many threads."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._lock = threading.Lock()
+        self._path = self._place()
+        self._ending = threading.Event()
+        self._filling: dict[str, threading.Thread] = {}
+        self._beside: list[Beside] = []
+
+    def _place(self) -> Path | None:
+        """A file named after the evidence it was filled from; texts of other evidence are not looked at."""
+        manifest = read_manifest(self._study.evidence_of(self._study.funnel_source()))
+        if manifest is None:
+            return None
+        made = json.dumps([manifest.made, [asdict(one) for one in manifest.inputs]])
+        return self._study.funnel_folder / "texts" / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
+
+    def find(self, items: Sequence[str]) -> dict[str, Reading]:
+        """Those that are at hand."""
+        if self._path is None or not self._path.exists():
+            return {}
+        found = {}
+        try:
+            with closing(_opened(self._path)) as connection:
+                for start in range(0, len(items), _MOST_ASKED):
+                    asked = list(items[start : start + _MOST_ASKED])
+                    marks = ", ".join("?" * len(asked))
+                    for item, text in connection.execute(
+                        f"SELECT item, text FROM texts WHERE item IN ({marks})",  # noqa: S608 - marks alone
+                        asked,
+                    ):
+                        found[item] = _taken(text)
+        except (sqlite3.Error, ValueError, TypeError):  # a shelf that is no good is as good as none
+            return {}
+        return found
+
+    def fill(self, name: str, items: Sequence[str]) -> None:
+        """Put a round's items on the shelf, beside those who work; begun once."""
+        with self._lock:
+            if name in self._filling or self._path is None or self._ending.is_set():
+                return
+            thread = threading.Thread(target=self._fill, args=(self._path, items), name="texts", daemon=True)
+            self._filling[name] = thread
+            thread.start()
+
+    def _fill(self, path: Path, items: Sequence[str]) -> None:
+        if len(items) <= _FEW:
+            with suppress(sqlite3.Error, OSError):  # raters go on without it, a little slower
+                fill_shelf(self._study, path, items, self._go_on)
+            return
+        beside = Beside(_fill_beside, self._study.root, path, tuple(items))
+        self._beside.append(beside)
+        for _ in beside.told():
+            pass
+
+    def _go_on(self) -> bool:
+        return not self._ending.is_set()
+
+    def wait(self) -> None:
+        """Until everything that was begun is done."""
+        for thread in list(self._filling.values()):
+            thread.join()
+
+    def close(self) -> None:
+        self._ending.set()
+        for beside in self._beside:
+            beside.stop()
+        self.wait()
+
+
+def fill_shelf(study: Study, path: Path, items: Sequence[str], go_on: Callable[[], bool]) -> None:
+    """What is not on the shelf yet, part by part; what was put there stays whenever it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(_opened(path)) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID")
+        connection.commit()
+        known = {item for (item,) in connection.execute("SELECT item FROM texts")}
+        missing = [item for item in items if item not in known]
+        for readings in _read(study, missing):
+            if not go_on():
+                return
+            rows = [(one.item, json.dumps(asdict(one), ensure_ascii=False)) for one in readings]
+            connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", rows)
+            connection.commit()
+
+
+def _fill_beside(root: Path, path: Path, items: Sequence[str], tell: Tell) -> None:
+    fill_shelf(open_study(root), path, items, lambda: True)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")  # nothing here is worth waiting for the disk
+    return connection
+
+
+def _taken(text: str) -> Reading:
+    raw = json.loads(text)
+    return Reading(**{**raw, "tags": tuple(raw["tags"])})
+
+
+def _read(study: Study, items: Sequence[str]) -> Iterator[list[Reading]]:
+    """Many items with their accepted answers, in a few passes and in parts."""
+    evidence = study.evidence_of(study.funnel_source())
+    manifest: Manifest | None = read_manifest(evidence)
+    if manifest is None or not items:
+        return
+    linked = is_linked(manifest)
+    with engine(study.funnel_folder) as connection:
+        questions = read_questions(connection, evidence)
+        if "item" not in questions.columns:
+            questions = questions.mutate(item=item_id(questions, manifest.site))
+        answers = read_answers(connection, evidence)
+        with_answers = answers is not None and "accepted_answer_id" in questions.columns
+        for start in range(0, len(items), _BATCH):
+            chosen = ibis.memtable(pa.table({"item": list(items[start : start + _BATCH])}))
+            rows = questions.semi_join(chosen, "item")
+            if answers is not None and with_answers:
+                texts = answers.select(_answer_id=answers.id, answer_body=answers.body)
+                rows = rows.left_join(texts, rows.accepted_answer_id == texts._answer_id).drop("_answer_id")
+            for batch in rows.to_pyarrow().to_batches(max_chunksize=_ROWS):
+                yield [reading_of(row, linked) for row in batch.to_pylist()]

@@ -1,0 +1,65 @@
+"""A rater's place is kept up rating by rating, and says at every moment what the whole view says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acting import FACETS, ITEMS, Table, try_something
+from quaestor.base.errors import StateError
+from quaestor.coding.progress import Progress
+from quaestor.coding.views import rater_place, rater_view
+
+RATERS = ["first", "second", "third"]
+
+
+def assert_same(table: Table, rater: str) -> None:
+    if table.state.round("main").seat_of(rater) is None:
+        return
+    view, place = rater_view(table.state, "main", rater), rater_place(table.state, "main", rater)
+    progress = place.progress
+    assert tuple(progress) == view.items
+    assert progress.done == len(view.items) - len(view.left)
+    assert tuple(progress.waiting_from(0)) == view.left
+    for turn, item in enumerate(view.items):
+        assert progress.turn_of(item) == turn
+        assert progress.item(turn) == item
+        assert place.rating(item) == view.ratings.get(item)
+        assert place.proposals(item) == view.proposals.get(item, {})
+        behind = [one for one in (*view.items[turn:], *view.items[:turn]) if one in view.left]
+        assert list(progress.waiting_from(turn)) == behind
+        assert progress.some_from(turn, 2) == list(view.items[turn : turn + 2])
+    assert progress.turn_of("elsewhere") == -1
+    assert sorted(one.item for one in place.recent(len(ITEMS))) == sorted(view.ratings)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0, 2, 3]), st.sampled_from([0.0, 0.5, 1.0]))
+def test_a_place_kept_up_says_what_the_view_says(seed: int, set_size: int, overlap: float) -> None:
+    dice = random.Random(seed)
+    table = Table()
+    table.codebook()
+    table.open(items=ITEMS, facets=FACETS, set_size=set_size, overlap=overlap)
+    for _ in range(25):
+        try_something(table, dice, RATERS)
+        for rater in RATERS:
+            assert_same(table, rater)
+
+
+def test_who_does_not_rate_in_a_round_has_no_place_in_it() -> None:
+    table = Table()
+    table.open()
+    with pytest.raises(StateError, match="does not rate"):
+        rater_place(table.state, "main", "lead")
+
+
+def test_items_that_wait_come_round_after_the_last_turn() -> None:
+    items = ("a", "b", "c", "d")
+    progress = Progress(items, {item: place for place, item in enumerate(items)}, ("d", "b", "a"))
+    progress.rated("b")
+    progress.rated("c")  # not among theirs
+    assert list(progress.waiting_from(1)) == ["a", "d"]
+    assert (progress.done, len(progress)) == (1, 3)

@@ -1,0 +1,88 @@
+"""A study kept open: its file is read anew when it changed, and many may look and act at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import StateError
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import open_by_name
+from small_study import small_study
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return small_study(tmp_path / "study")
+
+
+@pytest.fixture
+def opened(study: Study) -> Iterator[KeptOpen]:
+    kept = KeptOpen(study.root)
+    yield kept
+    kept.close()
+
+
+def test_looking_makes_no_journal(opened: KeptOpen, study: Study) -> None:
+    with opened.looking() as state:
+        assert state.rounds == {}
+    assert opened.coding_if_any is None
+    with pytest.raises(StateError, match="the lead opens rounds"):
+        _ = opened.desk
+    assert not (study.root / "study.db").exists()
+
+
+def test_a_changed_study_file_is_read_anew_by_all(opened: KeptOpen, study: Study) -> None:
+    coding = opened.coding
+    assert opened.study is opened.study
+    text = study.file.read_text("utf-8")
+    study.file.write_text(f'{text}\n[families]\nnew = ["newer"]\n' if "[families]" not in text else f"{text}\n# more\n")
+    before = coding.study
+    assert opened.study is not before
+    assert coding.study is opened.study
+
+
+def test_what_another_process_records_is_seen(opened: KeptOpen, study: Study) -> None:
+    assert opened.coding.state.rounds == {}
+    open_by_name(study, "pilot", None)
+    with opened.looking() as state:
+        assert "pilot" in state.rounds
+
+
+def test_many_look_while_others_rate(opened: KeptOpen, study: Study) -> None:
+    """Whoever walks through the ratings meets a state that stands still."""
+    open_by_name(study, "pilot", None)
+    coding = opened.coding
+    items = coding.state.rounds["pilot"].plan.items
+
+    def look() -> None:
+        for _ in range(200):
+            with opened.looking() as state:
+                for given in state.rounds["pilot"].ratings.values():
+                    for _item in given:
+                        pass
+
+    def give(rater: str) -> None:
+        for item in items:
+            rate(coding, "pilot", rater, item, {"relevance": "keep"})
+
+    def act_after_looking(rater: str) -> None:
+        for item in items:
+            with open_coding(coding) as held:
+                assert held is coding
+                rate(held, "pilot", rater, item, {"relevance": "exclude: crash"})
+
+    with ThreadPoolExecutor(4) as pool:
+        works = [pool.submit(look), pool.submit(look), pool.submit(give, "rater-1")]
+        for work in [*works, pool.submit(act_after_looking, "rater-2")]:
+            work.result(timeout=60)
+    assert {rater: len(given) for rater, given in coding.state.rounds["pilot"].ratings.items()} == {
+        "rater-1": len(items),
+        "rater-2": len(items),
+    }
