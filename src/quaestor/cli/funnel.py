@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -86,6 +86,17 @@ def items(
     ] = None,
     step: Annotated[str | None, typer.Option(help="List the items that this step kept.")] = None,
     dropped: Annotated[bool, typer.Option("--dropped", help="… or dropped.")] = False,
+    search: Annotated[
+        str, typer.Option(metavar="WORDS", help='List items with these words; `"in a row"`, `begin*`, `-without`.')
+    ] = "",
+    tag: Annotated[str, typer.Option(help="… with this tag.")] = "",
+    year: Annotated[int | None, typer.Option(min=1, max=9999, help="… of this year.")] = None,
+    code: Annotated[str, typer.Option(help="… decided to be this code, or one below it, or this answer.")] = "",
+    facet: Annotated[str, typer.Option(help="… decided, or disagreed about, on this facet.")] = "",
+    round: Annotated[str, typer.Option(help="… in this round.")] = "",
+    disagreement: Annotated[
+        str, typer.Option(metavar="WHICH", help="… on which raters differ: any, open or settled.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
     out: Annotated[Path | None, typer.Option(help="Write all of them to this CSV file.")] = None,
     study: StudyOption = None,
@@ -96,6 +107,10 @@ def items(
     Examples:
 
         quaestor items --step "how-to in the title" --dropped
+
+        quaestor items --search '"custom layer" sav* -keras' --year 2017
+
+        quaestor items --code training --disagreement settled --out settled.csv
 
         quaestor items --cell 3:D1:tensorflow
 
@@ -113,8 +128,14 @@ def items(
     if cell is not None:
         _items_of_cell(opened, cell, limit, out, json)
         return
+    if search or tag or year is not None or code or facet or round or disagreement:
+        side = "dropped" if dropped else ""
+        asked = {"words": search, "tag": tag, "year": year, "code": code, "facet": facet, "round": round}
+        asked |= {"disagreement": disagreement, "step": step or "", "side": side}
+        _items_found(opened, asked, limit, out, json)
+        return
     if step is None:
-        raise InputError('name an item, a cell or a step: quaestor items --step "not closed" [--dropped]')
+        raise InputError('name an item, a cell, a step or words: quaestor items --step "not closed" [--dropped]')
     _, result = step_result(opened, step)
     rows = items_of_step(opened, step, dropped=dropped, limit=None if out else limit)
     if out is not None:
@@ -130,6 +151,31 @@ def items(
         missing = len(rows) < limit or out is not None
         why = "the others were left out when the dump was read by tag" if missing else "--limit N for more"
         errors().print(f"{number(len(rows))} of {number(total)} shown; {why}", soft_wrap=True)
+
+
+def _items_found(opened: Study, asked: dict[str, Any], limit: int, out: Path | None, as_json: bool) -> None:
+    from rich.markup import escape
+
+    from quaestor.study.search.at_once import items_found, write_found
+    from quaestor.study.search.wanted import Wanted
+
+    wanted = Wanted(**asked).checked()
+    with errors().status("Searching …"):
+        if out is not None:
+            write_found(opened, wanted, out)
+        result = items_found(opened, wanted, limit)
+    for why in result.unseen:
+        errors().print(f"Left out: {why}", soft_wrap=True, markup=False)
+    if out is not None:
+        errors().print(f"{number(result.total)} items written to {out}", soft_wrap=True)
+        return
+    if as_json:
+        print_json([row.as_json() for row in result.rows])
+    else:
+        for row in result.rows:
+            console().print(f"{escape(row.item)}  {escape(row.plain_title)}", soft_wrap=True)
+    if len(result.rows) < result.total:
+        errors().print(f"{number(len(result.rows))} of {number(result.total)} shown; --limit N for more")
 
 
 def _show_way(opened: Study, item: str, as_json: bool) -> None:

@@ -18,8 +18,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
 _KIND = 0x51506C65
-_VERSION = 1
-_TABLES = """
+_FIRST = """
 CREATE TABLE accounts (
     name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL, made TEXT NOT NULL
 );
@@ -39,6 +38,16 @@ CREATE INDEX sessions_of_invitation ON sessions (invitation);
 CREATE TABLE attempts (number INTEGER PRIMARY KEY, subject TEXT NOT NULL, made TEXT NOT NULL);
 CREATE INDEX attempts_of_subject ON attempts (subject, made);
 """
+_FILTERS = """
+CREATE TABLE filters (
+    number INTEGER PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (name) ON DELETE CASCADE,
+    name TEXT NOT NULL, query TEXT NOT NULL, made TEXT NOT NULL,
+    UNIQUE (account, name)
+);
+"""
+_UPGRADES = (_FIRST, _FILTERS)
+"""What leads from each version of the file to the next; one is only ever added at the end."""
 
 
 class PeopleFile:
@@ -101,13 +110,15 @@ class PeopleFile:
             tables = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if kind != _KIND and tables:
                 raise InputError(f"{self.path} is a database of another program: move it away")
-            if version > _VERSION:
+            if version > len(_UPGRADES):
                 raise InputError(f"{self.path} was made by a newer Quaestor: install that one")
-            if not tables:
-                for statement in _TABLES.split(";\n"):
+            reached = version if tables else 0
+            for upgrade in _UPGRADES[reached:]:
+                for statement in upgrade.split(";\n"):
                     self._writer.execute(statement)
+            if reached < len(_UPGRADES):
                 self._writer.execute(f"PRAGMA application_id = {_KIND}")
-                self._writer.execute(f"PRAGMA user_version = {_VERSION}")
+                self._writer.execute(f"PRAGMA user_version = {len(_UPGRADES)}")
         except BaseException:
             self._writer.execute("ROLLBACK")
             raise

@@ -1,0 +1,184 @@
+"""All that happened to one item, as far as the viewer may see: evidence, funnel, rounds, ratings, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.coding.answers import written
+from quaestor.coding.records import Codebook, Comment, Decision, Rating
+from quaestor.coding.state import RoundState
+from quaestor.publish.handbook.addresses import page_names
+from quaestor.study.coding import Coding
+from quaestor.study.folder import Study
+from quaestor.study.items import way_of
+from quaestor.study.reading import Reading, readings_of
+from quaestor.study.search.outcomes import Answer, Outcomes, in_words
+from quaestor.study.search.question import looking
+from quaestor.study.sight import ASKER, Sight, Viewer, raters_of
+
+RATING, COMMENT, TIE, DECISION = "rating", "comment", "tie-breaker's comment", "decision"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that somebody said about the item, on record."""
+
+    what: str
+    time: str
+    who: str
+    said: tuple[tuple[str, str], ...] = ()
+    """Facet and answer, in words."""
+    text: str = ""
+    how: str = ""
+    decision: str = ""
+    """Of a decision: what finds the items with the same answer."""
+    handbook: str = ""
+    """Of a decision: the page of its code, from the root of the handbook, where it is published."""
+    unsure: tuple[str, ...] = ()
+    superseded: bool = False
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class RoundPart:
+    """What one round has on record about the item."""
+
+    round: str
+    kind: str
+    status: str
+    opened: str = ""
+    closed: str = ""
+    events: tuple[Event, ...] = ()
+    unseen: str = ""
+    """Why there may be more than is shown."""
+
+
+@dataclass(frozen=True)
+class ItemHistory:
+    """An item and its way through the study."""
+
+    item: str
+    reading: Reading | None
+    """None where evidence holds only that it was left out."""
+    way: Mapping[str, Any] | None
+    no_way: str = ""
+    """Why its way through the funnel cannot be told."""
+    decided: tuple[Answer, ...] = ()
+    rounds: tuple[RoundPart, ...] = ()
+
+
+def history_of(study: Study, coding: Coding | None, item: str, viewer: Viewer) -> ItemHistory:
+    """Raises StateError where there is no such item."""
+    reading = readings_of(study, [item]).get(item)
+    if reading is not None and reading.author and not viewer.sees_names:
+        reading = replace(reading, author=ASKER)
+    way, no_way = None, ""
+    try:
+        way = way_of(study, item, coding)
+    except StateError as refusal:
+        if reading is None:
+            raise
+        no_way = str(refusal)
+    with looking(coding) as state:
+        sight = Sight(state, study.settings.study.lead, viewer)
+        decided = Outcomes(sight).about(item)
+        rounds = rounds_of(study, sight, item)
+    return ItemHistory(item, reading, way, no_way, decided, rounds)
+
+
+def rounds_of(study: Study, sight: Sight, item: str) -> tuple[RoundPart, ...]:
+    """The rounds that had the item, in the order in which they were opened, then published decisions."""
+    state = sight.state
+    found = [_part(study, sight, one, item) for one in state.rounds.values() if item in _members(one)]
+    for name, published in state.published.items():
+        made = [one for (about, _), one in published.items() if about == item]
+        if made:
+            events = tuple(_decision(study, sight, name, one, last=True) for one in made)
+            found.append(RoundPart(name, "published", "published", closed=made[-1].time, events=events))
+    return tuple(found)
+
+
+def _members(one: RoundState) -> frozenset[str]:
+    if "members" not in one.memory:
+        one.memory["members"] = frozenset(one.plan.items)
+    found: frozenset[str] = one.memory["members"]
+    return found
+
+
+def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundPart:
+    name = one.plan.round
+    no_ratings, no_decisions = sight.why_no_ratings(name), sight.why_no_decisions(name)
+    book = sight.state.history.at(one.plan.codebook)
+    seen = [rater for rater in raters_of(one) if not no_ratings or rater == sight.viewer.name]
+    given = [(rating, rating is ratings[-1]) for rater in seen if (ratings := one.ratings.get(rater, {}).get(item))
+             for rating in ratings]  # fmt: skip
+    numbered = [(rating.number, _rating(sight, name, book, rating, counts)) for rating, counts in given]
+    if not no_ratings:
+        numbered += [(said.number, _comment(sight, name, said, COMMENT)) for said in one.comments if said.item == item]
+        ties = [one.tie_comments.get((item, facet.id)) for facet in one.plan.facets]
+        numbered += [(said.number, _comment(sight, name, said, TIE)) for said in ties if said is not None]
+    if not no_decisions:
+        for facet in one.plan.facets:
+            made = one.decisions.get((item, facet.id), [])
+            numbered += [(each.number, _decision(study, sight, name, each, last=each is made[-1])) for each in made]
+    events = tuple(event for _, event in sorted(numbered, key=lambda pair: pair[0]))
+    why = no_ratings or no_decisions
+    return RoundPart(name, one.plan.kind, one.status, one.opened, one.closed, events, why)
+
+
+def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> Event:
+    asked = [facet.id for facet in sight.state.round(name).plan.facets if facet.id in rating.answers]
+    said = tuple((facet, _words(book, rating.answers[facet])) for facet in asked)
+    return Event(
+        RATING,
+        rating.time,
+        sight.shown(name, rating.rater),
+        said,
+        sight.text(name, rating.memo),
+        unsure=rating.unsure,
+        superseded=not counts,
+        simulated=rating.simulated,
+    )
+
+
+def _words(book: Codebook, answer: Any) -> str:
+    if isinstance(answer, list | tuple):
+        return "; ".join(_words(book, one) for one in answer)
+    return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else written(answer)
+
+
+def _comment(sight: Sight, name: str, comment: Comment, what: str) -> Event:
+    said = ((comment.facet, written(comment.answer)),) if comment.answer is not None else ()
+    text = sight.text(name, comment.text)
+    return Event(what, comment.time, sight.shown(name, comment.actor), said, text, simulated=comment.simulated)
+
+
+def _decision(study: Study, sight: Sight, name: str, made: Decision, *, last: bool) -> Event:
+    state = sight.state
+    answer = in_words(state, state.history.latest, made)
+    code = answer.decision.partition(":")[2]
+    return Event(
+        DECISION,
+        made.time,
+        sight.shown(name, made.actor),
+        ((made.facet, answer.words),),
+        sight.text(name, made.reason) or made.source,
+        made.how,
+        answer.decision,
+        _handbook_page(study, state.history.latest, code),
+        superseded=not last,
+        simulated=made.simulated,
+    )
+
+
+def _handbook_page(study: Study, book: Codebook, code: str) -> str:
+    """Where the handbook explains a code, if it has been published and does."""
+    if code not in book.codes:
+        return ""
+    facet = book.codes[code].facet
+    name = page_names(one.id for one in book.codes.values() if one.active and one.facet == facet).get(code, "")
+    page = f"codes/{name}.html"
+    return page if name and (study.published / "handbook" / page).is_file() else ""

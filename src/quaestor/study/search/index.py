@@ -1,0 +1,229 @@
+"""The full-text index of all items that the funnel looked at: one file, built aside and put in place whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+import pyarrow.parquet as pq
+from ibis.backends.duckdb import Backend
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.files import fsync, sole_user
+from quaestor.corpus.engine import engine
+from quaestor.corpus.questions import read_questions
+from quaestor.study.folder import Study
+from quaestor.study.funnel import FELL, RESULT, number_of
+
+Tell = Callable[[str, int, int], None]
+FILE, WHAT = "search.db", "search index"
+PATIENCE = 10.0
+"""Seconds that one question to the index may take."""
+_FORMAT = 1
+_BATCH = 10_000
+_LONGEST = 100_000
+"""Characters of a text that are indexed; a page shows an item whole all the same."""
+TOKENS = "tokenize = 'unicode61 remove_diacritics 2'"
+"""What a word is."""
+_TABLES = """
+CREATE TABLE about (key TEXT NOT NULL);
+CREATE TABLE items (
+    number INTEGER PRIMARY KEY, item TEXT NOT NULL, title TEXT NOT NULL, created TEXT NOT NULL, year INTEGER,
+    score INTEGER, views INTEGER, tags TEXT NOT NULL, author TEXT NOT NULL, fell_at INTEGER NOT NULL
+);
+CREATE TABLE tagged (tag TEXT NOT NULL COLLATE NOCASE, number INTEGER NOT NULL);
+CREATE VIRTUAL TABLE texts USING fts5(title, body, tags, TOKENS);
+INSERT INTO texts (texts, rank) VALUES ('hashsize', 33554432);
+"""
+_INDEXES = """
+CREATE UNIQUE INDEX items_by_item ON items (item);
+CREATE INDEX items_by_year ON items (year);
+CREATE INDEX items_by_fell_at ON items (fell_at, year);
+CREATE INDEX items_by_created ON items (created);
+CREATE INDEX items_by_score ON items (score);
+CREATE INDEX items_by_views ON items (views);
+CREATE INDEX tagged_by_tag ON tagged (tag, number);
+CREATE INDEX tagged_by_number ON tagged (number, tag);
+CREATE TABLE tag_counts AS SELECT tag, count(*) AS items FROM tagged GROUP BY tag;
+"""
+# What looks like a tag of HTML, but not `a < b`; then what it wrote in another way, the ampersand last.
+_MARKUP = r"<!--[^>]*-->|</?[A-Za-z][^<>]*>"
+_WRITTEN = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&"))
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index that fits what the funnel found last."""
+
+    path: Path
+    key: str
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one question; it gives up, in a sentence, before it keeps others waiting."""
+        deadline = time.monotonic() + PATIENCE
+        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
+            try:
+                yield connection
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                    raise
+                raise InputError("this search takes too long: add a word, or write one out") from None
+
+
+def index_folder(study: Study) -> Path:
+    return study.funnel_folder / "search"
+
+
+def ready_index(study: Study) -> Index | None:
+    """The index, where there is one that fits what the funnel found last."""
+    key = key_of(study)
+    path = index_folder(study) / FILE
+    if not path.is_file():
+        return None
+    try:
+        with Index(path, key).reading() as connection:
+            made = connection.execute("SELECT key FROM about").fetchone()
+    except sqlite3.Error:  # a file that is no index is as good as none
+        return None
+    return Index(path, key) if made == (key,) else None
+
+
+def key_of(study: Study) -> str:
+    """Changes with every result of the funnel."""
+    try:
+        found = (study.funnel_folder / RESULT).read_bytes()
+    except FileNotFoundError:
+        raise StateError("the funnel has not run yet: run `quaestor funnel` first") from None
+    return hashlib.sha256(f"{_FORMAT}/".encode() + found).hexdigest()
+
+
+def items_to_index(study: Study) -> int:
+    fell = study.funnel_folder / FELL
+    return int(pq.read_metadata(fell).num_rows) if fell.exists() else 0
+
+
+def build_index(study: Study, tell: Tell) -> Index:
+    """Build the index where there is none that fits; `tell` hears how far it is, and may end it by raising.
+
+    An interrupted build leaves nothing; the index that was there is used until the new one is whole.
+    """
+    ready = ready_index(study)
+    if ready is not None:
+        return ready
+    folder = index_folder(study)
+    folder.mkdir(parents=True, exist_ok=True)
+    with sole_user(folder, f"the {WHAT}"):
+        ready = ready_index(study)  # another process may have made it just now
+        if ready is not None:
+            return ready
+        key, aside, texts = key_of(study), folder / f".{FILE}", folder / ".texts.parquet"
+        try:
+            tell(WHAT, 0, 0)
+            _write_texts(study, texts)
+            aside.unlink(missing_ok=True)  # left by a build that was killed
+            _fill(aside, texts, key, tell)
+            fsync(aside)
+            os.replace(aside, folder / FILE)
+            fsync(folder)
+        finally:
+            aside.unlink(missing_ok=True)
+            texts.unlink(missing_ok=True)
+    return Index(folder / FILE, key)
+
+
+def _write_texts(study: Study, path: Path) -> None:
+    fell = study.funnel_folder / FELL
+    if not fell.exists():
+        raise StateError("the funnel has not run yet: run `quaestor funnel` first")
+    with engine(study.funnel_folder) as connection:
+        _texts(study, connection, fell).to_parquet(str(path))
+
+
+def _fill(path: Path, texts: Path, key: str, tell: Tell) -> None:
+    done = 0
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection, pq.ParquetFile(texts) as file:
+        for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
+            connection.execute(f"PRAGMA {setting}").fetchall()
+        connection.executescript(_TABLES.replace("TOKENS", TOKENS))
+        connection.execute("BEGIN")
+        for batch in file.iter_batches(_BATCH):
+            tell(WHAT, done, file.metadata.num_rows)
+            _insert(connection, batch)
+            done += batch.num_rows
+        connection.execute("INSERT INTO about VALUES (?)", (key,))
+        connection.execute("COMMIT")
+        tell(WHAT, done, file.metadata.num_rows)
+        connection.executescript(f"BEGIN;{_INDEXES}COMMIT;ANALYZE;")
+
+
+def _texts(study: Study, connection: Backend, fell_file: Path) -> ir.Table:
+    """What the index holds of each item; a source that lacks a column has nothing in it."""
+    questions = read_questions(connection, study.evidence_of(study.funnel_source()))
+
+    def column(name: str, kind: str) -> ir.Value:
+        known = name in questions.columns and questions[name].type().is_array() == kind.startswith("array")
+        return questions[name].try_cast(kind) if known else ibis.null(kind)
+
+    body = column("body", "string").fill_null("")[:_LONGEST].re_replace(_MARKUP, " ")
+    for found, meant in _WRITTEN:
+        body = body.replace(found, meant)
+    author = ibis.coalesce(
+        column("owner_display_name", "string").nullif(""), "user " + column("owner_user_id", "string"), ""
+    )
+    created = column("creation_date", "timestamp")
+    texts = questions.select(
+        _key=number_of(questions),
+        title=_one_line(column("title", "string").fill_null("")),
+        body=_one_line(body),
+        tags=column("tags", "array<string>"),
+        created=created.strftime("%Y-%m-%d").fill_null(""),
+        year=created.year(),
+        score=column("score", "int64"),
+        views=column("view_count", "int64"),
+        author=_one_line(author),
+    )
+    fell = connection.read_parquet(str(fell_file))
+    return texts.join(fell, texts._key == fell.id).select(
+        "id", "item", "title", "body", "tags", "created", "year", "score", "views", "author", "fell_at"
+    )
+
+
+def _one_line(text: ir.StringValue) -> ir.StringValue:
+    """Without control characters, so that two of them can mark what was found."""
+    return text.re_replace(r"[\x00-\x20\x7f]+", " ").strip()
+
+
+def _insert(connection: sqlite3.Connection, batch: pa.RecordBatch) -> None:
+    # The index takes rows much faster in the order of their numbers.
+    columns: dict[str, list[Any]] = batch.sort_by("id").to_pydict()
+    numbers, titles = columns["id"], columns["title"]
+    tags = [list(dict.fromkeys(one or ())) for one in columns["tags"]]
+    named = [title or item for title, item in zip(titles, columns["item"], strict=True)]
+    connection.executemany(
+        "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        zip(
+            numbers, columns["item"], named, columns["created"], columns["year"], columns["score"], columns["views"],
+            ["\n".join(one) for one in tags], columns["author"], columns["fell_at"], strict=True,
+        ),
+    )  # fmt: skip
+    connection.executemany(
+        "INSERT INTO texts (rowid, title, body, tags) VALUES (?, ?, ?, ?)",
+        zip(numbers, named, columns["body"], [" ".join(one) for one in tags], strict=True),
+    )
+    connection.executemany(
+        "INSERT INTO tagged VALUES (?, ?)",
+        ((tag, number) for number, one in zip(numbers, tags, strict=True) for tag in one),
+    )

@@ -1,0 +1,124 @@
+"""What a reader of a study may see of its rounds; looking here puts nothing on record and opens nobody's eyes.
+
+The lead sees what `coding.views` allows and what is on record as seen, or needs no record. Viewers and reviewers see
+the decisions of closed rounds, and ratings when every disagreement is settled. Everybody sees their own ratings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from quaestor.base.errors import StateError
+from quaestor.coding.decisions import disagreements
+from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.people.roles import Permission, Role, can
+
+ASKER = "asker"
+"""The author of an item, for those who see no names."""
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who looks, and as what."""
+
+    name: str
+    role: Role
+
+    @property
+    def sees_names(self) -> bool:
+        return can(self.role, Permission.SEE_NAMES)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """One viewer before one state of the study."""
+
+    state: State
+    lead: str
+    viewer: Viewer
+
+    def why_no_decisions(self, name: str) -> str:
+        """Why the viewer does not see what a round decided; empty where they do."""
+        if name in self.state.published:
+            return ""
+        if self.state.round(name).status != CLOSED:
+            return f"the round {name} is open: what it decides can be seen when it is closed"
+        return self._why_not(name)
+
+    def why_no_ratings(self, name: str) -> str:
+        """Why the viewer does not see what the raters of a round said; empty where they do."""
+        one = self.state.round(name)
+        if self.viewer.role is Role.LEAD:
+            return self._why_not(name)
+        if one.status != CLOSED or open_disagreements(self.state, name):
+            return f"what the raters said in {name} can be seen when it is closed and every disagreement is settled"
+        return self._why_not(name)
+
+    def why_no_disagreements(self, name: str) -> str:
+        """Why the viewer does not see on which items the raters of a round differ; empty where they do."""
+        if self.state.round(name).status != CLOSED:
+            return f"the round {name} is open: its disagreements can be seen when it is closed"
+        return self.why_no_ratings(name)
+
+    def _why_not(self, name: str) -> str:
+        if self.viewer.role in (Role.RATER, Role.TIE_BREAKER):
+            return f"those who act in {name} see it on its own pages"
+        if self.viewer.role is not Role.LEAD:
+            return ""
+        try:
+            one = require_lead_view(self.state, name, self.viewer.name, self.lead)
+        except StateError as refusal:
+            return str(refusal)
+        if unblinding(self.state, name, self.viewer.name) is None:
+            return ""
+        if one.status == CLOSED:
+            return f"you rated in {name}: open its disagreements to see what others said, which is put on record"
+        return f"the round {name} is open and blind: who looks at it on its own page is on record and cannot rate in it"
+
+    def shown(self, name: str, actor: str) -> str:
+        """How somebody who acted in a round is called before this viewer."""
+        if actor == self.viewer.name:
+            return "you"
+        people = raters_of(self.state.rounds[name]) if name in self.state.rounds else []
+        if actor in people:
+            return actor if self.viewer.role is Role.LEAD else _letter(people.index(actor))
+        if self.viewer.sees_names:
+            return actor
+        return "lead" if actor == self.lead else "tie-breaker"
+
+    def text(self, name: str, words: str) -> str:
+        """What somebody wrote, the names of those who act in the round taken out where the viewer sees none."""
+        if self.viewer.role is Role.LEAD or not words:
+            return words
+        one = self.state.rounds.get(name)
+        people = [*raters_of(one), one.plan.tie_breaker] if one else []
+        for actor in sorted({*people, self.lead} - {""}, key=len, reverse=True):
+            instead = self.shown(name, actor)
+            words = re.sub(rf"(?<!\w){re.escape(actor)}(?!\w)", lambda _, put=instead: put, words, flags=re.IGNORECASE)  # type: ignore[misc]
+        return words
+
+
+def raters_of(one: RoundState) -> list[str]:
+    """Everybody who had a seat, in the order of the seats."""
+    return [rater for seat in one.seats for rater in seat.raters]
+
+
+def differing(state: State, name: str) -> frozenset[tuple[str, str]]:
+    """(item, facet) on which the raters of a closed round differ; worked out once, since ratings stand from there."""
+    one = state.round(name)
+    key = ("differing", one.closed, len(one.unifications))
+    if key not in one.memory:
+        one.memory[key] = frozenset((found.item, found.facet) for found in disagreements(state, name))
+    found: frozenset[tuple[str, str]] = one.memory[key]
+    return found
+
+
+def open_disagreements(state: State, name: str) -> frozenset[tuple[str, str]]:
+    """Those of a closed round that nobody has settled yet."""
+    return differing(state, name) - state.round(name).decisions.keys()
+
+
+def _letter(place: int) -> str:
+    return f"rater {chr(ord('A') + place)}" if place < 26 else f"rater {place + 1}"

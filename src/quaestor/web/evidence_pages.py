@@ -1,0 +1,124 @@
+"""Evidence in the browser: search and filter it, open an item with its history, keep a filter, take the list along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.clock import Clock
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.people.directory import Directory
+from quaestor.study.item_history import history_of
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.search.choices import choices_of
+from quaestor.study.search.export import csv_of
+from quaestor.study.search.found import found
+from quaestor.study.search.index import Index
+from quaestor.study.search.indexing import Indexing, Progress
+from quaestor.study.search.saved import can_save, change_saved, saved_by
+from quaestor.study.search.standing import standing_result
+from quaestor.study.search.wanted import Wanted
+from quaestor.study.search.words import LONGEST
+from quaestor.study.sight import Viewer
+from quaestor.web.forms import fields_of
+from quaestor.web.page import Pages, visitor
+
+_UNFIT = 422
+
+
+class EvidencePages(Pages):
+    """Pages for those who read evidence."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, directory: Directory, clock: Clock) -> None:
+        super().__init__(opened, templates)
+        self._directory = directory
+        self._clock = clock
+        self.indexing = Indexing()
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/evidence", self.evidence, name="evidence"),
+            Route("/evidence/item", self.item, name="item"),
+            Route("/evidence.csv", self.csv, name="evidence-csv"),
+            Route("/evidence/filters", self.filters, methods=["POST"], name="filters"),
+        ]
+
+    def begin(self) -> None:
+        """Have the index ready before somebody asks; where the funnel has not run, there is nothing to do yet."""
+        try:
+            self.indexing.index(self.opened.study)
+        except QuaestorError:
+            return
+
+    def close(self) -> None:
+        self.indexing.close()
+
+    async def evidence(self, request: Request) -> Response:
+        """A page of what was found; a search is an address, so that it can be shared."""
+        viewer, query = _viewer(request), request.query_params
+        try:
+            wanted, refused = Wanted.of(query), ""
+        except InputError as error:
+            wanted, refused = Wanted(words=query.get("words", "")[:LONGEST]), str(error)
+        context = await self.work(lambda: self._context(wanted, viewer, refused))
+        return self.page(request, "evidence.html", context, _UNFIT if context["refused"] else 200)
+
+    def _context(self, wanted: Wanted, viewer: Viewer, refused: str) -> Mapping[str, Any]:
+        study, coding = self.opened.study, self.opened.coding_if_any
+        context: dict[str, Any] = {
+            "wanted": wanted, "refused": refused, "found": None, "choices": None, "building": None,
+            "nothing": "", "saved": saved_by(self._directory, viewer), "can_save": can_save(viewer),
+        }  # fmt: skip
+        try:
+            standing_result(study, coding)
+            index = self.indexing.index(study)
+        except QuaestorError as reason:
+            return context | {"nothing": str(reason)}
+        if isinstance(index, Progress):
+            return context | {"building": index}
+        context["choices"] = choices_of(study, coding, index, viewer)
+        if refused:
+            return context
+        try:
+            return context | {"found": found(study, coding, index, wanted, viewer)}
+        except QuaestorError as error:
+            return context | {"refused": str(error)}
+
+    async def item(self, request: Request) -> Response:
+        """One item as its author wrote it, and all that happened to it."""
+        viewer, item = _viewer(request), request.query_params.get("item", "")
+        study, coding = self.opened.study, self.opened.coding_if_any
+        history = await self.work(lambda: history_of(study, coding, item, viewer))
+        return self.page(request, "item.html", {"history": history})
+
+    async def csv(self, request: Request) -> Response:
+        """All that was found, not only a page of it."""
+        viewer, wanted = _viewer(request), Wanted.of(request.query_params)
+        study, coding = self.opened.study, self.opened.coding_if_any
+        lines = await self.work(lambda: csv_of(study, coding, self._ready(), wanted, viewer))
+        headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
+        return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
+
+    def _ready(self) -> Index:
+        index = self.indexing.index(self.opened.study)
+        if isinstance(index, Progress):
+            raise StateError("the search index is still being made: try again in a moment")
+        return index
+
+    async def filters(self, request: Request) -> Response:
+        """Save, rename or delete one of one's filters, and go back to the search."""
+        viewer, fields = _viewer(request), await fields_of(request)
+        given = {name: fields.get(name, "") for name in ("name", "query", "number")}
+        now = self._clock()
+        query = await self.work(lambda: change_saved(self._directory, viewer, fields.get("act", ""), **given, now=now))
+        return self.go(request, "evidence", query)
+
+
+def _viewer(request: Request) -> Viewer:
+    who = visitor(request)
+    return Viewer(who.name, who.role)

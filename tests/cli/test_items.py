@@ -1,0 +1,59 @@
+"""`quaestor items`: search at the command line finds what the pages find, and says in a sentence what cannot be."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from quaestor.cli.main import app
+from quaestor.study.folder import Study
+from searched_study import ITEMS, searched_study, with_settled_round
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return with_settled_round(searched_study(tmp_path_factory.mktemp("items") / "study"))
+
+
+def items(study: Study, *words: str) -> list[dict[str, object]]:
+    result = CliRunner().invoke(app, ["items", *words, "--json", "--study", str(study.root)])
+    assert result.exit_code == 0, result.output
+    found: list[dict[str, object]] = json.loads(result.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        (["--search", "layer -keras"], [7]),
+        (["--tag", "pytorch", "--year", "2017"], [4]),
+        (["--code", "loss"], [1]),
+        (["--facet", "phase", "--code", "training", "--search", "freez*"], [2, 4]),
+        (["--disagreement", "settled"], [3, 4]),
+        (["--round", "main", "--limit", "2"], [1, 2]),
+        (["--tag", "keras", "--step", "viewed", "--dropped"], [6]),
+    ],
+)
+def test_every_option_narrows_the_search(study: Study, words: list[str], numbers: list[int]) -> None:
+    assert sorted(str(one["item"]) for one in items(study, *words)) == [ITEMS[number - 1] for number in numbers]
+
+
+def test_all_that_is_found_goes_to_a_file(study: Study, tmp_path: Path) -> None:
+    out = tmp_path / "found.csv"
+    result = CliRunner().invoke(
+        app, ["items", "--search", "how", "--limit", "1", "--out", str(out), "--study", str(study.root)]
+    )
+    assert result.exit_code == 0, result.output
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [row["item"] for row in csv.DictReader(file)] == ITEMS[:6]
+
+
+@pytest.mark.parametrize("words", [["--search", "***"], ["--disagreement", "no"], ["--code", "nothing like it"]])
+def test_what_cannot_be_asked_is_a_sentence_and_exit_two(study: Study, words: list[str]) -> None:
+    result = CliRunner().invoke(app, ["items", *words, "--study", str(study.root)])
+    assert result.exit_code != 0
+    assert "Traceback" not in result.output

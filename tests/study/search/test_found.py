@@ -1,0 +1,256 @@
+"""A search finds what fits, marks why, counts it, and shows of what was decided only what the viewer may see."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.ratings import note_view
+from quaestor.study.search.choices import choices_of
+from quaestor.study.search.export import csv_of
+from quaestor.study.search.found import Found, Piece, found
+from quaestor.study.search.index import Index, build_index
+from quaestor.study.search.wanted import Wanted
+from quaestor.study.sight import Viewer
+from searched_study import (
+    WROTE,
+    searched_study,
+    with_closed_round,
+    with_open_round,
+    with_settled_round,
+)
+
+LEAD = Viewer("head-of-study", Role.LEAD)
+VIEWER, REVIEWER = Viewer("reader", Role.VIEWER), Viewer("journal", Role.REVIEWER)
+READERS = (LEAD, VIEWER, REVIEWER)
+
+
+def index_of(study: Study) -> Index:
+    return build_index(study, lambda *told: None)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return searched_study(tmp_path_factory.mktemp("search") / "study")
+
+
+def numbers(result: Found) -> list[int]:
+    return [int(row.item.rpartition("/")[2]) for row in result.rows]
+
+
+def search(study: Study, viewer: Viewer = LEAD, **wanted: object) -> list[int]:
+    with open_coding(study) as coding:
+        return numbers(found(study, coding, index_of(study), Wanted(**wanted), viewer))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({}, {1, 2, 3, 4, 5, 6, 7}),
+        ({"words": "layer"}, {1, 2, 5, 7}),
+        ({"words": "LAYER how"}, {1, 2, 5}),
+        ({"words": '"save a layer"'}, {1}),
+        ({"words": '"layer a save"'}, set()),
+        ({"words": "freez*"}, {2, 4}),
+        ({"words": "freez"}, set()),
+        ({"words": "layer -keras"}, {7}),
+        ({"words": "-keras"}, {3, 4, 7}),
+        ({"words": "model.save"}, {1}),
+        ({"words": "cafe naive"}, {2}),
+        ({"words": "pre"}, set()),  # markup is no text
+        ({"words": "script"}, set()),
+        ({"words": "NEAR OR"}, {5}),
+        ({"words": "layer_norm"}, {5}),
+        ({"words": "c++"}, {4, 5}),  # signs are no part of words
+        ({"words": "pytorch"}, {3, 4}),  # tags are words too
+        ({"tag": "keras"}, {1, 2, 5, 6}),
+        ({"tag": "KERAS"}, {1, 2, 5, 6}),
+        ({"tag": "ker"}, set()),
+        ({"year": 2016}, {2, 3}),
+        ({"year": 2016, "words": "layer"}, {2}),
+        ({"step": "asks how"}, {1, 2, 3, 4, 5, 6}),
+        ({"step": "asks how", "side": "dropped"}, {7}),
+        ({"step": "viewed", "side": "dropped"}, {6}),
+        ({"step": "viewed", "tag": "keras", "year": 2018}, {5}),
+        ({"words": "' OR 1=1 --"}, set()),
+        ({"tag": "' OR 1=1 --"}, set()),
+    ],
+)  # fmt: skip
+def test_a_search_finds_what_fits_and_nothing_else(study: Study, wanted: dict[str, object], expected: set[int]) -> None:
+    result = found(study, None, index_of(study), Wanted(**wanted), LEAD)  # type: ignore[arg-type]
+    assert set(numbers(result)) == expected
+    assert result.total == len(expected) == sum(count for _, count in result.years)
+
+
+@pytest.mark.parametrize("words", ['"', "***", "(", "'", "\0", "x" * 10_000, "a* " * 40, "😀"])
+def test_hostile_words_find_nothing_or_are_refused_in_a_sentence(study: Study, words: str) -> None:
+    try:
+        assert found(study, None, index_of(study), Wanted(words=words), LEAD).total == 0
+    except InputError as refusal:
+        assert len(str(refusal)) < 200
+
+
+def test_what_fits_best_comes_first_and_the_words_are_marked_and_nothing_else(study: Study) -> None:
+    result = found(study, None, index_of(study), Wanted(words="layer"), LEAD)
+    assert result.ranked
+    assert numbers(result)[-1] in (5, 7)  # only in the text
+    top = result.rows[0]
+    assert Piece("layer", True) in top.title
+    assert [piece.text for piece in top.title if piece.marked] == ["layer"]
+    hostile = found(study, None, index_of(study), Wanted(words="freezing"), LEAD).rows[0]
+    assert [piece.text for piece in hostile.snippet if piece.marked] == ["freezing"]
+    quoted = found(study, None, index_of(study), Wanted(words="bold"), LEAD).rows[0]
+    assert "".join(piece.text for piece in quoted.title) == 'How <b>bold</b> & "quoted"'
+
+
+@pytest.mark.parametrize(
+    ("order", "first", "last"),
+    [("newest", 7, 1), ("oldest", 1, 7), ("viewed", 7, 6), ("scored", 7, 2), ("", 1, 7)],
+)
+def test_items_come_in_the_order_that_is_asked_for(study: Study, order: str, first: int, last: int) -> None:
+    ordered = search(study, order=order)
+    assert (ordered[0], ordered[-1]) == (first, last)
+
+
+def test_pages_follow_one_another_and_a_page_too_far_is_the_last(study: Study) -> None:
+    pages = [found(study, None, index_of(study), Wanted(page=page), LEAD, size=3) for page in (1, 2, 3, 99)]
+    assert [numbers(page) for page in pages] == [[1, 2, 3], [4, 5, 6], [7], [7]]
+    assert {page.pages for page in pages} == {3}
+    assert pages[0].years == ((2015, 1), (2016, 2), (2017, 1), (2018, 2), (2019, 1))
+    assert pages[0].tags[0] == ("keras", 4)
+
+
+def test_an_unknown_step_is_answered_with_those_there_are(study: Study) -> None:
+    with pytest.raises(InputError, match="allowed: viewed or asks how"):
+        search(study, step="view")
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return with_settled_round(searched_study(tmp_path_factory.mktemp("settled") / "study"))
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return with_closed_round(searched_study(tmp_path_factory.mktemp("closed") / "study"))
+
+
+@pytest.mark.parametrize("viewer", READERS, ids=lambda viewer: viewer.role)
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({"code": "keep"}, [1, 2, 3, 4, 5]),
+        ({"facet": "relevance", "code": "keep", "words": "layer"}, [1, 2, 5]),
+        ({"facet": "phase", "code": "training"}, [1, 2, 3, 4, 5]),  # with all below it
+        ({"code": "training/loss"}, [1]),
+        ({"code": "loss"}, [1]),  # by its name
+        ({"code": "model training"}, [1, 2, 3, 4, 5]),
+        ({"code": "setting"}, []),  # a code without items
+        ({"round": "main"}, [1, 2, 3, 4, 5]),
+        ({"disagreement": "any"}, [3, 4]),
+        ({"disagreement": "settled"}, [3, 4]),
+        ({"disagreement": "open"}, []),
+        ({"disagreement": "any", "facet": "phase"}, [4]),
+        ({"disagreement": "any", "tag": "pytorch", "year": 2017}, [4]),
+    ],
+)
+def test_of_a_settled_round_everybody_who_reads_evidence_finds_what_was_decided(
+    settled: Study, viewer: Viewer, wanted: dict[str, object], expected: list[int]
+) -> None:
+    assert sorted(search(settled, viewer, **wanted)) == expected
+
+
+def test_an_item_shows_its_final_answers(settled: Study) -> None:
+    with open_coding(settled) as coding:
+        rows = found(settled, coding, index_of(settled), Wanted(code="loss"), REVIEWER).rows
+    answers = {answer.facet: (answer.words, answer.decision) for answer in rows[0].decided}
+    assert answers["relevance"] == ("keep", "relevance:keep")
+    assert answers["phase"] == ("model training › loss", "phase:training/loss")
+
+
+def test_only_the_lead_finds_disagreements_that_are_still_open(closed: Study) -> None:
+    assert search(closed, LEAD, disagreement="open") == [3, 4]
+    for viewer in (VIEWER, REVIEWER):
+        with pytest.raises(StateError, match="every disagreement is settled"):
+            search(closed, viewer, disagreement="open", round="main")
+        assert search(closed, viewer, disagreement="any") == []
+        with open_coding(closed) as coding:
+            result = found(closed, coding, index_of(closed), Wanted(disagreement="any"), viewer)
+            offered = choices_of(closed, coding, index_of(closed), viewer)
+        assert "every disagreement is settled" in result.unseen[0]
+        assert not offered.differ
+
+
+def test_of_an_open_round_nobody_finds_anything_but_its_items(tmp_path: Path) -> None:
+    study = with_open_round(searched_study(tmp_path / "study"))
+    for viewer in READERS:
+        assert search(study, viewer, round="main") == [1, 2, 3, 4, 5]
+        for wanted in ({"code": "keep"}, {"disagreement": "any"}, {"facet": "phase", "code": "training"}):
+            with pytest.raises(QuaestorError, match=r"is open|nothing is decided"):
+                search(study, viewer, round="main", **wanted)
+        with open_coding(study) as coding:
+            assert choices_of(study, coding, index_of(study), viewer).decisions == {}
+
+
+def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path: Path) -> None:
+    study = searched_study(tmp_path / "study", second="head-of-study")
+    with_closed_round(study, "head-of-study")
+    with open_coding(study) as coding:
+        before = coding.state.head
+        result = found(study, coding, index_of(study), Wanted(disagreement="any"), LEAD)
+        assert result.total == 0
+        assert "you rated in main" in result.unseen[0]
+        assert all(row.decided == () for row in found(study, coding, index_of(study), Wanted(), LEAD).rows)
+        assert coding.state.head == before  # searching puts nothing on record
+        note_view(coding, "main", "head-of-study")
+    assert search(study, LEAD, disagreement="any") == [3, 4]
+
+
+def test_an_unknown_code_is_answered_with_the_nearest(settled: Study) -> None:
+    with pytest.raises(InputError, match="nearest: training"):
+        search(settled, code="trainin")
+    with pytest.raises(InputError, match="nothing is decided on 'phases', allowed: phase"):
+        search(settled, facet="phases", code="keep")
+
+
+@contextmanager
+def lines(study: Study, viewer: Viewer, **wanted: object) -> Iterator[list[dict[str, str]]]:
+    with open_coding(study) as coding:
+        text = "".join(csv_of(study, coding, index_of(study), Wanted(**wanted), viewer))  # type: ignore[arg-type]
+    yield list(csv.DictReader(text.splitlines()))
+
+
+def test_the_csv_has_all_that_was_found_with_what_was_decided(settled: Study) -> None:
+    with lines(settled, LEAD, page=3) as rows:
+        assert [row["item"] for row in rows] == [f"forum/question/{number}" for number in range(1, 8)]
+        assert (rows[0]["tags"], rows[0]["created"], rows[1]["score"]) == ("keras python", "2015-03-01", "-3")
+        assert rows[0]["decided: phase"] == "model training › loss"
+        assert (rows[5]["fell out at"], rows[6]["fell out at"], rows[0]["fell out at"]) == ("viewed", "asks how", "")
+    with lines(settled, LEAD, words="layer", tag="keras") as rows:
+        assert [row["item"][-1] for row in rows] == ["1", "2", "5"]
+
+
+def test_no_cell_of_the_csv_is_a_formula(settled: Study) -> None:
+    with lines(settled, LEAD) as rows:
+        assert rows[3]["title"].startswith("'=cmd|")
+        for row in rows:
+            assert not [cell for name, cell in row.items() if cell[:1] in ("=", "+", "@", "\t") and name != "score"]
+
+
+def test_only_those_who_see_names_read_authors(settled: Study) -> None:
+    for viewer, author in ((LEAD, WROTE), (VIEWER, WROTE), (REVIEWER, "asker")):
+        with lines(settled, viewer) as rows:
+            assert {row["author"] for row in rows} == {author}
+
+
+def test_the_csv_of_what_cannot_be_asked_is_refused_before_it_begins(settled: Study) -> None:
+    with open_coding(settled) as coding, pytest.raises(InputError):
+        csv_of(settled, coding, index_of(settled), Wanted(words="***"), LEAD)

@@ -1,0 +1,147 @@
+"""The index is whole or absent, fits the funnel, and is made once however many ask for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import Interrupted, StateError
+from quaestor.base.files import sole_user
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.search.found import found
+from quaestor.study.search.index import Index, build_index, index_folder, ready_index
+from quaestor.study.search.indexing import Indexing, Progress
+from quaestor.study.search.wanted import Wanted
+from quaestor.study.sight import Viewer
+from searched_study import POSTS, searched_study
+
+BUILD = """
+import sys
+from pathlib import Path
+from quaestor.base.errors import StateError
+from quaestor.study.folder import open_study
+from quaestor.study.search.index import build_index
+try:
+    build_index(open_study(Path(sys.argv[1])), lambda *told: None)
+except StateError as busy:
+    assert "another process is busy with the search index" in str(busy)
+"""
+
+
+def quiet(what: str, done: int, total: int) -> None:
+    return None
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return searched_study(tmp_path / "study")
+
+
+def test_it_is_built_once_tells_how_far_it_is_and_leaves_one_file(study: Study) -> None:
+    assert ready_index(study) is None
+    told: list[tuple[int, int]] = []
+    index = build_index(study, lambda what, done, total: told.append((done, total)))
+    assert told == [(0, 0), (0, len(POSTS)), (len(POSTS), len(POSTS))]
+    assert [path.name for path in sorted(index_folder(study).iterdir())] == [".lock", "search.db"]
+    assert ready_index(study) == index
+    told.clear()
+    assert build_index(study, lambda what, done, total: told.append((done, total))) == index
+    assert told == []
+
+
+def test_one_that_is_interrupted_leaves_no_trace_and_the_next_is_whole(study: Study) -> None:
+    def stop(what: str, done: int, total: int) -> None:
+        if done:
+            raise Interrupted("stop")
+
+    with pytest.raises(Interrupted):
+        build_index(study, stop)
+    assert ready_index(study) is None
+    assert [path.name for path in index_folder(study).iterdir()] == [".lock"]
+    (index_folder(study) / ".search.db").write_text("what a killed build left")
+    index = build_index(study, quiet)
+    with index.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM items").fetchone() == (len(POSTS),)
+
+
+def test_it_is_made_anew_when_the_funnel_finds_something_else(study: Study) -> None:
+    build_index(study, quiet)
+    study.file.write_text(study.file.read_text("utf-8").replace("view_count > 10", "view_count > 75"), "utf-8")
+    study = open_study(study.root)
+    index = ready_index(study)
+    assert index is not None
+    with pytest.raises(StateError, match="changed since the funnel ran"):
+        found(study, None, index, Wanted(), Viewer("lead", Role.LEAD))
+    run_funnel(study)
+    assert ready_index(study) is None
+    index = build_index(study, quiet)
+    assert found(study, None, index, Wanted(step="viewed"), Viewer("lead", Role.LEAD)).total == 3
+
+
+def test_a_file_that_is_no_index_is_as_good_as_none(study: Study) -> None:
+    index_folder(study).mkdir(parents=True)
+    (index_folder(study) / "search.db").write_text("no database at all, but long enough to be looked at as one" * 20)
+    assert ready_index(study) is None
+    build_index(study, quiet)
+    assert ready_index(study) is not None
+
+
+def test_two_processes_at_once_do_not_hurt_each_other(study: Study) -> None:
+    builders = [
+        subprocess.Popen([sys.executable, "-c", BUILD, str(study.root)], stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    for builder in builders:
+        _, said = builder.communicate(timeout=60)
+        assert builder.returncode == 0, said
+    index = ready_index(study)
+    assert index is not None
+    assert found(study, None, index, Wanted(words="layer"), Viewer("lead", Role.LEAD)).total == 4
+
+
+@pytest.fixture
+def indexing() -> Iterator[Indexing]:
+    made = Indexing()
+    yield made
+    made.close()
+
+
+def test_it_is_built_beside_the_pages_that_ask_for_it(study: Study, indexing: Indexing) -> None:
+    assert isinstance(indexing.index(study), Progress)
+    indexing.wait()
+    assert isinstance(indexing.index(study), Index)
+
+
+def test_why_it_could_not_be_built_is_told(study: Study, indexing: Indexing) -> None:
+    index_folder(study).mkdir(parents=True)
+    with sole_user(index_folder(study), "a test"):
+        indexing.begin(study)
+        indexing.wait()
+        seen = indexing.index(study)
+        assert isinstance(seen, Progress)
+        assert "another process is busy with the search index" in seen.failed
+        indexing.wait()
+    indexing.begin(study)
+    indexing.wait()
+    assert isinstance(indexing.index(study), Index)
+
+
+def test_a_desk_that_ends_ends_the_build_with_it(study: Study) -> None:
+    indexing = Indexing()
+    indexing.close()
+    indexing.begin(study)
+    assert ready_index(study) is None
+    assert not [one for one in threading.enumerate() if one.name == "search index"]
+
+
+def test_without_a_funnel_there_is_nothing_to_search(tmp_path: Path) -> None:
+    study = searched_study(tmp_path / "study")
+    (study.funnel_folder / "funnel.json").unlink()
+    with pytest.raises(StateError, match="has not run yet"):
+        build_index(study, quiet)

@@ -1,0 +1,109 @@
+"""What people type is words, whatever it looks like."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quaestor.base.errors import InputError
+from quaestor.study.search.wanted import DISAGREEMENTS, ORDERS, SIDES, Wanted
+from quaestor.study.search.words import LONGEST, Terms, terms_of
+
+
+@pytest.mark.parametrize(
+    ("words", "terms"),
+    [
+        ("", Terms()),
+        ("   ", Terms()),
+        ("save layer", Terms(('"save"', '"layer"'))),
+        ('"save layer" load', Terms(('"save layer"', '"load"'))),
+        ("freez*", Terms(('"freez"*',))),
+        ('"save lay"*', Terms(('"save lay"*',))),
+        ("layer -keras", Terms(('"layer"',), ('"keras"',))),
+        ("-keras", Terms((), ('"keras"',))),
+        ('-"by hand" -torch', Terms((), ('"by hand"', '"torch"'))),
+        ("a AND b OR NOT NEAR(c)", Terms(('"a"', '"AND"', '"b"', '"OR"', '"NOT"', '"NEAR(c)"'))),
+        ('un"balanced', Terms(('"un""balanced"',))),
+        ('"open end', Terms(('"open end"',))),
+        ("title:x ^y {z}", Terms(('"title:x"', '"^y"', '"{z}"'))),
+        ('c++ - * ** ""', Terms(('"c++"',))),
+        ("nul\0l \ud800half", Terms(('"nul"', '"l"', '"?half"'))),
+    ],
+)  # fmt: skip
+def test_words_are_quoted_and_their_marks_understood(words: str, terms: Terms) -> None:
+    assert terms_of(words) == terms
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("x" * (LONGEST + 1), "501 characters"), ("a " * 31, "31 words"), ('*** --- "\'"', "no word")],
+)
+def test_what_cannot_be_searched_for_is_refused_in_a_sentence(words: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        terms_of(words)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80) | st.text(alphabet="ab\"*-() :^{}+\\'", max_size=40))
+def test_whatever_is_typed_the_index_understands_it_or_it_is_refused(words: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE texts USING fts5(title, body)")
+        connection.execute("INSERT INTO texts VALUES ('a b', 'ab')")
+        try:
+            terms = terms_of(words)
+        except InputError:
+            return
+        for part in (terms.matching if terms.having else "", " OR ".join(terms.without)):
+            if part:
+                connection.execute("SELECT rowid FROM texts WHERE texts MATCH ?", (part,)).fetchall()
+    finally:
+        connection.close()
+
+
+plain = st.text(alphabet="aä b:-&=%#+/é", max_size=12).map(str.strip)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.builds(
+        Wanted,
+        words=plain,
+        tag=plain,
+        year=st.none() | st.integers(1, 9999),
+        step=plain,
+        side=st.sampled_from(("", *SIDES)),
+        round=plain,
+        facet=st.text(alphabet="ab-", max_size=5),
+        code=plain,
+        disagreement=st.sampled_from(("", *DISAGREEMENTS)),
+        order=st.sampled_from(("", *ORDERS)),
+        page=st.integers(1, 1_000_000),
+    )
+)
+def test_an_address_asks_for_what_it_was_made_from(wanted: Wanted) -> None:
+    from urllib.parse import parse_qsl
+
+    assert Wanted.of(dict(parse_qsl(wanted.query()))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"year": "x"}, "year is 'x'"),
+        ({"year": "0"}, "from 1 to 9,999"),
+        ({"year": "²"}, "year is"),
+        ({"page": "-1"}, "page is"),
+        ({"page": "9" * 5000}, "page"),
+        ({"side": "both"}, "allowed: kept or dropped"),
+        ({"disagreement": "yes"}, "allowed"),
+        ({"order": "random"}, "allowed"),
+        ({"tag": "t" * 2000}, "2,000 characters"),
+    ],
+)
+def test_an_address_that_asks_for_nonsense_is_refused_in_a_sentence(query: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Wanted.of(query)
