@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
 from quaestor.coding.answers import written
-from quaestor.coding.decisions import comment_on, decide, decide_agreed, disagreements, is_simulated, tie_comment
+from quaestor.coding.decisions import (
+    TIE_BREAKER,
+    comment_on,
+    decide,
+    decide_agreed,
+    disagreements,
+    is_simulated,
+    tie_comment,
+)
 from quaestor.coding.records import Decision
 from quaestor.coding.state import State
 from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
 from quaestor.store.records import NewAct
-from quaestor.study.coding import open_coding
-from quaestor.study.folder import Study
+from quaestor.study.coding import Same, Where, open_coding
 from quaestor.study.ratings import export_decisions, note_view
 
 
 def disagreements_of(
-    study: Study, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
+    study: Where, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
 ) -> list[dict[str, Any]]:
     """The disagreements of a closed round, for whoever asks."""
     with open_coding(study) as coding:
@@ -74,43 +82,94 @@ def _end(decision: Decision | None) -> dict[str, str]:
     return {"decision": written(decision.answer), "how": decision.how + (", simulated" if decision.simulated else "")}
 
 
-def settle_agreed(study: Study, name: str, actor: str | None) -> int:
+def settle_agreed(study: Where, name: str, actor: str | None) -> int:
     with open_coding(study) as coding:
         made = coding.act(lambda state: decide_agreed(state, name, actor or coding.lead))
         return sum(len(act.payload["decisions"]) for act in made)
 
 
-def comment_on_item(study: Study, name: str, actor: str, item: str, facet: str | None, text: str) -> int:
+def comment_on_item(
+    study: Where, name: str, actor: str, item: str, facet: str | None, text: str, *, key: str = ""
+) -> int:
+    """Something said about a disagreement; sent twice with the same key, it is said once."""
     with open_coding(study) as coding:
-        made = coding.act(
-            lambda state: comment_on(state, name, actor, item, _facet(state, name, facet), text, lead=coding.lead)
-        )
+
+        def act(state: State) -> NewAct:
+            asked = _facet(state, name, facet)
+            return _keyed(comment_on(state, name, actor, item, asked, text, lead=coding.lead), key)
+
+        made = coding.act(act, key, _same_actor(actor))
         note_view(coding, name, actor)
         return made[0].number
 
 
-def break_tie(study: Study, name: str, actor: str, item: str, facet: str | None, answer: str, text: str) -> int:
+def break_tie(
+    study: Where,
+    name: str,
+    actor: str,
+    item: str,
+    facet: str | None,
+    answer: Any,
+    text: str,
+    *,
+    settling: bool = False,
+    key: str = "",
+) -> int:
+    """The tie-breaker's own answer, which settles the case where that is asked for and the round allows it."""
     with open_coding(study) as coding:
-        made = coding.act(lambda state: tie_comment(state, name, actor, item, _facet(state, name, facet), answer, text))
-        return made[0].number
+
+        def act(state: State) -> list[NewAct]:
+            asked = _facet(state, name, facet)
+            said = _keyed(tie_comment(state, name, actor, item, asked, answer, text), key)
+            if not settling:
+                return [said]
+            return [said, decide(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead)]
+
+        return coding.act(act, key, _same_actor(actor))[0].number
 
 
 def settle_item(
-    study: Study, name: str, actor: str | None, item: str, facet: str | None, answer: str, how: str, reason: str
+    study: Where,
+    name: str,
+    actor: str | None,
+    item: str,
+    facet: str | None,
+    answer: Any,
+    how: str,
+    reason: str,
+    *,
+    seen: int | None = None,
+    key: str = "",
 ) -> int:
+    """Settle a disagreement; where somebody else did since the decision numbered `seen`, that is said first."""
     with open_coding(study) as coding:
         who = actor or coding.lead
 
         def act(state: State) -> NewAct:
             asked = _facet(state, name, facet)
-            return decide(state, name, who, item, asked, answer, how, reason, lead=coding.lead)
+            made = state.round(name).decisions.get((item, asked))
+            if seen is not None and made and made[-1].number > seen:
+                raise StateError(
+                    "This was settled while you were looking at it: read what was decided, and settle it anew if that "
+                    "is not right."
+                )
+            return _keyed(decide(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key)
 
-        made = coding.act(act)
+        made = coding.act(act, key, _same_actor(who))
         note_view(coding, name, who)
         return made[0].number
 
 
-def decisions_of(study: Study, name: str, actor: str | None) -> list[dict[str, str]]:
+def _keyed(act: NewAct, key: str) -> NewAct:
+    return replace(act, key=key) if key else act
+
+
+def _same_actor(actor: str) -> Same:
+    """A key is its sender's own."""
+    return lambda state, known: known.actor == actor
+
+
+def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
     with open_coding(study) as coding:
         if name not in coding.state.published:
             require_lead_view(coding.state, name, actor or coding.lead, coding.lead)

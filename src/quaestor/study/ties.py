@@ -1,0 +1,160 @@
+"""The tie-breaker's desk: what was said and what it means, never by whom, and nothing of what the raters discussed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quaestor.base.errors import InputError
+from quaestor.coding.decisions import TIE_BREAKER, settled, ways_of
+from quaestor.coding.records import Facet, TieCase
+from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.views import tie_view
+from quaestor.study.coding import Where, open_coding
+from quaestor.study.decisions import break_tie
+from quaestor.study.opinions import Chosen, Question, chosen_answer, in_words, question_of
+from quaestor.study.settling import Key, facet_of
+
+
+@dataclass(frozen=True)
+class Tie:
+    """One case as the tie-breaker sees it."""
+
+    round: str
+    item: str
+    question: Question
+    answer: str
+    """What the tie-breaker said, in words; empty where nothing yet."""
+    text: str
+    is_settled: bool
+    may_settle: bool
+    must_settle: bool
+    before: Key | None
+    after: Key | None
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class TieRow:
+    """One case in the tie-breaker's list."""
+
+    item: str
+    facet: str
+    answers: tuple[str, ...]
+    answer: str
+    is_settled: bool
+
+
+@dataclass(frozen=True)
+class Ties:
+    """All cases of a round for its tie-breaker."""
+
+    round: str
+    facets: tuple[str, ...]
+    rows: tuple[TieRow, ...]
+    done: int
+    total: int
+    is_settled: bool
+    """Whether every case is, and names can be seen."""
+
+
+def ties_of(where: Where, name: str, actor: str) -> Ties:
+    """The cases of a round, answered or not."""
+    with open_coding(where) as coding:
+        state = coding.state
+        cases = tie_view(state, name, actor)
+        one = state.round(name)
+        rows = tuple(_row(one, state, case) for case in cases)
+        facets = tuple(facet.id for facet in one.plan.facets)
+        done = sum(_is_done(case) for case in cases)
+        return Ties(name, facets, rows, done, len(cases), one.status == CLOSED and settled(state, name))
+
+
+def tie_of(where: Where, name: str, actor: str, item: str = "", facet: str = "") -> Tie | None:
+    """The case asked for, else the next one to answer; None where nothing is left."""
+    with open_coding(where) as coding:
+        state = coding.state
+        cases = tie_view(state, name, actor)
+        if item:
+            place = next((at for at, one in enumerate(cases) if one.item == item and facet in ("", one.facet)), None)
+            if place is None:
+                raise InputError(f"{item!r} is no case of {name!r}: choose one from the list.")
+        else:
+            place = next((at for at, case in enumerate(cases) if not _is_done(case)), None)
+            if place is None:
+                return None
+        return _tie(state, name, cases, place)
+
+
+def answer_tie(
+    where: Where,
+    name: str,
+    actor: str,
+    item: str,
+    facet: str,
+    chosen: Chosen,
+    text: str,
+    *,
+    settling: bool,
+    key: str,
+) -> int:
+    """The tie-breaker's own answer on record, and with it the decision where the round leaves it to them alone."""
+    with open_coding(where) as coding:
+        one = coding.state.round(name)
+        asked = facet_of(one, facet)
+        given = [
+            answer
+            for case in tie_view(coding.state, name, actor)
+            if (case.item, case.facet) == (item, asked.id)
+            for answer in case.answers
+        ]
+        answer = chosen_answer(asked, chosen, given)
+        settles = settling or _must_settle(one)
+        return break_tie(coding, name, actor, item, asked.id, answer, text, settling=settles, key=key)
+
+
+def _is_done(case: TieCase) -> bool:
+    return case.settled or case.comment is not None
+
+
+def _must_settle(one: RoundState) -> bool:
+    return ways_of(one.plan) == (TIE_BREAKER,)
+
+
+def _row(one: RoundState, state: State, case: TieCase) -> TieRow:
+    said = dict.fromkeys(_words(one, state, case.facet, answer) for answer in case.answers)
+    answer = _words(one, state, case.facet, case.comment.answer) if case.comment else ""
+    return TieRow(case.item, case.facet, tuple(said), answer, case.settled)
+
+
+def _words(one: RoundState, state: State, facet: str, answer: object) -> str:
+    return in_words(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
+
+
+def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
+    one, case = state.round(name), cases[place]
+    facet: Facet = one.plan.facet(case.facet)
+    left = [at for at, other in enumerate(cases) if at != place and not _is_done(other)]
+    earlier, later = [at for at in left if at < place], [at for at in left if at > place]
+    after = next(iter([*later, *earlier]), None)
+    must = _must_settle(one)
+    proposed = one.plan.proposals.get(case.item, {}) if facet.kind == "confirm" else {}
+    given = [(answer, None) for answer in case.answers]
+    return Tie(
+        name,
+        case.item,
+        question_of(facet, state.history.at(one.plan.codebook), given, proposed, judging=not must),
+        _words(one, state, case.facet, case.comment.answer) if case.comment else "",
+        case.comment.text if case.comment else "",
+        case.settled,
+        TIE_BREAKER in ways_of(one.plan),
+        must,
+        _key(cases[earlier[-1]]) if earlier else None,
+        _key(cases[after]) if after is not None else None,
+        sum(_is_done(other) for other in cases),
+        len(cases),
+    )
+
+
+def _key(case: TieCase) -> Key:
+    return case.item, case.facet

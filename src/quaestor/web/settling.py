@@ -1,0 +1,140 @@
+"""Disagreements side by side: what was said, what is said about it, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import QuaestorError
+from quaestor.study.cases import Filter
+from quaestor.study.settling import (
+    case_of,
+    comment_case,
+    has_desk_without_names,
+    listing_of,
+    settle_all_agreed,
+    settle_case,
+)
+from quaestor.study.sight import Viewer
+from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, status_of, typed_in, viewer
+from quaestor.web.forms import fields_in
+
+_LARGEST = 18
+"""Digits of the number of an act."""
+
+
+class SettlingPages(CasePages):
+    """Where raters differ; the round itself says who may look and who may settle."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/rounds/{name}/disagreements", self.disagreements, methods=["GET"], name="disagreements"),
+            Route("/rounds/{name}/comments", self.comment, methods=["POST"], name="comment"),
+            Route("/rounds/{name}/decisions", self.decide, methods=["POST"], name="decide"),
+            Route("/rounds/{name}/agreed", self.settle_agreed, methods=["POST"], name="settle-agreed"),
+        ]
+
+    async def disagreements(self, request: Request) -> Response:
+        """The case that is asked for, else the list; a tie-breaker is led to the desk without names."""
+        name, who, asked = request.path_params["name"], viewer(request), request.query_params
+        if await self.work(lambda: has_desk_without_names(self.coding, name, who)):
+            return self.go(request, "ties", name=name)
+        if asked.get("item"):
+            return await self._case(request, asked["item"], asked.get("facet", ""))
+        return await self._list(request)
+
+    async def _list(self, request: Request, refused: str = "", status: int = 200) -> Response:
+        name, who, wanted = request.path_params["name"], viewer(request), _filter(request.query_params)
+        found = await self.work(lambda: listing_of(self.coding, name, who, wanted))
+        rows, place = page_of(request, found.rows)
+        readings = await self.readings([row.item for row in rows])
+        context = {
+            "listing": found,
+            "rows": [(row, readings[row.item]) for row in rows],
+            "wanted": wanted,
+            "agreed": request.query_params.get("agreed", ""),
+            "refused": refused,
+            "query": query_of,
+            **place,
+        }
+        return self.page(request, "disagreements.html", context, status)
+
+    async def _case(
+        self, request: Request, item: str, facet: str, typed: Fields | None = None, refused: str = "", status: int = 200
+    ) -> Response:
+        name, who, asked = request.path_params["name"], viewer(request), request.query_params
+        wanted = _filter(asked) if typed is None else _filter_in(typed)
+        case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted))
+        near = [key[0] for key in (case.after, case.before) if key]
+        context = {
+            "case": case,
+            "reading": (await self.readings([case.item, *near]))[case.item],
+            "wanted": wanted,
+            "typed": typed_in(typed or {}),
+            "last": asked.get("last", ""),
+            "last_facet": asked.get("last_facet", ""),
+            "refused": refused,
+            "query": query_of,
+        }
+        return self.page(request, "case.html", context, status)
+
+    async def comment(self, request: Request) -> Response:
+        """Something said about a case; then the case again, with it."""
+        name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
+        item, facet = one_of(form, "item"), one_of(form, "facet")
+        text, key, wanted = one_of(form, "text"), one_of(form, "key")[:200], _filter_in(form)
+        try:
+            await self.work(lambda: comment_case(self.coding, name, who, item, facet, text, key=key))
+        except QuaestorError as error:
+            return await self._refused(request, error, form)
+        query = query_of(item=item, facet=facet, open="1" if wanted.open_only else "", answer=wanted.answer)
+        return self.go(request, "disagreements", f"{query}#discussion", name=name)
+
+    async def decide(self, request: Request) -> Response:
+        """A case settled; then the next one that is open."""
+        name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
+        item, facet, wanted = one_of(form, "item"), one_of(form, "facet"), _filter_in(form)
+        try:
+            await self.work(lambda: self._settle(name, who, item, facet, form))
+            case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted))
+        except QuaestorError as error:
+            return await self._refused(request, error, form)
+        going = {"open": "1" if wanted.open_only else "", "answer": wanted.answer, "last": item}
+        if case.after is not None:
+            going |= {"item": case.after[0], "facet": case.after[1], "last_facet": facet}
+        return self.go(request, "disagreements", query_of(**going), name=name)
+
+    def _settle(self, name: str, who: Viewer, item: str, facet: str, form: Fields) -> int:
+        how, reason, seen = one_of(form, "how"), one_of(form, "reason").strip(), one_of(form, "seen")
+        number = int(seen) if seen.isdecimal() and len(seen) <= _LARGEST else 0
+        key = one_of(form, "key")[:200]
+        return settle_case(
+            self.coding, name, who, item, facet, chosen_in(form), how, reason, seen=number, key=key
+        )  # fmt: skip
+
+    async def settle_agreed(self, request: Request) -> Response:
+        """What needs no discussion, put on record at once."""
+        name, who = request.path_params["name"], viewer(request)
+        try:
+            made = await self.work(lambda: settle_all_agreed(self.coding, name, who))
+        except QuaestorError as error:
+            return await self._list(request, await self.words(name, who, error), status_of(error))
+        return self.go(request, "disagreements", query_of(agreed=str(made)), name=name)
+
+    async def _refused(self, request: Request, error: QuaestorError, form: Fields) -> Response:
+        """The case once more with what was typed; where it cannot be shown, the page says why."""
+        words = await self.words(request.path_params["name"], viewer(request), error)
+        return await self._case(request, one_of(form, "item"), one_of(form, "facet"), form, words, status_of(error))
+
+
+def _filter(asked: QueryParams) -> Filter:
+    return Filter(bool(asked.get("open")), asked.get("answer", "").strip()[:200])
+
+
+def _filter_in(form: Fields) -> Filter:
+    """What a form carries along of the list it came from."""
+    return Filter(bool(one_of(form, "open")), one_of(form, "wanted")[:200])

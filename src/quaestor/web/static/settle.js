@@ -1,0 +1,76 @@
+"use strict";
+// A case by keyboard: digits choose, Enter settles, j and k go on and back. All of it works by form without this.
+(() => {
+  const form = document.querySelector("form.settle");
+  document.documentElement.classList.add("has-script");
+  const other = document.getElementById("other");
+  const boxes = [...document.querySelectorAll(".boxes input")];
+
+  // One answer at a time: choosing one in dispute clears another, and the other way round.
+  const clearOthers = () => {
+    if (other) other.value = "";
+    for (const box of boxes) box.checked = false;
+  };
+  const clearOpinions = () => {
+    for (const one of form.querySelectorAll("input[name=answer]")) one.checked = false;
+  };
+  if (form) {
+    form.addEventListener("change", (event) => {
+      if (event.target.name === "answer") clearOthers();
+      if (event.target.name === "other" && (event.target.value || event.target.checked)) clearOpinions();
+    });
+  }
+
+  function choose(key) {
+    const found = form && [...form.querySelectorAll("input[data-key]")].find((one) => one.dataset.key === key);
+    if (!found) return false;
+    const folded = form.querySelector("details.anew");
+    if (folded) folded.open = true;
+    found.checked = true;
+    clearOthers();
+    found.focus();
+    return true;
+  }
+
+  function goTo(id) {
+    const found = document.getElementById(id);
+    if (!found) return false;
+    found.focus();
+    return true;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.isComposing) return;
+    const writing = event.target.matches("textarea, select, input[type=text]");
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey) return;
+    if (event.key === "Escape" && writing) {
+      event.target.blur();
+      return;
+    }
+    if (writing) return;
+    if (event.key === "Enter") {
+      const chosen = form && (form.querySelector("input[name=answer]:checked, .boxes input:checked") || (other && other.value));
+      if (event.target.matches("a, button, summary") || !chosen) return;
+      event.preventDefault();
+      form.requestSubmit();
+      return;
+    }
+    const moves = { j: "next", n: "next", k: "back", p: "back" };
+    const places = { o: "other", r: form && document.getElementById("reason") ? "reason" : "text", c: "text" };
+    if (moves[event.key]) {
+      const link = document.querySelector(`[data-move=${moves[event.key]}]`);
+      if (link) link.click();
+    } else if (choose(event.key) || (places[event.key] && goTo(places[event.key]))) {
+      event.preventDefault();
+    }
+  });
+
+  // The next case begins at its title, for those who hear the page as for those who see it.
+  const title = document.querySelector(".item h1");
+  if (title && !location.hash) title.focus({ preventScroll: true });
+})();

@@ -1,0 +1,319 @@
+"""Disagreements side by side, settled in the ways a round allows, and told to each as far as they may know."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.decisions import agreed_left, decide_agreed, disagreements, settled
+from quaestor.coding.records import Facet
+from quaestor.people.roles import Role
+from quaestor.study.cases import Filter
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import break_tie, comment_on_item, settle_item
+from quaestor.study.folder import Study, open_study
+from quaestor.study.opinions import Chosen, chosen_answer
+from quaestor.study.round_acts import reopen_by_name
+from quaestor.study.settling import (
+    case_of,
+    comment_case,
+    has_desk_without_names,
+    listing_of,
+    settle_all_agreed,
+    settle_case,
+    without_names,
+)
+from quaestor.study.sight import Viewer
+from quaestor.study.ties import answer_tie, tie_of, ties_of
+from quaestor.study.waiting import in_time, waiting_for
+from settled_study import MEMO, differing
+from small_study import ITEMS
+
+LEAD, FIRST, SECOND, BREAKER = (
+    Viewer("lead", Role.LEAD),
+    Viewer("rater-1", Role.RATER),
+    Viewer("rater-2", Role.RATER),
+    Viewer("tie-breaker", Role.TIE_BREAKER),
+)
+ALL = Filter()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return differing(tmp_path_factory.mktemp("settling") / "study").root
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+
+
+def settle(study: Study, viewer: Viewer, item: str, answer: str, how: str = "discussion", **more: Any) -> int:
+    fields = {"seen": 0, "key": "", **more}
+    return settle_case(study, "main", viewer, item, "relevance", Chosen(answer), how, "", **fields)
+
+
+def all_words(value: object) -> str:
+    return json.dumps(dataclasses.asdict(value))  # type: ignore[call-overload]
+
+
+def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_were(study: Study) -> None:
+    opinions = case_of(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
+    assert [(one.label, one.key, one.voices[0].who) for one in opinions] == [
+        ("keep", "1", "rater-1"),
+        ("exclude: crash", "2", "rater-2"),
+    ]
+    assert opinions[0].voices[0].memo == MEMO
+    assert opinions[1].voices[0].unsure
+
+
+def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study) -> None:
+    comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
+    case = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    assert [one.voices[0].who for one in case.question.opinions] == ["you", "rater B"]
+    assert (case.remarks[0].who, case.remarks[0].text) == ("rater B", "you, read the body again")
+    assert listing_of(study, "main", FIRST, ALL).people == ("you", "rater B")
+    assert "rater-2" not in all_words(case) + all_words(listing_of(study, "main", FIRST, ALL))
+    assert case_of(study, "main", LEAD, ITEMS[0], "", ALL).remarks[0].who == "rater-2"
+    assert without_names(study, "main", FIRST, "ask rater-2") == "ask rater B"
+
+
+def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Study) -> None:
+    listing_of(study, "main", LEAD, ALL)
+    with open_coding(study) as coding:
+        assert coding.state.round("main").unblinded == []
+    for _ in range(2):
+        listing_of(study, "main", FIRST, ALL)
+        case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    with open_coding(study) as coding:
+        assert coding.state.round("main").unblinded == ["rater-1"]
+    with pytest.raises(StateError, match="no longer blind"):
+        reopen_by_name(study, "main", None, "a typo")
+
+
+def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study: Study) -> None:
+    for viewer, words in ((Viewer("rater-9", Role.RATER), "no part"), (BREAKER, "breaks the ties")):
+        for look in (
+            lambda viewer=viewer: listing_of(study, "main", viewer, ALL),
+            lambda viewer=viewer: case_of(study, "main", viewer, ITEMS[0], "", ALL),
+        ):
+            with pytest.raises(StateError, match=words):
+                look()
+    with pytest.raises(StateError, match="not the lead"):
+        settle_all_agreed(study, "main", FIRST)
+
+
+def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> None:
+    settle(study, FIRST, ITEMS[1], "keep")
+    found = listing_of(study, "main", LEAD, ALL)
+    assert (found.settled, found.total, found.first_open) == (1, 3, (ITEMS[0], "relevance"))
+    assert [row.outcome.label if row.outcome else "" for row in found.rows] == ["", "keep", ""]
+    assert [row.item for row in listing_of(study, "main", LEAD, Filter(open_only=True)).rows] == [ITEMS[0], ITEMS[2]]
+    assert len(listing_of(study, "main", LEAD, Filter(answer="CRASH")).rows) == 3
+    assert listing_of(study, "main", LEAD, Filter(answer="installation")).rows == ()
+
+
+def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_first(study: Study) -> None:
+    keys = [(item, "relevance") for item in ITEMS[:3]]
+    ways = {item: case_of(study, "main", LEAD, item, "relevance", ALL) for item in ITEMS[:3]}
+    assert [(case.before, case.after) for case in ways.values()] == [
+        (None, keys[1]),
+        (keys[0], keys[2]),
+        (keys[1], keys[0]),
+    ]
+    settle(study, LEAD, ITEMS[1], "keep")
+    assert case_of(study, "main", LEAD, ITEMS[0], "", ALL).after == keys[2]
+    with pytest.raises(InputError, match="do not differ"):
+        case_of(study, "main", LEAD, ITEMS[5], "", ALL)
+
+
+def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(study: Study) -> None:
+    first = settle(study, FIRST, ITEMS[0], "keep", key="one")
+    assert settle(study, FIRST, ITEMS[0], "keep", key="one") == first, "a click twice settles once"
+    with pytest.raises(StateError, match="while you were looking"):
+        settle(study, SECOND, ITEMS[0], "exclude: crash")
+    settle(study, SECOND, ITEMS[0], "exclude: crash", seen=first)
+    outcomes = case_of(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
+    assert [(one.label, one.who) for one in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
+    with pytest.raises(StateError, match="something else"):
+        settle(study, SECOND, ITEMS[1], "keep", key="one")
+
+
+def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
+    for _ in range(2):
+        comment_case(study, "main", FIRST, ITEMS[0], "relevance", "look at the code", key="said")
+    assert [one.text for one in case_of(study, "main", FIRST, ITEMS[0], "", ALL).remarks] == ["look at the code"]
+
+
+def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
+    before = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    assert [way for way, _ in before.ways] == ["discussion"]
+    assert [step.state for step in before.steps] == ["now", "now", "to come"]
+    comment_on_item(study, "main", "rater-1", ITEMS[0], None, "first")
+    break_tie(study, "main", "tie-breaker", ITEMS[0], None, "keep", "second")
+    comment_on_item(study, "main", "rater-2", ITEMS[0], None, "third")
+    case = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    assert [way for way, _ in case.ways] == ["together", "discussion"]
+    assert [step.state for step in case.steps] == ["done", "done", "now"]
+    assert [(one.text, one.answer, one.is_independent) for one in case.remarks] == [
+        ("first", "", False),
+        ("second", "keep", True),
+        ("third", "", False),
+    ]
+    assert [[voice.who for voice in one.voices] for one in case.question.opinions] == [
+        ["you", "tie-breaker"],
+        ["rater B"],
+    ]
+
+
+def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> None:
+    assert listing_of(study, "main", LEAD, ALL).following == ()
+    for item in ITEMS[:3]:
+        settle(study, FIRST, item, "keep")
+    found = listing_of(study, "main", LEAD, ALL)
+    assert found.agreed_left == 9
+    assert [words.split(":")[0] for words in found.following] == [
+        "9 answers on which all raters agree are to be put on record by the lead.",
+        "The step 'kept by raters' of the funnel goes by this round",
+        "The round 'phrases' waits for this one",
+        "The round 'phases' waits for this one",
+        "The round 'triplets' waits for this one",
+    ]
+    assert settle_all_agreed(study, "main", LEAD) == 9
+    assert listing_of(study, "main", LEAD, ALL).agreed_left == 0
+    assert has_desk_without_names(study, "main", BREAKER) is False
+    assert listing_of(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
+
+
+def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: Study) -> None:
+    with open_coding(study) as coding:
+        settle_item(coding, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
+        wanted = decide_agreed(coding.state, "main", "lead")
+        assert wanted is not None
+        assert agreed_left(coding.state, "main") == len(wanted.payload["decisions"]) == 9
+        assert settled(coding.state, "main") is False
+        assert [found.decision is not None for found in disagreements(coding.state, "main")] == [True, False, False]
+
+
+def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:
+    study = differing(tmp_path / "study", facet="phase")
+    first, second = case_of(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
+    assert (first.label, first.meanings[0].not_) == ("model training", "The model is only put together.")
+    assert first.meanings[0].use.startswith("The question is about")
+    assert (second.label, second.meanings[0].is_told) == ("model setting", False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "answer"),
+    [
+        ("single", Chosen("b"), "b"),
+        ("single", Chosen("", ("c",)), "c"),
+        ("multiple", Chosen("a; b"), ["a", "b"]),
+        ("multiple", Chosen("", ("c", "d")), ["c", "d"]),
+        ("confirm", Chosen("", ("no",), " a loss "), "no: a loss"),
+        ("confirm", Chosen("", ("yes",), "a loss"), "yes"),
+        ("phrase", Chosen("", ("rotate, image",)), "rotate, image"),
+    ],
+)
+def test_a_form_stands_for_one_answer(kind: str, chosen: Chosen, answer: object) -> None:
+    assert chosen_answer(Facet("facet", kind), chosen, ["b", ["a", "b"]]) == answer
+
+
+@pytest.mark.parametrize("chosen", [Chosen(), Chosen("", (" ",)), Chosen("a", ("b",))])
+def test_a_form_with_no_answer_or_two_is_refused(chosen: Chosen) -> None:
+    with pytest.raises(InputError, match="chosen"):
+        chosen_answer(Facet("facet", "single"), chosen, ["a"])
+
+
+def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: Study) -> None:
+    comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a telling comment")
+    tie = tie_of(study, "main", "tie-breaker")
+    assert tie is not None
+    assert (tie.item, tie.done, tie.total) == (ITEMS[0], 0, 3)
+    assert {one.label for one in tie.question.opinions} == {"keep", "exclude: crash"}
+    told = all_words(tie) + all_words(ties_of(study, "main", "tie-breaker"))
+    assert not [word for word in ("rater-", "telling", MEMO, 'unsure": true') if word in told]
+    for stranger in ("rater-1", "lead"):
+        with pytest.raises(StateError, match="does not break the ties"):
+            tie_of(study, "main", stranger)
+
+
+def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
+    for item in ITEMS[:2]:
+        answer_tie(study, "main", "tie-breaker", item, "", Chosen("keep"), "why", settling=False, key=item)
+    again = answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "", settling=False, key=ITEMS[0])
+    assert again, "sent twice with the same key it is one answer"
+    with pytest.raises(StateError, match="stays as it is"):
+        answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "", settling=False, key="other")
+    tie = tie_of(study, "main", "tie-breaker")
+    assert tie is not None
+    assert tie.item == ITEMS[2]
+    settle(study, FIRST, ITEMS[2], "keep")
+    assert tie_of(study, "main", "tie-breaker") is None
+    found = ties_of(study, "main", "tie-breaker")
+    assert (found.done, found.is_settled) == (3, False)
+    assert [row.answer for row in found.rows] == ["keep", "keep", ""]
+
+
+def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -> None:
+    study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
+    assert case_of(study, "main", FIRST, ITEMS[0], "", ALL).ways == ()
+    tie = tie_of(study, "main", "tie-breaker")
+    assert tie is not None
+    assert tie.must_settle
+    answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "it works", settling=False, key="k")
+    outcome = case_of(study, "main", FIRST, ITEMS[0], "", ALL).outcome
+    assert outcome is not None
+    assert (outcome.label, outcome.how, outcome.who, outcome.reason) == (
+        "keep", "by the tie-breaker", "tie-breaker", "it works",
+    )  # fmt: skip
+
+
+def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path) -> None:
+    study = differing(tmp_path / "study", settle="discussion", cases=2)
+    for item, settling in zip(ITEMS[:2], (False, True), strict=True):
+        answer_tie(study, "main", "tie-breaker", item, "", Chosen("keep"), "", settling=settling, key=item)
+    assert [row.is_settled for row in ties_of(study, "main", "tie-breaker").rows] == [False, True]
+    assert case_of(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
+
+
+def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(study: Study) -> None:
+    def waits(name: str) -> list[tuple[str, bool, int, int]]:
+        with open_coding(study) as coding:
+            return [(one.part, one.looked, one.done, one.items) for one in waiting_for(coding.state, name)]
+
+    assert waits("rater-1") == [("discuss", False, 0, 0)]
+    assert waits("tie-breaker") == [("break ties", True, 0, 3)]
+    listing_of(study, "main", FIRST, ALL)
+    settle(study, FIRST, ITEMS[0], "keep")
+    assert waits("rater-1") == [("discuss", True, 1, 3)]
+    for item in ITEMS[1:3]:
+        settle(study, FIRST, item, "keep")
+    assert waits("rater-1") == waits("tie-breaker") == []
+    assert waits("lead") == []
+
+
+def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_raters(tmp_path: Path) -> None:
+    with open_coding(differing(tmp_path / "study", settle="tie-breaker")) as coding:
+        assert waiting_for(coding.state, "rater-1") == []
+
+
+@pytest.mark.parametrize(
+    ("deadline", "words"),
+    [
+        ("", ("", False)),
+        ("2026-03-01T18:00:00.000000+00:00", ("until Sunday 1 March, 18:00 UTC, today", False)),
+        ("2026-03-02T09:00:00.000000+00:00", ("until Monday 2 March, 09:00 UTC, tomorrow", False)),
+        ("2027-01-05T23:59:59.000000+00:00", ("until Tuesday 5 January 2027, 23:59 UTC, in 310 days", False)),
+        ("2026-02-27T23:59:59.000000+00:00", ("was due on Friday 27 February", True)),
+    ],
+)
+def test_a_deadline_is_said_as_one_says_it(deadline: str, words: tuple[str, bool]) -> None:
+    assert in_time(deadline, datetime(2026, 3, 1, 12, tzinfo=UTC)) == words

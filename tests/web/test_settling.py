@@ -1,0 +1,340 @@
+"""Disagreements and the tie-breaker's desk in the browser: by form, by keyboard, and blind where they must be."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from httpx2 import Response
+from playwright.sync_api import Browser, Page, StorageState, expect
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import HERE, NAMES, QUICK, closing_app, csrf_in, invited, join
+from desk import browser as visitor
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import break_tie, comment_on_item, settle_item
+from quaestor.study.folder import Study, open_study
+from quaestor.web.app import make_app
+from settled_study import MEMO, differing
+from small_study import ITEMS
+from windows import complaints_of, cookies_after, serving
+
+LIST, TIES = "/rounds/main/disagreements", "/rounds/main/ties"
+TELLING = "tellingword"
+
+
+def case(item: str) -> str:
+    return f"{LIST}?item={quote(item)}&facet=relevance"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two raters differ on three of twelve items; the tie-breaker has answered the second."""
+    study = differing(tmp_path_factory.mktemp("made") / "study")
+    comment_on_item(study, "main", "rater-1", ITEMS[0], None, f"{TELLING}, says rater-1")
+    break_tie(study, "main", "tie-breaker", ITEMS[1], None, "keep", "it works")
+    return study.root
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+def as_one(app: Starlette, study: Study, role: Role, name: str | None = None) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, role, name or NAMES[role]))
+    return opened
+
+
+def send(opened: TestClient, path: str, page: str, **fields: str | list[str]) -> Response:
+    data = {"csrf": csrf_in(opened.get(page).text), "facet": "relevance", **fields}
+    return opened.post(path, data=data, headers={"origin": HERE})
+
+
+def settled(study: Study) -> dict[str, tuple[object, str, str]]:
+    with open_coding(study) as coding:
+        made = coding.state.round("main").decisions
+        return {item: (given[-1].answer, given[-1].how, given[-1].actor) for (item, _), given in made.items()}
+
+
+KEEP = {"answer": "keep"}
+
+
+def test_a_case_is_settled_by_form_and_leads_to_the_next_open_one(app: Starlette, study: Study) -> None:
+    rater = as_one(app, study, Role.RATER)
+    answer = send(
+        rater, "/rounds/main/decisions", case(ITEMS[0]), item=ITEMS[0], answer="keep", how="discussion", reason="clear",
+        seen="0", key="k",
+    )  # fmt: skip
+    assert (answer.status_code, settled(study)) == (303, {ITEMS[0]: (KEEP, "discussion", "rater-1")})
+    following = rater.get(answer.headers["location"]).text
+    assert "how to save layer 2" in following
+    assert "1 of 3 settled" in following
+    assert "Settled and on record" in following
+    again = rater.get(case(ITEMS[0])).text
+    assert "Settled: keep" in again
+    assert "by discussion, put on record by you" in again
+    assert "clear" in again
+
+
+def test_after_the_last_case_the_page_says_what_comes_next(app: Starlette, study: Study) -> None:
+    for item in ITEMS[:2]:
+        settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
+    lead = as_one(app, study, Role.LEAD)
+    answer = send(
+        lead, "/rounds/main/decisions", case(ITEMS[2]), item=ITEMS[2], other="exclude: installation",
+        how="discussion", key="k", seen="0",
+    )  # fmt: skip
+    assert settled(study)[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
+    page = lead.get(answer.headers["location"]).text
+    assert "All is settled" in page
+    assert "&#39;kept by raters&#39; of the funnel goes by this round" in page
+    done = send(lead, "/rounds/main/agreed", LIST)
+    assert "9 decisions by agreement are on record" in lead.get(done.headers["location"]).text
+    assert len(settled(study)) == 12
+    assert "Put them on record" not in lead.get(LIST).text
+
+
+def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, study: Study) -> None:
+    rater = as_one(app, study, Role.RATER)
+    fields = {"item": ITEMS[0], "how": "together", "reason": "a long thought", "seen": "0", "key": "k"}
+    early = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, answer="keep")
+    assert early.status_code == 409
+    assert "that comes first, blind" in early.text
+    assert "a long thought" in early.text
+    assert re.search(r'value="keep"[^>]* checked', early.text)
+    both = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, answer="keep", other="exclude: crash")
+    assert both.status_code == 422
+    assert 'role="alert">Two answers were chosen' in both.text
+    silent = send(rater, "/rounds/main/comments", case(ITEMS[0]), item=ITEMS[0], text="  ", key="k")
+    assert (silent.status_code, "a comment needs words" in silent.text) == (422, True)
+    assert settled(study) == {}
+    settle_item(study, "main", "rater-2", ITEMS[0], None, "keep", "discussion", "")
+    late = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **(fields | {"how": "discussion"}), answer="keep")
+    assert late.status_code == 409
+    assert "settled while you were looking" in late.text
+    assert "Settled: keep" in late.text
+
+
+def test_a_comment_stands_in_the_discussion_without_the_names_of_others(app: Starlette, study: Study) -> None:
+    second = as_one(app, study, Role.RATER, "rater-2")
+    answer = send(second, "/rounds/main/comments", case(ITEMS[0]), item=ITEMS[0], text="I <b>see</b>", key="c")
+    assert answer.headers["location"].endswith("#discussion")
+    page = second.get(answer.headers["location"]).text
+    assert "I &lt;b&gt;see&lt;/b&gt;" in page
+    assert f"{TELLING}, says rater A" in page
+    assert MEMO in page
+    assert "rater-1" not in page
+
+
+def test_the_list_shows_each_opinion_and_takes_filters(app: Starlette, study: Study) -> None:
+    lead = as_one(app, study, Role.LEAD)
+    settle_item(study, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
+    page = lead.get(LIST).text
+    assert all(f"how to save layer {number}<" in page for number in (1, 2, 3))
+    assert "how to save layer 4<" not in page
+    assert re.search(r'scope="col">rater-1</th><th scope="col">rater-2', page)
+    assert "the tie-breaker says keep" in page
+    assert "how to save layer 1<" not in lead.get(f"{LIST}?open=1").text
+    assert "None is like this" in lead.get(f"{LIST}?answer=installation").text
+    assert lead.get(f"{LIST}?page=x").status_code == 404
+    assert lead.get(case(ITEMS[7])).status_code == 409
+
+
+def test_viewers_reviewers_and_raters_of_other_rounds_see_no_disagreement(app: Starlette, study: Study) -> None:
+    for role in (Role.VIEWER, Role.REVIEWER):
+        opened = visitor(app)
+        token = invited(study.root, role)
+        if role is Role.REVIEWER:
+            opened.post(
+                f"/join/{token}", data={"csrf": csrf_in(opened.get(f"/join/{token}").text)}, headers={"origin": HERE}
+            )
+        else:
+            join(opened, token)
+        assert {opened.get(path).status_code for path in (LIST, case(ITEMS[0]), TIES)} == {403}
+    other = as_one(app, study, Role.RATER, "rater-9")
+    for answer in (
+        other.get(LIST),
+        other.get(case(ITEMS[0])),
+        send(other, "/rounds/main/comments", "/me", item=ITEMS[0], text="hello", key="k"),
+        send(other, "/rounds/main/decisions", "/me", item=ITEMS[0], answer="keep", how="discussion", key="k"),
+    ):
+        assert answer.status_code == 409
+        assert not [word for word in ("rater-1", "rater-2", TELLING, "exclude") if word in answer.text]
+    assert send(other, "/rounds/main/agreed", "/me").status_code == 403
+    assert other.get(TIES).status_code == 403
+
+
+def test_no_name_reaches_the_tie_breaker_before_all_is_settled(app: Starlette, study: Study) -> None:
+    breaker = as_one(app, study, Role.TIE_BREAKER)
+    assert (breaker.get(LIST).status_code, breaker.get(LIST).headers["location"]) == (303, TIES)
+    answers = [breaker.get(path) for path in ("/", LIST, case(ITEMS[0]), TIES, f"{TIES}?all=1")]
+    answers += [breaker.get(f"{TIES}?item={quote(item)}") for item in (*ITEMS[:4], "nothing")]
+    answers += [breaker.get(f"/rounds/main/{page}") for page in ("rate", "mine", "ahead")]
+    fields = {"item": ITEMS[0], "answer": "keep", "key": "k"}
+    for how in ("discussion", "together", "tie-breaker", "agreement"):
+        answers.append(send(breaker, "/rounds/main/decisions", TIES, **fields, how=how, seen="0"))
+    answers.append(send(breaker, "/rounds/main/comments", TIES, item=ITEMS[0], text="who said that?", key="c"))
+    answers.append(send(breaker, TIES, TIES, item=ITEMS[1], answer="keep", key="again"))
+    answers.append(send(breaker, TIES, TIES, item=ITEMS[5], answer="keep", key="agreed"))
+    answers.append(send(breaker, TIES, TIES, item=ITEMS[0], answer="", key="none"))
+    answers.append(send(breaker, TIES, TIES, **fields, text="it works"))
+    for one in answers:
+        told = f"{one.url} {dict(one.headers)} {one.text}"
+        assert not [word for word in ("rater-1", "rater-2", "rater A", TELLING, MEMO, ">unsure<") if word in told], (
+            one.url
+        )
+    assert settled(study) == {}
+    for item in ITEMS[:3]:
+        settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
+    assert "see who said what" in breaker.get(TIES).text
+    assert "rater A" in breaker.get(LIST).text
+
+
+def test_the_tie_breaker_answers_by_form_once_and_comes_to_the_next(app: Starlette, study: Study) -> None:
+    breaker = as_one(app, study, Role.TIE_BREAKER)
+    page = breaker.get(TIES).text
+    assert "how to save layer 1" in page
+    assert "1 of 3 done" in page
+    for number in (0, 2):
+        answer = send(breaker, TIES, TIES, item=ITEMS[number], answer="exclude: crash", text="a crash", key=str(number))
+        assert answer.status_code == 303
+    done = breaker.get(answer.headers["location"]).text
+    assert "Nothing is left for you here" in done
+    assert "You said: exclude: crash" in breaker.get(f"{TIES}?item={quote(ITEMS[0])}").text
+    twice = send(breaker, TIES, "/me", item=ITEMS[0], answer="keep", text="my new thought", key="x")
+    assert (twice.status_code, "stays as it is" in twice.text) == (409, True)
+    assert as_one(app, study, Role.LEAD).get(TIES).status_code == 409
+
+
+def test_the_start_leads_each_to_what_waits_for_them(app: Starlette, study: Study) -> None:
+    rater, breaker = as_one(app, study, Role.RATER, "rater-2"), as_one(app, study, Role.TIE_BREAKER)
+    start = rater.get("/").text
+    assert f'href="{LIST}"' in start
+    assert "disagreements left" not in start, "how often raters differ is not told before they look"
+    rater.get(LIST)
+    assert "<strong>3</strong> of 3 disagreements left" in rater.get("/").text
+    start = breaker.get("/").text
+    assert f'href="{TIES}"' in start
+    assert "<strong>2</strong> of 3 cases left" in start
+    for item in ITEMS[:3]:
+        settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
+    assert "Nothing waits for you" in rater.get("/").text
+
+
+@pytest.fixture(scope="module")
+def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp("served") / "study"))
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def states(browser: Browser, address: str, folder: Path) -> dict[Role, StorageState]:
+    roles = (Role.LEAD, Role.RATER, Role.TIE_BREAKER)
+    return {role: cookies_after(browser, f"{address}join/{invited(folder, role)}") for role in roles}
+
+
+def open_at(browser: Browser, address: str, state: StorageState, path: str, **more: object) -> tuple[Page, list[str]]:
+    page = browser.new_context(storage_state=state, **more).new_page()  # type: ignore[arg-type]
+    complaints = complaints_of(page, address)
+    page.goto(f"{address.rstrip('/')}{path}")
+    return page, complaints
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("role", "paths"),
+    [(Role.LEAD, (LIST, case(ITEMS[1]))), (Role.RATER, ("/",)), (Role.TIE_BREAKER, (TIES, f"{TIES}?all=1"))],
+)
+def test_the_pages_are_accessible_and_fit(
+    browser: Browser, address: str, states: dict[Role, StorageState], role: Role, paths: tuple[str, ...]
+) -> None:
+    page, complaints = open_at(browser, address, states[role], paths[0])
+    for path in paths:
+        page.goto(f"{address.rstrip('/')}{path}")
+        for width in (320, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                assert Axe().run(page).response["violations"] == [], (path, width, scheme)
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_tie_is_broken_and_a_case_settled_by_keyboard_alone(
+    browser: Browser, address: str, states: dict[Role, StorageState], folder: Path
+) -> None:
+    study = open_study(folder)
+    page, complaints = open_at(browser, address, states[Role.TIE_BREAKER], TIES)
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_have_text("how to save layer 1")
+    first = page.locator("[data-key='1']").get_attribute("value")
+    for key in ("r", "w", "h", "y", "Escape", "1", "Enter"):
+        page.keyboard.press(key)
+    expect(title).to_have_text("how to save layer 3")
+    with open_coding(study) as coding:
+        said = coding.state.round("main").tie_comments[ITEMS[0], "relevance"]
+        assert (said.answer["answer"], said.text) == (str(first).partition(":")[0], "why")
+    page.context.close()
+
+    page, more = open_at(browser, address, states[Role.RATER], LIST)
+    page.get_by_role("link", name="first open case").press("Enter")
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_have_text("how to save layer 1")
+    expect(title).to_be_focused()
+    page.keyboard.press("j")
+    expect(title).to_have_text("how to save layer 2")
+    page.keyboard.press("p")
+    expect(title).to_have_text("how to save layer 1")
+    page.keyboard.press("Enter")
+    assert settled(study) == {}, "Enter settles nothing before an answer is chosen"
+    page.keyboard.press("o")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    assert page.locator("#other").input_value() == "", "an answer in dispute takes the place of another one"
+    page.keyboard.press("Enter")
+    expect(title).to_have_text("how to save layer 2")
+    expect(title).to_be_focused()
+    assert settled(study) == {ITEMS[0]: ({"answer": "exclude", "reason": "crash"}, "together", "rater-1")}
+    page.keyboard.press("c")
+    page.keyboard.type("j 1 k")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".remarks")).to_contain_text("j 1 k")
+    assert complaints + more == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_without_script_a_case_is_settled_by_form(
+    browser: Browser, address: str, states: dict[Role, StorageState], folder: Path
+) -> None:
+    page, _ = open_at(browser, address, states[Role.LEAD], case(ITEMS[2]), java_script_enabled=False)
+    page.get_by_label("Another answer").select_option("exclude: installation")
+    page.get_by_label("Why, for those who read this later").fill("it never installed")
+    page.get_by_role("button", name="Settle").click()
+    expect(page.get_by_role("status")).to_contain_text("Settled and on record")
+    assert settled(open_study(folder))[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
+    page.context.close()
