@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import write_whole
 from quaestor.coding.codebook.differences import differences
 from quaestor.coding.codebook.file import read_codebook, write_codebook
@@ -13,26 +13,37 @@ from quaestor.coding.codebook.history import undone_in
 from quaestor.coding.records import Codebook, Difference
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
-from quaestor.study.coding import open_coding, require_lead
-from quaestor.study.folder import Study
+from quaestor.study.coding import Where, open_coding, require_lead, study_of
 from quaestor.study.tables import read_rows
 
 CODEBOOK_FILE = "codebook.toml"
 
 
-def import_codebook(study: Study, file: Path | None = None, actor: str | None = None) -> Codebook:
+class CodebookChanged(StateError):
+    """Somebody changed the codebook between the look at what an act would move and the act."""
+
+
+def import_codebook(study: Where, file: Path | None = None, actor: str | None = None) -> Codebook:
     """Begin the codebook with a file; afterwards the journal is the truth."""
-    payload = read_codebook(file or study.root / CODEBOOK_FILE)
+    payload = read_codebook(file or study_of(study).root / CODEBOOK_FILE)
     change_codebook(study, "codebook.import", payload, actor)
     return codebook_at(study, None)
 
 
-def change_codebook(study: Study, kind: str, payload: dict[str, Any], actor: str | None = None) -> int:
-    """One act on the codebook; the version it led to."""
+def change_codebook(
+    study: Where, kind: str, payload: dict[str, Any], actor: str | None = None, at: int | None = None
+) -> int:
+    """One act on the codebook; the version it led to. Refused where `at`, the version it was meant for, is gone."""
     with open_coding(study) as coding:
         who = require_lead(coding, actor, "change the codebook")
 
         def decide(state: State) -> NewAct:
+            version = state.history.latest.version
+            if at is not None and at != version:
+                raise CodebookChanged(
+                    f"the codebook has changed since you looked (version {at} then, {version} now), and nothing was "
+                    "done: look at what this would move now, and confirm it again"
+                )
             book = state.history.then(kind, payload)
             return NewAct(kind, who, payload, book.version)
 
@@ -40,13 +51,13 @@ def change_codebook(study: Study, kind: str, payload: dict[str, Any], actor: str
         return coding.state.history.latest.version
 
 
-def codebook_at(study: Study, version: int | None) -> Codebook:
+def codebook_at(study: Where, version: int | None) -> Codebook:
     with open_coding(study) as coding:
         history = coding.state.history
         return history.latest if version is None else history.at(version)
 
 
-def codebook_differences(study: Study, before: int, after: int | None) -> list[Difference]:
+def codebook_differences(study: Where, before: int, after: int | None) -> list[Difference]:
     with open_coding(study) as coding:
         history = coding.state.history
         return differences(history.at(before), history.latest if after is None else history.at(after))
@@ -84,7 +95,7 @@ def codes_json(book: Codebook) -> dict[str, Any]:
     }
 
 
-def changes(study: Study) -> list[dict[str, Any]]:
+def changes(study: Where) -> list[dict[str, Any]]:
     """Every change with its number, in words."""
     with open_coding(study) as coding:
         acts = [act for act in coding.journal.acts() if act.kind.startswith("codebook.")]

@@ -1,0 +1,120 @@
+"""Changing the codebook: a form, a look at what the change would move, and the change itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.errors import InputError, QuaestorError
+from quaestor.coding.records import Codebook
+from quaestor.study.codebook import CodebookChanged, change_codebook, import_codebook
+from quaestor.study.codes.acts import ACTS, described, text_in
+from quaestor.study.codes.fill import filled
+from quaestor.study.codes.room import CodebookRoom
+from quaestor.study.kept_open import KeptOpen
+from quaestor.web.codebook_pages import viewer
+from quaestor.web.forms import fields_in
+from quaestor.web.page import Pages, visitor
+
+Fields = Mapping[str, Sequence[str]]
+_OURS = ("csrf", "at")
+
+
+class CodebookActs(Pages):
+    """What the lead does; nothing is done before it was shown what it moves, and from which version."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookRoom) -> None:
+        super().__init__(opened, templates)
+        self._room = room
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/codebook/change", self.change, methods=["GET"], name="codebook-change"),
+            Route("/codebook/preview", self.preview, methods=["POST"], name="codebook-preview"),
+            Route("/codebook/acts", self.act, methods=["POST"], name="codebook-act"),
+        ]
+
+    async def change(self, request: Request) -> Response:
+        """The form of an act, filled with what is known."""
+        asked = {name: request.query_params.getlist(name) for name in request.query_params}
+        if text_in(asked, "act") not in ACTS:
+            return self.go(request, "codebook")
+        book = await self.work(lambda: self._room.book(viewer(request)))
+        return self._form(request, asked, book)
+
+    async def preview(self, request: Request) -> Response:
+        """What the act would move; where it cannot be, the form again with the reason."""
+        fields = fields_in(await request.body())
+        return await self._looked_ahead(request, fields)
+
+    async def act(self, request: Request) -> Response:
+        """The act, on the version it was looked at from; where that is gone, what it would move now."""
+        fields = fields_in(await request.body())
+        who, act = visitor(request).name, text_in(fields, "act")
+        try:
+            if act == "import":
+                await self.work(lambda: import_codebook(self.opened.coding, None, who))
+                return self.go(request, "codebook")
+            kind, payload = described(fields, self._filled_on(fields))
+            at = _version(fields, "at")
+            await self.work(lambda: change_codebook(self.opened.coding, kind, payload, who, at))
+        except CodebookChanged as error:
+            return await self._looked_ahead(request, fields, str(error))
+        except QuaestorError as error:
+            if act == "import":
+                raise
+            return await self._looked_ahead(request, fields, str(error), 422)
+        if kind == "codebook.undo":
+            return self.go(request, "codebook-history")
+        book = await self.work(lambda: self._room.book(viewer(request)))
+        about = next((name for name in _about(payload) if name in book.codes), "")
+        return self.go(request, "code", urlencode({"code": about})) if about else self.go(request, "codebook")
+
+    async def _looked_ahead(self, request: Request, fields: Fields, refused: str = "", status: int = 409) -> Response:
+        who = viewer(request)
+        book = await self.work(lambda: self._room.book(who))
+        try:
+            kind, payload = described(fields, self._filled_on(fields))
+            found = await self.work(lambda: self._room.preview(who, kind, payload))
+        except QuaestorError as error:
+            return self._form(request, fields, book, str(error), status if refused else 422)
+        items = list(dict.fromkeys(item for move in found.moves for item in move.items))
+        titles = await self.work(lambda: self._room.titles(items)) if items else {}
+        context = {
+            "preview": found,
+            "form": filled(fields, book),
+            "fields": [(name, value) for name, values in fields.items() if name not in _OURS for value in values],
+            "titles": titles,
+            "refused": refused,
+        }
+        return self.page(request, "codebook_preview.html", context, status if refused else 200)
+
+    def _form(self, request: Request, fields: Fields, book: Codebook, refused: str = "", status: int = 200) -> Response:
+        context = {"form": filled(fields, book), "refused": refused}
+        return self.page(request, "codebook_change.html", context, status)
+
+    def _filled_on(self, fields: Fields) -> Codebook:
+        """The version that stood before whoever filled in the form."""
+        with self.opened.looking() as state:
+            version = _version(fields, "from")
+            return state.history.latest if version is None else state.history.at(version)
+
+
+def _version(fields: Fields, name: str) -> int | None:
+    text = text_in(fields, name)
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InputError(f"the version is {text[:60]!r}: load the page again")
+    return int(text)
+
+
+def _about(payload: Mapping[str, Any]) -> list[str]:
+    """The codes that an act is about, the one to look at afterwards first."""
+    return [str(payload[name]) for name in ("into", "code", "id") if name in payload]
