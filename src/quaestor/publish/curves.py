@@ -22,8 +22,8 @@ _STYLE = """
 """
 
 
-def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False) -> str:
-    """An SVG of both curves; it says so where the raters were simulated."""
+def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False, standalone: bool = True) -> str:
+    """An SVG of both curves; it says so where the raters were simulated. Inside a page its style is the page's."""
     highest = max([0.1, *(max(one.discrepancy, one.incompatibility) for one in found)])
     top = math.ceil(highest * 5) / 5  # so that the lines of the grid stand at round numbers
     last = max([2, *(one.set for one in found)])
@@ -53,9 +53,11 @@ def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False
         if first and end
         else "No set is complete yet."
     )
+    space = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
+    style = f"<style>{_STYLE}</style>" if standalone else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" class="curves" '
-        f'aria-labelledby="curves-title curves-text"><style>{_STYLE}</style>'
+        f'<svg{space} viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" class="curves" '
+        f'aria-labelledby="curves-title curves-text">{style}'
         f'<title id="curves-title">Sets of {escape(name)}</title><desc id="curves-text">{words}</desc>'
         f"{legend}{''.join(parts)}</svg>\n"
     )

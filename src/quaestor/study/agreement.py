@@ -9,7 +9,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import choices
-from quaestor.coding.ratings import drift_labels, labels
+from quaestor.coding.ratings import Label, drift_labels, labels
 from quaestor.coding.records import CANNOT_JUDGE
 from quaestor.coding.state import State
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
@@ -18,12 +18,17 @@ from quaestor.study.tables import columns_of_table, read_rows
 
 __all__ = [
     "Agreement",
+    "AskedFacet",
     "Estimate",
+    "RatingTable",
     "RatingsFile",
     "Scale",
     "agreement_of_file",
+    "agreement_on",
+    "asked_of",
     "round_agreement",
     "statistic",
+    "table_of",
     "to_json",
 ]
 
@@ -60,6 +65,26 @@ def round_agreement(
 
     Against an earlier round it is the agreement of each rater with what they said then.
     """
+    asked = asked_of(state, name, facet, version=version, level=level)
+    if against and facet not in [other.id for other in state.round(against).plan.facets]:
+        raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
+    found = drift_labels(state, name, against, facet) if against else labels(state, name, facet, version, level)
+    return agreement_on(asked, table_of(asked, found), seed=seed)
+
+
+@dataclass(frozen=True)
+class AskedFacet:
+    """A facet whose agreement can be worked out: all that this needs beside the labels."""
+
+    facet: str
+    several: bool
+    """Whether an item may have several codes."""
+    scale: Scale
+    order: tuple[str, ...]
+
+
+def asked_of(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> AskedFacet:
+    """Refuses a facet, a version or a level that the round does not have."""
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
     if facet not in names:
@@ -67,20 +92,26 @@ def round_agreement(
     asked = one.plan.facet(facet)
     if asked.kind == "text":
         raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
-    if against and facet not in [other.id for other in state.round(against).plan.facets]:
-        raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
     book = state.history.at(one.plan.codebook if version is None else version)
-    if level and (not asked.codes or level not in book.facets[asked.codes].levels):
-        levels = listed(nearest_first(level, book.facets[asked.codes].levels)) if asked.codes else "none"
-        raise InputError(f"{facet!r} has no level {level!r}, allowed: {levels}")
-    found = drift_labels(state, name, against, facet) if against else labels(state, name, facet, version, level)
-    if asked.kind == "multiple":
-        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
-        return agreement(set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet, seed=seed)
-    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
+    levels = book.facets[asked.codes].levels if asked.codes in book.facets else ()
+    if level and level not in levels:
+        raise InputError(f"{facet!r} has no level {level!r}, allowed: {listed(nearest_first(level, levels)) or 'none'}")
     order = tuple(choices(asked, book)) if asked.scale == "ordinal" else ()
-    table = rating_table(single, order=order, cannot_judge=[CANNOT_JUDGE])
-    return agreement(table, facet=facet, scale=_scale(asked.scale), seed=seed)
+    return AskedFacet(facet, asked.kind == "multiple", _scale(asked.scale), order)
+
+
+def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
+    """Labels of a round as the table that agreement is computed from."""
+    if asked.several:
+        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
+        return set_table(sets, cannot_judge=[CANNOT_JUDGE])
+    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
+    return rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE])
+
+
+def agreement_on(asked: AskedFacet, table: RatingTable, *, seed: int = 0) -> Agreement:
+    scale: Scale = "nominal" if asked.several else asked.scale
+    return agreement(table, facet=asked.facet, scale=scale, seed=seed)
 
 
 def _scale(name: str) -> Scale:

@@ -11,8 +11,7 @@ from quaestor.coding.state import CLOSED, RoundState
 from quaestor.coding.views import require_lead_view
 from quaestor.measures.records import Agreement
 from quaestor.study.agreement import round_agreement, statistic
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.folder import Study
+from quaestor.study.coding import Coding, Where, open_coding
 from quaestor.study.ratings import note_view
 
 
@@ -54,7 +53,7 @@ class RoundAgreement:
 
 
 def agreement_of_rounds(
-    study: Study,
+    study: Where,
     name: str | None,
     facets: Sequence[str],
     *,
@@ -86,19 +85,19 @@ def agreement_of_rounds(
 
 def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str, against: str) -> RoundAgreement:
     found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level, against=against)
+    return beside_threshold(one, found, as_fixed=not (against or level or version is not None))
+
+
+def beside_threshold(one: RoundState, found: Agreement, *, as_fixed: bool) -> RoundAgreement:
+    """An agreement with what the round had to reach, where it is the one that was fixed beforehand."""
     plan = one.plan
-    measured = (
-        facet == plan.measured
-        and plan.threshold is not None
-        and one.status == CLOSED
-        and not (against or level or version is not None)
-    )
+    measured = as_fixed and found.facet == plan.measured and plan.threshold is not None and one.status == CLOSED
     value = statistic(found, plan.statistic).value
     return RoundAgreement(
         plan.round,
         plan.kind,
         one.status != CLOSED,
-        any(rating.simulated for rating in one.all_ratings()),
+        one.simulated,
         plan.statistic,
         plan.threshold if measured else None,
         (value is not None and value >= (plan.threshold or 0)) if measured else None,

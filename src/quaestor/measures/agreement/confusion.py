@@ -38,6 +38,23 @@ def confused_pairs(table: RatingTable, most: int = MOST_CONFUSED) -> tuple[Confu
     )
 
 
+def items_confused(table: RatingTable, first: str, second: str, *, either: bool = False) -> tuple[str, ...]:
+    """The items behind a cell of the table of two raters: the first said the one, the second the other.
+
+    With `either`, those on which any two raters stand so, whoever said which: the items of a confused pair.
+    """
+    if first not in table.labels or second not in table.labels:
+        return ()
+    one, other = table.labels.index(first), table.labels.index(second)
+    if either:
+        found = (table.ratings == one).any(axis=1) & (table.ratings == other).any(axis=1)
+    elif len(table.raters) == 2:
+        found = (table.ratings[:, 0] == one) & (table.ratings[:, 1] == other)
+    else:
+        return ()
+    return tuple(table.items[row] for row in np.flatnonzero(found).tolist())
+
+
 def prevalence_index(patterns: Patterns) -> float | None:
     """0 where all codes are used alike, 1 where one has everything; for two codes that of Byrt et al. (1993)."""
     if not patterns.n:

@@ -1,0 +1,260 @@
+"""All that a page shows of the agreement on one facet: numbers in words, drawings, and which codes are confused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.coding.phrases import curves
+from quaestor.coding.records import Facet, SetCurve
+from quaestor.coding.state import RoundState, State
+from quaestor.measures.records import Agreement, CodeAgreement, Estimate
+from quaestor.publish.curves import draw_curves
+from quaestor.publish.figures.records import Estimate as Drawn
+from quaestor.publish.forest import draw_estimates
+from quaestor.study.agreement import asked_of
+from quaestor.study.coding import Coding
+from quaestor.study.confusion import Matrix, Named, matrix_of, named
+from quaestor.study.looking import facets_compared, require_look, seen
+from quaestor.study.round_agreement import RoundAgreement
+
+_MOST_DRAWN = 24
+"""Codes in the drawing; the table beside it has all of them."""
+_SHARES = ("percent", "overlap")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which agreement of a round is asked for; the first facet where none is named."""
+
+    facet: str = ""
+    level: str = ""
+    version: int | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One statistic as a row of a table, each number in words; `why` says it where there is none."""
+
+    id: str
+    name: str
+    value: str
+    interval: str
+    error: str
+    band: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class CodeRow:
+    """One code against the rest."""
+
+    code: Named
+    n_any: int
+    n_all: int
+    agreed: str
+    specific: str
+    kappa: str
+    interval: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Two codes that are taken for one another."""
+
+    first: Named
+    second: Named
+    n: int
+
+
+@dataclass(frozen=True)
+class AgreementView:
+    """The agreement of a round on one facet, ready to be shown; without a result while it is being worked out."""
+
+    round: str
+    facets: tuple[str, ...]
+    levels: tuple[str, ...]
+    newest: int
+    """The latest version of the codebook."""
+    asked: Asked
+    question: str
+    result: RoundAgreement | None = None
+    ratings: int = 0
+    more: int = 0
+    """Ratings that came since it was worked out."""
+    left_out: tuple[tuple[str, int], ...] = ()
+    measures: tuple[Measure, ...] = ()
+    codes: tuple[CodeRow, ...] = ()
+    forest: str = ""
+    codes_forest: str = ""
+    matrix: Matrix | None = None
+    confused: tuple[PairRow, ...] = ()
+    curves: tuple[SetCurve, ...] = ()
+    curves_drawn: str = ""
+
+
+def agreement_view(coding: Coding, name: str, actor: str, asked: Asked, *, wait: bool = False) -> AgreementView:
+    """For those who have looked; a large round is shown as it was worked out last."""
+    with coding.looking() as state:
+        one = require_look(state, name, actor, coding.lead)
+        facet = _facet(state, one, asked.facet)
+        asked = Asked(facet.id, asked.level, asked.version)
+        book = state.history.at(one.plan.codebook if asked.version is None else asked.version)
+        levels = book.facets[facet.codes].levels if facet.codes in book.facets else ()
+        sets = _curves(one) if facet.kind == "phrase" else ()
+        empty = AgreementView(
+            name, tuple(facets_compared(one)), levels, _newest(state, facet), asked, facet.question
+        )  # fmt: skip
+    found = seen(coding, name, actor, facet.id, version=asked.version, level=asked.level, wait=wait)
+    if found is None:
+        return empty
+    result, worked = found
+    names = {label: named(label, facet, book) for label in _labels(result.agreement)}
+    return replace(
+        empty,
+        result=result,
+        ratings=worked.ratings,
+        more=max(0, one.given - worked.ratings),
+        left_out=tuple(result.agreement.reasons.items()),
+        measures=tuple(measures_of(result.agreement)),
+        codes=tuple(_code(code, names) for code in result.agreement.codes),
+        forest=_forest(result),
+        codes_forest=_codes_forest(result.agreement, names),
+        matrix=matrix_of(result.agreement.confusion, names) if result.agreement.confusion else None,
+        confused=tuple(
+            PairRow(names[pair.codes[0]], names[pair.codes[1]], pair.n) for pair in result.agreement.confused
+        ),
+        curves=sets,
+        curves_drawn=draw_curves(sets, name, simulated=result.simulated, standalone=False) if sets else "",
+    )
+
+
+def _facet(state: State, one: RoundState, wanted: str) -> Facet:
+    compared = facets_compared(one)
+    if not wanted and not compared:
+        raise InputError(f"the round {one.plan.round!r} asks for free text alone, which raters cannot agree on")
+    if wanted:
+        asked_of(state, one.plan.round, wanted)
+    return one.plan.facet(wanted or (one.plan.measured if one.plan.measured in compared else compared[0]))
+
+
+def _newest(state: State, facet: Facet) -> int:
+    return state.history.latest.version if facet.codes else 0
+
+
+def _curves(one: RoundState) -> tuple[SetCurve, ...]:
+    depends = one.given, len(one.unifications), one.set
+    known = one.memory.get("curves")
+    if known is None or known[0] != depends:
+        known = one.memory["curves"] = depends, tuple(curves(one))
+    found: tuple[SetCurve, ...] = known[1]
+    return found
+
+
+def _labels(found: Agreement) -> set[str]:
+    matrix = found.confusion.labels if found.confusion else ()
+    return {*matrix, *(code.code for code in found.codes), *(code for pair in found.confused for code in pair.codes)}
+
+
+def estimates_of(found: Agreement) -> list[tuple[str, str, Estimate]]:
+    """(id, name, estimate) of every statistic there is, in the order in which they are shown."""
+    kappa = "Cohen's κ" if found.kappa_kind == "cohen" else "Fleiss' κ"
+    weights = {"masi": "MASI"}.get(found.weights, found.weights)
+    every = [
+        ("percent", "Percent agreement", found.percent),
+        ("overlap", "Mean overlap (Jaccard)", found.overlap),
+        ("kappa", kappa, found.kappa),
+        ("weighted_kappa", f"{kappa}, {weights} weights", found.weighted_kappa),
+        ("ac1", "Gwet's AC1", found.ac1),
+        ("ac2", f"Gwet's AC2, {weights} weights", found.ac2),
+        ("alpha", f"Krippendorff's α ({'MASI' if found.multilabel else found.scale})", found.alpha),
+    ]
+    return [(name, words, estimate) for name, words, estimate in every if estimate is not None]
+
+
+def measures_of(found: Agreement) -> list[Measure]:
+    """The statistics in words, as `quaestor agreement` prints them."""
+    bands = {"kappa": found.band, "weighted_kappa": found.weighted_band}
+    return [
+        Measure(
+            name,
+            words,
+            in_words(one.value, share=name in _SHARES),
+            interval_in_words(one, share=name in _SHARES),
+            in_words(one.se, share=name in _SHARES),
+            bands.get(name, ""),
+            one.undefined,
+        )
+        for name, words, one in estimates_of(found)
+    ]
+
+
+def in_words(value: float | None, *, share: bool = False) -> str:
+    if value is None:
+        return "–"
+    return f"{100 * value:.1f} %" if share else f"{value:.3f}"
+
+
+def interval_in_words(one: Estimate, *, share: bool = False) -> str:
+    if one.low is None:
+        return "–"
+    return f"{in_words(one.low, share=share)} to {in_words(one.high, share=share)}"
+
+
+def _code(code: CodeAgreement, names: Mapping[str, Named]) -> CodeRow:
+    return CodeRow(
+        names[code.code],
+        code.n_any,
+        code.n_all,
+        in_words(code.percent, share=True),
+        in_words(code.specific, share=True),
+        in_words(code.kappa.value),
+        interval_in_words(code.kappa),
+        code.kappa.undefined,
+    )
+
+
+def _forest(result: RoundAgreement) -> str:
+    found = result.agreement
+    rows = [
+        Drawn(words, one.value, one.low, one.high, found.n, reason=one.undefined)
+        for _, words, one in estimates_of(found)
+    ]
+    return draw_estimates(rows, name="overall", title="Agreement overall", threshold=result.threshold)
+
+
+def _codes_forest(found: Agreement, names: Mapping[str, Named]) -> str:
+    """The codes that were used most, in the order of the table."""
+    used: Sequence[CodeAgreement] = sorted(found.codes, key=lambda code: -code.n_any)[:_MOST_DRAWN]
+    drawn = [code for code in found.codes if code in used]
+    rows = [
+        Drawn(names[one.code].name, one.kappa.value, one.kappa.low, one.kappa.high, one.n_any,
+              reason=one.kappa.undefined)
+        for one in drawn
+    ]  # fmt: skip
+    return draw_estimates(rows, name="codes", title="κ of each code against the rest") if rows else ""
+
+
+def csv_rows(found: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
+    """One row a statistic, of the whole and of each code, unrounded."""
+    rows = []
+    for one in found:
+        agreement = one.agreement
+        about = {"round": one.round, "facet": agreement.facet}
+        rows += [
+            {**about, "code": "", "n": agreement.n, "statistic": name, **_numbers(estimate)}
+            for name, _, estimate in estimates_of(agreement)
+        ]
+        rows += [
+            {**about, "code": code.code, "n": code.n_any, "statistic": "kappa", **_numbers(code.kappa)}
+            for code in agreement.codes
+        ]
+    return rows
+
+
+def _numbers(one: Estimate) -> dict[str, Any]:
+    values = {"value": one.value, "low": one.low, "high": one.high, "se": one.se}
+    return {**{name: "" if value is None else value for name, value in values.items()}, "undefined": one.undefined}

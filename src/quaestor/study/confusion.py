@@ -1,0 +1,176 @@
+"""Which codes two raters take for one another: the table of both, and the items behind each of its numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quaestor.coding.answers import written
+from quaestor.coding.records import Codebook, Facet
+from quaestor.coding.state import RoundState
+from quaestor.measures.agreement import items_confused
+from quaestor.measures.records import Confusion
+from quaestor.study.coding import Coding
+from quaestor.study.looking import require_look, seen
+from quaestor.study.reading_room import ReadingRoom
+
+MOST_CODES = 12
+"""Codes of a table on a page; of more, those that are confused most."""
+_HEATS = 5
+
+
+@dataclass(frozen=True)
+class Named:
+    """A label of a facet as people read it."""
+
+    label: str
+    name: str
+    definition: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How often the first rater said one thing and the second another."""
+
+    first: Named
+    second: Named
+    n: int
+    heat: int
+    """From 0, nothing, to 5."""
+
+    @property
+    def same(self) -> bool:
+        return self.first == self.second
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """What the second rater said where the first said something, for the codes that are shown."""
+
+    first: str
+    second: str
+    codes: tuple[Named, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    of: int
+    """How many codes there are."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one rater said of an item."""
+
+    rater: str
+    answer: str
+    unsure: bool
+    memo: str
+
+
+@dataclass(frozen=True)
+class ConfusedItem:
+    """An item with what each rater said of it."""
+
+    item: str
+    title: str
+    opinions: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True)
+class ConfusedItems:
+    """Some of the items behind a number."""
+
+    first: Named
+    second: Named
+    raters: tuple[str, ...]
+    total: int
+    items: tuple[ConfusedItem, ...]
+
+
+def named(label: str, facet: Facet, book: Codebook) -> Named:
+    """A label with the name and the definition of its code; of several codes, all names."""
+    if not facet.codes:
+        return Named(label, label)
+    if label in book.codes:
+        return Named(label, book.path_name(label), book.codes[label].definition)
+    parts = label.split("; ")
+    return Named(label, "; ".join(book.codes[part].name if part in book.codes else part for part in parts))
+
+
+def matrix_of(found: Confusion, names: Mapping[str, Named], most: int = MOST_CODES) -> Matrix:
+    """The table of two raters; the darkest cell off the diagonal is the worst confusion."""
+    counts = {(first, second): n for first, second, n in found.cells}
+    torn: Counter[str] = Counter()
+    for (first, second), n in counts.items():
+        if first != second:
+            torn[first] += n
+            torn[second] += n
+    chosen = set(sorted(found.labels, key=lambda label: -torn[label])[:most])
+    shown = [label for label in found.labels if label in chosen]
+    worst = max((n for (first, second), n in counts.items() if first != second), default=0)
+    best = max((n for (first, second), n in counts.items() if first == second), default=0)
+    rows = tuple(
+        tuple(
+            Cell(names[first], names[second], n, _heat(n, best if first == second else worst))
+            for second in shown
+            for n in [counts.get((first, second), 0)]
+        )
+        for first in shown
+    )
+    return Matrix(found.first, found.second, tuple(names[label] for label in shown), rows, len(found.labels))
+
+
+def _heat(n: int, most: int) -> int:
+    return -(-n * _HEATS // most) if most else 0
+
+
+def confused_items(
+    coding: Coding,
+    room: ReadingRoom,
+    name: str,
+    actor: str,
+    facet: str,
+    first: str,
+    second: str,
+    *,
+    either: bool = False,
+    version: int | None = None,
+    level: str = "",
+    limit: int = 50,
+    offset: int = 0,
+) -> ConfusedItems | None:
+    """The items on which raters stand so, with what each said; None where it is still being worked out."""
+    found = seen(coding, name, actor, facet, version=version, level=level, wait=False)
+    if found is None:
+        return None
+    table = found[1].table
+    every = items_confused(table, first, second, either=either)
+    chosen = every[offset : offset + limit]
+    with coding.looking() as state:
+        one = require_look(state, name, actor, coding.lead)
+        book = state.history.at(one.plan.codebook if version is None else version)
+        asked = one.plan.facet(facet)
+        opinions = {item: _opinions(one, item, asked, book) for item in chosen}
+    texts = room.get(chosen)
+    items = tuple(ConfusedItem(item, texts[item].title, opinions[item]) for item in chosen)
+    return ConfusedItems(named(first, asked, book), named(second, asked, book), table.raters, len(every), items)
+
+
+def _opinions(one: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[Opinion, ...]:
+    found = []
+    for seat in one.seats:
+        rating = one.of_seat(seat, item)
+        if rating is not None and facet.id in rating.answers:
+            answer = written(rating.answers[facet.id])
+            words = named(answer, facet, book).name
+            found.append(Opinion(rating.rater, words, facet.id in rating.unsure, rating.memo))
+    return tuple(found)
+
+
+def matrix_rows(found: Confusion) -> list[list[str]]:
+    """The whole table with its head, for a file."""
+    counts = {(first, second): n for first, second, n in found.cells}
+    head = [f"{found.first} \\ {found.second}", *found.labels]
+    return [
+        head,
+        *([first, *(str(counts.get((first, second), 0)) for second in found.labels)] for first in found.labels),
+    ]

@@ -1,0 +1,247 @@
+"""The study at a glance, for whoever looks: what is done and next, the rounds, how far raters agree, the last acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from quaestor.base.errors import QuaestorError, StateError
+from quaestor.coding.rounds import left_by_seat
+from quaestor.coding.settings import RoundSettings
+from quaestor.coding.state import CLOSED, RoundState, Seat, State
+from quaestor.coding.views import require_lead_view
+from quaestor.corpus.records import FunnelResult
+from quaestor.people.roles import Role
+from quaestor.study.agreement import statistic
+from quaestor.study.agreement_view import estimates_of, in_words, interval_in_words
+from quaestor.study.coding import Coding
+from quaestor.study.coding_status import Next, Stage
+from quaestor.study.folder import Study
+from quaestor.study.funnel import last_result
+from quaestor.study.latest import Done, called, latest_acts
+from quaestor.study.looking import Look, facets_compared, look_at
+from quaestor.study.round_agreement import beside_threshold
+from quaestor.study.sight import Sight, Viewer
+from quaestor.study.status import status_and_next
+from quaestor.study.waiting import Waiting, waiting_for
+from quaestor.study.worked_out import WorkedOut, agreement_now
+
+NOT_OPENED = "not opened"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class Seated:
+    """One seat of a round: who sits there, and how far they are."""
+
+    rater: str
+    done: int
+    of: int
+    hours: float | None = None
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The statistic that a round reports, in words."""
+
+    name: str
+    value: str
+    interval: str
+    band: str
+    n: int
+    more: int
+    """Ratings that came since it was worked out."""
+    verdict: str = ""
+    passed: bool | None = None
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class RoundLine:
+    """One round as the study's page shows it."""
+
+    round: str
+    kind: str
+    status: str  # not opened, open, closed
+    items: int = 0
+    set: int = 0
+    sets: int = 0
+    deadline: str = ""
+    closed: str = ""
+    incomplete: str = ""
+    waived: str = ""
+    simulated: bool = False
+    missing: int = 0
+    seats: tuple[Seated, ...] = ()
+    hours: float | None = None
+    measured: str = ""
+    """The facet whose agreement is reported; none where there is nothing to agree on, or the viewer sees none."""
+    look: Look | None = None
+    reached: Reached | None = None
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All that the study's page shows."""
+
+    stages: tuple[Stage, ...]
+    next: Next | None
+    command: str
+    """What to do where no page does it."""
+    funnel: FunnelResult | None
+    holds: bool
+    rounds: tuple[RoundLine, ...]
+    waiting: tuple[Waiting, ...]
+    latest: tuple[Done, ...]
+
+    @property
+    def hours(self) -> float:
+        return sum(one.hours or 0.0 for one in self.rounds)
+
+
+def overview(study: Study, coding: Coding | None, viewer: Viewer) -> Overview:
+    """The study as it stands for one viewer; nothing large is waited for."""
+    leads = viewer.role is Role.LEAD
+    status, following = status_and_next(study, coding, wait=False)
+    result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
+    rounds = [RoundLine(one.round, one.kind, NOT_OPENED, seats=_planned(one, viewer)) for one in study.settings.rounds]
+    waiting: list[Waiting] = []
+    latest: list[Done] = []
+    if coding is not None:
+        with coding.looking() as state:
+            sight = Sight(state, coding.lead, viewer)
+            opened = {name: _line(sight, one) for name, one in state.rounds.items()}
+            waiting = waiting_for(state, viewer.name)
+            latest = latest_acts(sight)
+        planned = [opened.pop(one.round, one) for one in rounds]
+        rounds = [_with_agreement(coding, one) for one in (*planned, *opened.values())]
+    sees = {one.round for one in rounds if one.look and one.look.may == "now"}
+    return Overview(
+        tuple(_told(stage, leads, sees) for stage in status.stages),
+        _following(following, sees) if leads else None,
+        _command(study, status.next) if leads and following is None else "",
+        result,
+        holds,
+        tuple(rounds),
+        tuple(waiting),
+        tuple(latest),
+    )
+
+
+def _command(study: Study, words: str) -> str:
+    if words.startswith("quaestor serve"):
+        return "Everything that is planned is done: publish it with `quaestor report`."
+    if words.startswith("quaestor "):
+        return f"Run `{words}`."
+    words = words.replace(f"{study.root}/", "")
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _told(stage: Stage, leads: bool, sees: set[str]) -> Stage:
+    """A stage without what is not for the viewer: paths of the machine, and an agreement they have not looked at."""
+    if stage.name.startswith("source ") and not leads and stage.state != "done":
+        return replace(stage, detail={"none": "its input is not there yet"}.get(stage.state, "not up to date"))
+    if stage.name.startswith("round ") and stage.detail.startswith("closed") and _round_of(stage) not in sees:
+        missed = ", below what it had to reach" if stage.state == "doubtful" else ", not settled yet"
+        return replace(stage, detail=f"closed{'' if stage.state == 'done' else missed}")
+    return stage
+
+
+def _round_of(stage: Stage) -> str:
+    return stage.name.removeprefix("round ")
+
+
+def _following(following: Next | None, sees: set[str]) -> Next | None:
+    """The next thing; how many disagreements there are is not for a lead who rated and has not looked."""
+    if following is None or following.page != "disagreements" or following.round in sees:
+        return following
+    return replace(following, words=f"Settle the round {following.round}")
+
+
+def _planned(one: RoundSettings, viewer: Viewer) -> tuple[Seated, ...]:
+    return tuple(
+        Seated(rater if viewer.sees_names else f"rater {_LETTERS[place : place + 1] or place + 1}", 0, 0)
+        for place, rater in enumerate(one.raters)
+    )
+
+
+def _line(sight: Sight, one: RoundState) -> RoundLine:
+    plan = one.plan
+    timed = one.status == CLOSED or _may_time(sight, one)
+    hours = sum(one.seconds.values()) / 3600 if timed else None
+    compared = facets_compared(one)
+    measured = plan.measured if plan.measured in compared else next(iter(compared), "")
+    return RoundLine(
+        plan.round,
+        plan.kind,
+        one.status,
+        len(plan.items),
+        one.set,
+        len(one.sets),
+        one.deadline,
+        one.closed,
+        one.incomplete if sight.viewer.role is Role.LEAD else "",
+        one.waived if sight.viewer.role is Role.LEAD else "",
+        one.simulated,
+        sum(left_by_seat(one).values()),
+        tuple(_seated(sight, one, seat, timed) for seat in one.seats),
+        hours or None,
+        measured,
+        _look(sight, one, measured),
+    )
+
+
+def _may_time(sight: Sight, one: RoundState) -> bool:
+    """Hours of an open round tell of its pace: to the lead, unless the lead rates in it."""
+    if sight.viewer.role is not Role.LEAD:
+        return False
+    try:
+        require_lead_view(sight.state, one.plan.round, sight.viewer.name, sight.lead)
+    except StateError:
+        return False
+    return True
+
+
+def _seated(sight: Sight, one: RoundState, seat: Seat, timed: bool) -> Seated:
+    who = " then ".join(called(sight, one.plan.round, rater) for rater in seat.raters)
+    spent = sum(one.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
+    return Seated(who, one.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
+
+
+def _look(sight: Sight, one: RoundState, measured: str) -> Look | None:
+    if not measured or not one.given:
+        return None
+    if sight.viewer.role is Role.LEAD:
+        return look_at(sight.state, one.plan.round, sight.viewer.name, sight.lead)
+    return None if sight.why_no_ratings(one.plan.round) else Look("now")
+
+
+def _with_agreement(coding: Coding, line: RoundLine) -> RoundLine:
+    if line.look is None or line.look.may != "now":
+        return line
+    try:
+        found = agreement_now(coding, line.round, line.measured, wait=False)
+    except QuaestorError as refusal:
+        return replace(line, look=Look("not yet", f"Agreement cannot be told: {refusal}."))
+    if found is None:
+        return line
+    with coding.looking() as state:
+        return replace(line, reached=_reached(state, line, found))
+
+
+def _reached(state: State, line: RoundLine, found: WorkedOut) -> Reached:
+    one = state.round(line.round)
+    result = beside_threshold(one, found.agreement, as_fixed=True)
+    name = one.plan.statistic
+    estimate = statistic(found.agreement, name)
+    share = name == "percent"
+    return Reached(
+        next(words for known, words, _ in estimates_of(found.agreement) if known == name),
+        in_words(estimate.value, share=share),
+        interval_in_words(estimate, share=share),
+        found.agreement.band if name == "kappa" else "",
+        found.agreement.n,
+        max(0, one.given - found.ratings),
+        result.verdict,
+        result.passed,
+        estimate.undefined,
+    )

@@ -1,0 +1,128 @@
+"""Agreement of rounds that pages ask for again and again: worked out beside those who rate, and kept."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import QuaestorError
+from quaestor.coding.ratings import Label, labels_of_seat
+from quaestor.coding.state import CLOSED, RoundState
+from quaestor.study.agreement import Agreement, AskedFacet, RatingTable, agreement_on, asked_of, table_of
+from quaestor.study.coding import Coding
+
+LARGE = 40_000
+"""Ratings of a round above which a page does not wait for its agreement."""
+_AT_ONCE = 4_000
+"""Ratings that are read while nobody else can act."""
+_SHARE = 0.02
+"""By how much a large open round has to grow before its agreement is worked out again."""
+
+
+@dataclass(frozen=True)
+class WorkedOut:
+    """The agreement on a facet, the table it comes from, and how many ratings the round had then."""
+
+    agreement: Agreement
+    table: RatingTable
+    ratings: int
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be worked out, and of which moment of the round."""
+
+    round: str
+    facet: str
+    version: int | None
+    level: str
+    until: int
+    ratings: int
+    depends: tuple[Any, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return ("agreement", self.facet, self.version, self.level)
+
+
+def agreement_now(
+    coding: Coding, name: str, facet: str, *, version: int | None = None, level: str = "", wait: bool = True
+) -> WorkedOut | None:
+    """The agreement of a round as it stands.
+
+    Who does not wait gets what was worked out last of a large round, or None, and it is worked out meanwhile.
+    """
+    with coding.looking() as state:
+        one = state.round(name)
+        asked = asked_of(state, name, facet, version=version, level=level)
+        wanted = _Wanted(name, facet, version, level, state.head, one.given, _depends(one))
+        known = one.memory.get(wanted.key)
+        if known is not None and known[0] == wanted.depends:
+            return _told(known[1])
+        if not wait and one.given > LARGE:
+            if _is_due(one, known) and ("at work", wanted.key) not in one.memory:
+                work = threading.Thread(target=_beside, args=(coding, asked, wanted), daemon=True)
+                one.memory["at work", wanted.key] = work
+                work.start()
+            return _told(known[1]) if known else None
+    return _told(_work_out(coding, asked, wanted))
+
+
+def being_worked_out(one: RoundState) -> list[threading.Thread]:
+    """What is under way for a round."""
+    return [work for key, work in one.memory.items() if isinstance(key, tuple) and key[0] == "at work"]
+
+
+def _depends(one: RoundState) -> tuple[Any, ...]:
+    """All that can change what was worked out; a rating that is on record never does."""
+    return one.given, len(one.unifications), sum(len(seat.raters) for seat in one.seats), one.status
+
+
+def _is_due(one: RoundState, known: Any) -> bool:
+    return known is None or one.status == CLOSED or one.given > known[0][0] * (1 + _SHARE)
+
+
+def _told(found: WorkedOut | QuaestorError) -> WorkedOut:
+    if isinstance(found, QuaestorError):
+        raise found
+    return found
+
+
+def _beside(coding: Coding, asked: AskedFacet, wanted: _Wanted) -> None:
+    try:
+        _work_out(coding, asked, wanted)
+    finally:
+        with coding.looking() as state:
+            state.round(wanted.round).memory.pop(("at work", wanted.key), None)
+
+
+def _work_out(coding: Coding, asked: AskedFacet, wanted: _Wanted) -> WorkedOut | QuaestorError:
+    """Read under the lock, a piece at a time; compute without it."""
+    found: WorkedOut | QuaestorError
+    try:
+        table = table_of(asked, _labels(coding, wanted))
+        found = WorkedOut(agreement_on(asked, table), table, wanted.ratings)
+    except QuaestorError as refusal:
+        found = refusal
+    with coding.looking() as state:
+        state.round(wanted.round).memory[wanted.key] = wanted.depends, found
+    return found
+
+
+def _labels(coding: Coding, wanted: _Wanted) -> list[tuple[str, str, Label | None]]:
+    found: list[tuple[str, str, Label | None]] = []
+    place, start = 0, 0
+    while True:
+        with coding.looking() as state:
+            one = state.round(wanted.round)
+            if place == len(one.seats):
+                return found
+            seat = one.seats[place]
+            items = seat.items[0][start : start + _AT_ONCE]
+            found += labels_of_seat(
+                state, one, seat, wanted.facet, items, version=wanted.version, level=wanted.level, until=wanted.until
+            )
+        start += _AT_ONCE
+        if start >= len(seat.items[0]):
+            place, start = place + 1, 0

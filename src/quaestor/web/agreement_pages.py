@@ -1,0 +1,184 @@
+"""How far the raters of a round agree, which codes they confuse, and the items behind each number."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.spreadsheets import harmless
+from quaestor.study.agreement import to_json
+from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
+from quaestor.study.coding import Coding
+from quaestor.study.confusion import confused_items, matrix_rows
+from quaestor.study.looking import Look, all_seen, look_at, note_look
+from quaestor.study.round_agreement import RoundAgreement
+from quaestor.web.links import link_to
+from quaestor.web.page import Pages, visitor
+
+_PAGE = 50
+
+
+class AgreementPages(Pages):
+    """What the lead sees of a round, and its raters once it is closed; who may is for the round to say."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/rounds/{name}/agreement", self.agreement, methods=["GET"], name="agreement"),
+            Route("/rounds/{name}/look", self.look, methods=["POST"], name="look"),
+            Route("/rounds/{name}/confused", self.confused, methods=["GET"], name="confused"),
+            Route("/rounds/{name}/agreement.json", self.as_json, methods=["GET"], name="agreement-json"),
+            Route("/rounds/{name}/agreement.csv", self.as_csv, methods=["GET"], name="agreement-csv"),
+            Route("/rounds/{name}/confusion.csv", self.matrix, methods=["GET"], name="confusion-csv"),
+        ]
+
+    @property
+    def _coding(self) -> Coding:
+        return self.opened.desk.coding
+
+    async def agreement(self, request: Request) -> Response:
+        """The agreement on one facet; who has not looked yet is asked first."""
+        name, who = request.path_params["name"], visitor(request).name
+        look = await self.work(lambda: self._look(name, who))
+        if look.may != "now":
+            return self._asked_first(request, name, look)
+        coding = self._coding
+        asked = _asked(request)
+        found = await self.work(lambda: agreement_view(coding, name, who, asked))
+        return self.page(request, "agreement.html", {"view": found, **_links(request, name, found)})
+
+    async def look(self, request: Request) -> Response:
+        """Put on record that the visitor looks, and show it."""
+        name, who = request.path_params["name"], visitor(request).name
+        coding = self._coding
+        try:
+            await self.work(lambda: note_look(coding, name, who))
+        except QuaestorError as error:
+            look = await self.work(lambda: self._look(name, who))
+            return self._asked_first(request, name, look, str(error), 409)
+        return self.go(request, "agreement", name=name)
+
+    def _look(self, name: str, who: str) -> Look:
+        with self._coding.looking() as state:
+            return look_at(state, name, who, self._coding.lead)
+
+    def _asked_first(
+        self, request: Request, name: str, look: Look, refused: str = "", status: int | None = None
+    ) -> Response:
+        context = {"round": name, "look": look, "refused": refused}
+        return self.page(request, "agreement_asked.html", context, status or (200 if look.may == "ask" else 409))
+
+    async def confused(self, request: Request) -> Response:
+        """The items behind a cell of the table, or behind a pair of codes that are confused."""
+        name, who = request.path_params["name"], visitor(request).name
+        asked, query = _asked(request), request.query_params
+        first, second, either = query.get("first", ""), query.get("second", ""), query.get("either") == "yes"
+        page = _page(query.get("page", "1"))
+        desk = self.opened.desk
+        found = await self.work(
+            lambda: confused_items(
+                desk.coding, desk.room, name, who, asked.facet, first, second,
+                either=either, version=asked.version, level=asked.level, limit=_PAGE, offset=(page - 1) * _PAGE,
+            )
+        )  # fmt: skip
+        same = {"facet": asked.facet, "level": asked.level, "version": asked.version}
+        here = {**same, "first": first, "second": second, "either": "yes" if either else ""}
+        context = {
+            "round": name,
+            "found": found,
+            "either": either,
+            "page": page,
+            "pages": max(1, -(-found.total // _PAGE)) if found else 1,
+            "back": link_to(request, "agreement", same, name=name),
+            "page_link": lambda number: link_to(request, "confused", {**here, "page": number}, name=name),
+            "item_link": lambda item: _item_link(request, name, asked.facet, item),
+        }
+        return self.page(request, "confused.html", context)
+
+    async def as_json(self, request: Request) -> Response:
+        """What `quaestor agreement --json` prints."""
+        found = await self._all(request)
+        values = [one.about | to_json(one.agreement) for one in found]
+        return JSONResponse(values[0] if len(values) == 1 else values, headers=_saved(request, "agreement", "json"))
+
+    async def as_csv(self, request: Request) -> Response:
+        rows = csv_rows(await self._all(request))
+        lines = [list(rows[0]) if rows else ["round"], *([str(value) for value in row.values()] for row in rows)]
+        return _csv(lines, _saved(request, "agreement", "csv"))
+
+    async def matrix(self, request: Request) -> Response:
+        """The whole table of two raters on one facet."""
+        found = await self._all(request)
+        tables = [one.agreement.confusion for one in found if one.agreement.confusion is not None]
+        if len(tables) != 1:
+            raise InputError("a table of who said what is made for one facet and two raters: name the facet")
+        return _csv(matrix_rows(tables[0]), _saved(request, "confusion", "csv"))
+
+    async def _all(self, request: Request) -> list[RoundAgreement]:
+        name, who, asked = request.path_params["name"], visitor(request).name, _asked(request)
+        coding = self._coding
+        facets = [asked.facet] if asked.facet else []
+        return await self.work(lambda: all_seen(coding, name, who, facets, version=asked.version, level=asked.level))
+
+
+def _asked(request: Request) -> Asked:
+    query = request.query_params
+    version = query.get("version", "").strip()
+    if version and not version.isdecimal():
+        raise InputError(f"the version {version!r} is no number: leave it empty for the one that was rated under")
+    return Asked(query.get("facet", ""), query.get("level", ""), int(version) if version else None)
+
+
+def _page(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise HTTPException(404)
+    return int(text)
+
+
+def _links(request: Request, name: str, view: AgreementView) -> dict[str, Any]:
+    same = {"facet": view.asked.facet, "level": view.asked.level, "version": view.asked.version}
+
+    def items(first: str, second: str, either: bool = False) -> str:
+        more = {"first": first, "second": second, "either": "yes" if either else ""}
+        return link_to(request, "confused", {**same, **more}, name=name)
+
+    return {
+        "items_link": items,
+        "json_link": link_to(request, "agreement-json", same, name=name),
+        "csv_link": link_to(request, "agreement-csv", same, name=name),
+        "matrix_link": link_to(request, "confusion-csv", same, name=name),
+        "settle_link": link_to(request, "disagreements", name=name),
+        "phrases_link": link_to(request, "phrases", name=name),
+    }
+
+
+def _item_link(request: Request, name: str, facet: str, item: str) -> str:
+    """The item's own page, or for those who rate the place where it is discussed."""
+    asked = {"item": item}
+    return link_to(request, "item", asked) or link_to(request, "disagreements", {**asked, "facet": facet}, name=name)
+
+
+def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
+    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.path_params["name"])
+    return {"Content-Disposition": f'attachment; filename="{what}-{name}.{ending}"'}
+
+
+def _csv(lines: Iterable[Sequence[str]], headers: dict[str, str]) -> Response:
+    text = io.StringIO()
+    csv.writer(text).writerows([_cell(value) for value in line] for line in lines)
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cell(value: str) -> str:
+    try:
+        float(value)
+    except ValueError:
+        return harmless(value)
+    return value

@@ -1,0 +1,29 @@
+"""Links to other pages of the desk, offered to those who may follow them."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.routing import NoMatchFound
+
+from quaestor.web.access import visitor_of
+from quaestor.web.matrix import MATRIX, PUBLIC
+
+_NOT_IN_A_PATH = frozenset("/\\?#%")
+
+
+def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
+    """The address of a page with its query; empty where there is no such page, or it is not for the visitor."""
+    needed, found = MATRIX.get(route), visitor_of(request)
+    if needed is None or found is None or (needed != PUBLIC and not found.can(needed)):
+        return ""
+    if any(isinstance(part, str) and (not part or set(part) & _NOT_IN_A_PATH) for part in path.values()):
+        return ""
+    try:
+        target = str(request.url_for(route, **path).path)
+    except NoMatchFound:
+        return ""
+    asked = {name: value for name, value in (query or {}).items() if value not in ("", None, False)}
+    return f"{target}?{urlencode(asked)}" if asked else target

@@ -1,0 +1,256 @@
+"""The study at a glance: the same numbers as everywhere, for each viewer what they may see, at a cost that stays."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acting import PHRASE, Table
+from quaestor.base.errors import QuaestorError, StateError
+from quaestor.coding.codebook.changes import CAN_BE_UNDONE
+from quaestor.coding.phrases import ask_to_reread
+from quaestor.coding.ratings import hours, labels, labels_of_seat
+from quaestor.coding.rounds import left_by_seat, missing, replace_rater
+from quaestor.coding.state import _TAKES
+from quaestor.people.roles import Role
+from quaestor.study import worked_out
+from quaestor.study.agreement import round_agreement
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.latest import TOLD
+from quaestor.study.looking import look_at, note_look
+from quaestor.study.overview import Overview, RoundLine, overview
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, replace_by_name
+from quaestor.study.sight import Viewer
+from quaestor.study.worked_out import agreement_now, being_worked_out
+from rated_study import TELLING, rate_now, rated_study, unrated_study
+
+LEAD, READER, JOURNAL = (
+    Viewer("lead", Role.LEAD),
+    Viewer("reader", Role.VIEWER),
+    Viewer("journal", Role.REVIEWER),
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rated_study(tmp_path_factory.mktemp("overview") / "study", items=24).root
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+
+
+@pytest.fixture
+def coding(study: Study) -> Iterator[Coding]:
+    with open_coding(study) as opened:
+        yield opened
+
+
+def seen(coding: Coding, viewer: Viewer = LEAD) -> Overview:
+    return overview(coding.study, coding, viewer)
+
+
+def line(coding: Coding, name: str, viewer: Viewer = LEAD) -> RoundLine:
+    return next(one for one in seen(coding, viewer).rounds if one.round == name)
+
+
+def test_progress_missing_and_hours_are_those_of_the_ratings_themselves(coding: Coding) -> None:
+    for name, one in coding.state.rounds.items():
+        found = line(coding, name)
+        assert found.missing == len(missing(one))
+        for seat, shown in zip(one.seats, found.seats, strict=True):
+            rated = [item for item in seat.items[0] if one.of_seat(seat, item)]
+            assert (shown.done, shown.of) == (len(rated), len(seat.items[0]))
+        spent = sum(rating.seconds for rating in one.all_ratings()) / 3600
+        assert sum(hours(one).values()) == pytest.approx(spent)
+        if name != "own":
+            assert found.hours == pytest.approx(spent)
+    assert line(coding, "own").hours is None  # the lead rates there
+    assert [line(coding, "later", one).hours for one in (READER, JOURNAL)] == [None, None]
+
+
+def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rater() -> None:
+    dice = random.Random(2)
+    for turn in range(30):
+        table = Table()
+        table.codebook()
+        items = [f"i{number}" for number in range(1, 10)]
+        table.open(items=items, facets=(PHRASE,), set_size=dice.choice([0, 3]))
+        one = table.state.rounds["main"]
+        for _ in range(dice.randrange(25)):
+            rater, item = dice.choice([seat.rater for seat in one.seats]), dice.choice(one.open_items())
+            try:
+                table.rate(rater, item, phrase="load, model")
+                if dice.random() < 0.2 and not missing(one):
+                    table.record(ask_to_reread(table.state, "main", rater, item))
+                if dice.random() < 0.05:
+                    table.record(replace_rater(table.state, "main", "lead", one.seats[0].rater, f"third-{turn}"))
+            except QuaestorError:
+                pass  # not everything may be done at every moment
+            assert sum(left_by_seat(one).values()) == len(missing(one))
+
+
+def test_the_lead_sees_the_agreement_that_the_command_line_tells_of_closed_rounds(coding: Coding) -> None:
+    for name in ("pilot", "phases", "topics"):
+        found = line(coding, name).reached
+        assert found is not None
+        told = round_agreement(coding.state, name, coding.state.round(name).plan.measured)
+        assert found.value == f"{told.kappa.value:.3f}"
+        assert found.interval == f"{told.kappa.low:.3f} to {told.kappa.high:.3f}"
+        assert (found.band, found.n) == (told.band, told.n)
+    assert "0.4" in line(coding, "pilot").reached.verdict  # type: ignore[union-attr]
+
+
+def test_an_open_blind_round_is_looked_at_by_saying_so_and_looking_takes_the_seat(coding: Coding) -> None:
+    before = coding.state.head
+    later = line(coding, "later")
+    assert (later.look.may, later.reached) == ("ask", None)  # type: ignore[union-attr]
+    assert coding.state.head == before  # a page that is opened records nothing
+    note_look(coding, "later", "lead")
+    assert coding.state.round("later").unblinded == ["lead"]
+    assert line(coding, "later").reached is not None
+    with pytest.raises(StateError, match="would not rate blind"):
+        replace_by_name(coding, "later", "lead", "rater-1", "lead", "")
+    coding.act(lambda state: replace_rater(state, "phrases", "lead", "rater-1", "lead"))
+    assert look_at(coding.state, "phrases", "lead", "lead").may == "not yet"
+
+
+def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(coding: Coding) -> None:
+    own = line(coding, "own")
+    assert own.reached is None
+    assert own.look.words == "You rate in this round: agreement can be seen when it is closed."  # type: ignore[union-attr]
+    with pytest.raises(StateError, match="when it is closed"):
+        note_look(coding, "own", "lead")
+    told = [(act.who, act.what) for act in seen(coding).latest]
+    assert ("You", "rated 3 items in own") in told
+    assert not [what for who, what in told if who != "You" and what.endswith("in own")]
+    assert ("rater-1", "rated 6 items in own") in [(act.who, act.what) for act in seen(coding, READER).latest]
+    close_by_name(coding, "own", None, "enough")
+    found = seen(coding)
+    assert line(coding, "own").look.may == "ask"  # type: ignore[union-attr]
+    stage = next(stage for stage in found.stages if stage.name == "round own")
+    assert not [letter for letter in stage.detail if letter.isdigit()]
+
+
+def test_readers_see_agreement_when_all_is_settled_and_a_reviewer_sees_no_names(coding: Coding) -> None:
+    assert line(coding, "pilot", LEAD).reached is not None
+    for viewer in (READER, JOURNAL):
+        found = seen(coding, viewer)
+        assert [one.reached for one in found.rounds] == [None] * 6
+        assert (found.next, found.command) == (None, "")
+        assert not [stage for stage in found.stages if "disagreements" in stage.detail]
+    assert "rater-1" in repr(seen(coding, READER))
+    told = repr(seen(coding, JOURNAL))
+    assert "rater A" in told
+    for name in ("rater-1", "rater-2", "rater-3", "'lead'"):
+        assert name not in told
+    assert not [viewer for viewer in (LEAD, READER, JOURNAL) if TELLING in repr(seen(coding, viewer))]
+
+
+def test_ratings_in_a_row_are_one_line_and_every_act_of_coding_has_words(coding: Coding) -> None:
+    lines = [(act.who, act.what) for act in seen(coding, READER).latest]
+    assert lines[:3] == [
+        ("rater-1", "rated 6 items in own"),
+        ("lead", "rated 3 items in own"),
+        ("rater-2", "rated 20 items in later"),
+    ]
+    for item in coding.state.round("own").plan.items[3:5]:
+        rate(coding, "own", "lead", item, {"relevance": "keep"})
+        rate(coding, "own", "rater-1", item, {"relevance": "keep"})
+    after = [(act.who, act.what) for act in seen(coding, READER).latest]
+    assert after[:2] == [("rater-1", "rated 8 items in own"), ("lead", "rated 5 items in own")]
+    assert set(_TAKES) | CAN_BE_UNDONE <= TOLD
+
+
+def test_what_is_next_names_the_page_on_which_it_is_done(coding: Coding) -> None:
+    found = seen(coding).next
+    assert found is not None
+    assert (found.page, found.round, found.command) == ("disagreements", "phases", "quaestor decisions agree phases")
+
+
+def test_a_study_in_which_nobody_acted_says_what_to_do_first(tmp_path: Path) -> None:
+    study = unrated_study(tmp_path / "study", items=3)
+    found = overview(study, None, LEAD)
+    assert found.next is not None
+    assert found.next.words == "Import the codebook"
+    assert {one.status for one in found.rounds} == {"not opened"}
+    assert "rater-1" not in repr(overview(study, None, JOURNAL))
+    assert not (study.root / "study.db").exists()
+
+
+def finish(coding: Coding) -> None:
+    """Let everything that is worked out beside the pages come to its end."""
+    with coding.looking() as state:
+        under_way = [work for one in state.rounds.values() for work in being_worked_out(one)]
+    for work in under_way:
+        work.join()
+
+
+def test_a_large_round_is_worked_out_beside_the_page_and_then_kept(
+    coding: Coding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worked_out, "LARGE", 10)
+    assert agreement_now(coding, "phases", "phase", wait=False) is None
+    finish(coding)
+    found = agreement_now(coding, "phases", "phase", wait=False)
+    assert found is not None
+    assert found.agreement == round_agreement(coding.state, "phases", "phase")
+    assert agreement_now(coding, "phases", "phase", wait=False) is found
+
+
+def test_a_large_open_round_is_shown_as_it_was_until_it_has_grown_enough(
+    coding: Coding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worked_out, "LARGE", 10)
+    monkeypatch.setattr(worked_out, "_SHARE", 0.05)  # of 44 ratings: two more are not worth the work, three are
+    note_look(coding, "later", "lead")
+    first = agreement_now(coding, "later", "relevance")
+    items = coding.state.round("later").plan.items
+    for more, item in enumerate(items[20:22], start=1):
+        rate(coding, "later", "rater-2", item, {"relevance": "keep"})
+        assert agreement_now(coding, "later", "relevance", wait=False) is first
+        finish(coding)
+        assert line(coding, "later").reached.more == more  # type: ignore[union-attr]
+    rate(coding, "later", "rater-2", items[22], {"relevance": "keep"})
+    assert agreement_now(coding, "later", "relevance", wait=False) is first
+    finish(coding)
+    again = agreement_now(coding, "later", "relevance", wait=False)
+    assert again is not None
+    assert again.ratings == 47
+    assert again.agreement == round_agreement(coding.state, "later", "relevance")
+    finish(coding)
+
+
+def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: Coding) -> None:
+    state, one = coding.state, coding.state.round("later")
+    head, before = state.head, labels(state, "later", "relevance")
+    item = one.plan.items[0]
+    for rater in ("rater-1", "rater-2"):
+        for answer in ("keep", "exclude: installation"):
+            rate(coding, "later", rater, item, {"relevance": answer})
+            rate(coding, "later", rater, one.plan.items[-1], {"relevance": answer})
+    pieces = [
+        label
+        for seat in one.seats
+        for start in range(0, len(seat.items[0]), 5)
+        for label in labels_of_seat(state, one, seat, "relevance", seat.items[0][start : start + 5], until=head)
+    ]
+    assert pieces == before
+    assert labels(coding.state, "later", "relevance") != before
+
+
+def test_another_page_of_ratings_changes_what_is_shown_at_once(coding: Coding) -> None:
+    note_look(coding, "later", "lead")
+    before = line(coding, "later").reached
+    rate_now(coding, "later", lambda dice, place, rater: {"relevance": "keep"}, random.Random(1))
+    after = line(coding, "later").reached
+    assert before is not None
+    assert after is not None
+    assert after.n == 24 > before.n

@@ -1,0 +1,277 @@
+"""Agreement in the desk: the numbers of the command line, each opening its items, and nobody sees it too early."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
+from desk import browser as visitor
+from quaestor.coding.ratings import labels
+from quaestor.measures.records import Confusion
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.confusion import MOST_CODES, Named, matrix_of
+from quaestor.study.folder import Study, open_study
+from quaestor.web.app import make_app
+from rated_study import TELLING, rated_study
+from windows import complaints_of, cookies_after, serving
+
+PATHS = ("agreement", "agreement.json", "agreement.csv", "confusion.csv",
+         "confused?facet=relevance&first=keep&second=keep")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rated_study(tmp_path_factory.mktemp("agreement") / "study", items=24).root
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+def signed_in(app: Starlette, study: Study, role: Role, name: str) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, role, name))
+    return opened
+
+
+@pytest.fixture(scope="module")
+def reading(made: Path) -> Iterator[TestClient]:
+    """The lead, who reads what is closed and changes nothing."""
+    with closing_app(make_app(made, passwords=Passwords(QUICK))) as opened:
+        yield signed_in(opened, open_study(made), Role.LEAD, "lead")
+
+
+@pytest.fixture
+def lead(app: Starlette, study: Study) -> TestClient:
+    return signed_in(app, study, Role.LEAD, "lead")
+
+
+def head(study: Study) -> int:
+    with open_coding(study) as coding:
+        return coding.state.head
+
+
+def look(opened: TestClient, name: str) -> None:
+    assert post(opened, f"/rounds/{name}/look", {}, page=f"/rounds/{name}/agreement").status_code == 303
+
+
+def items_on(page: str) -> list[str]:
+    return re.findall(r'class="small id">([^<]+)<', page)
+
+
+def test_the_numbers_are_those_of_the_command_line(reading: TestClient, made: Path) -> None:
+    quaestor = str(Path(sys.executable).with_name("quaestor"))
+    command = [quaestor, "agreement", "--round", "phases", "--study", str(made), "--json"]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert [one["facet"] for one in told] == ["phase", "relevance"]
+    assert reading.get("/rounds/phases/agreement.json").json() == told
+    assert reading.get("/rounds/phases/agreement.json?facet=phase").json() == told[0]
+    page = reading.get("/rounds/phases/agreement?facet=phase").text
+    for name in ("kappa", "ac1", "alpha"):
+        assert f'<td class="number">{told[0][name]:.3f}</td>' in page
+        low, high = told[0][f"{name}_ci"]
+        assert f'<td class="number">{low:.3f} to {high:.3f}</td>' in page
+    rows = list(csv.DictReader(io.StringIO(reading.get("/rounds/phases/agreement.csv?facet=phase").text)))
+    overall = {row["statistic"]: float(row["value"]) for row in rows if not row["code"]}
+    assert overall["kappa"] == told[0]["kappa"]
+    assert {row["code"]: float(row["value"]) for row in rows if row["code"]} == {
+        code["code"]: code["kappa"] for code in told[0]["codes"]
+    }
+
+
+@pytest.mark.parametrize("level", ["", "phase"])
+def test_every_cell_of_the_table_opens_exactly_the_items_it_counts(reading: TestClient, made: Path, level: str) -> None:
+    with open_coding(open_study(made)) as coding:
+        said: dict[str, dict[str, object]] = {}
+        for item, rater, label in labels(coding.state, "phases", "phase", level=level):
+            said.setdefault(item, {})[rater] = label
+    page = reading.get(f"/rounds/phases/agreement?facet=phase&level={level}").text
+    table = page[page.index('<table class="matrix">') :]
+    cells = re.findall(r'<a href="([^"]+)" aria-label="[^"]+">([\d,]+)</a>', table[: table.index("</table>")])
+    assert sum(int(number) for _, number in cells) == 24
+    for link, number in cells:
+        opened = reading.get(unescape(link))
+        first, second = (re.search(rf"[?&]{part}=([^&]+)", unescape(link))[1] for part in ("first", "second"))  # type: ignore[index]
+        wanted = [first.replace("%2F", "/"), second.replace("%2F", "/")]
+        expected = {item for item, pair in said.items() if [pair["rater-1"], pair["rater-2"]] == wanted}
+        assert set(items_on(opened.text)) == expected
+        assert len(expected) == int(number)
+
+
+def test_a_confused_pair_opens_its_items_with_both_opinions(reading: TestClient) -> None:
+    told = reading.get("/rounds/phases/agreement.json?facet=phase").json()["confused"][0]
+    first, second = told["codes"]
+    address = "/rounds/phases/confused"
+    query = {"facet": "phase", "first": first, "second": second, "either": "yes"}
+    page = reading.get(address, params=query).text
+    assert len(items_on(page)) == told["n"]
+    assert page.count("rater-1") >= told["n"]
+    assert TELLING in page
+    assert "Everything that happens while a model learns." in reading.get("/rounds/phases/agreement?facet=phase").text
+
+
+def test_three_raters_have_pairs_and_no_table(reading: TestClient) -> None:
+    page = reading.get("/rounds/topics/agreement").text
+    assert "Fleiss" in page
+    assert 'class="matrix"' not in page
+    told = reading.get("/rounds/topics/agreement.json").json()
+    first, second = told["confused"][0]["codes"]
+    query = {"facet": "topics", "first": first, "second": second, "either": "yes"}
+    assert 0 < len(items_on(reading.get("/rounds/topics/confused", params=query).text)) <= told["confused"][0]["n"]
+    assert reading.get("/rounds/topics/confusion.csv").status_code == 409
+
+
+def test_the_lead_is_asked_before_an_open_blind_round_and_only_then_it_is_on_record(
+    lead: TestClient, study: Study
+) -> None:
+    before = head(study)
+    asked = lead.get("/rounds/later/agreement")
+    assert asked.status_code == 200
+    assert "can take no seat" in asked.text
+    assert "κ" not in asked.text
+    for path in PATHS[1:]:
+        assert lead.get(f"/rounds/later/{path}").status_code == 409
+    assert head(study) == before
+    look(lead, "later")
+    with open_coding(study) as coding:
+        assert coding.state.round("later").unblinded == ["lead"]
+    assert "still open" in lead.get("/rounds/later/agreement").text
+    assert "rater-1" in lead.get("/rounds/later/agreement").text
+
+
+def test_a_lead_who_rates_in_a_round_is_refused_until_it_is_closed(lead: TestClient, study: Study) -> None:
+    before = head(study)
+    for path in PATHS:
+        answer = lead.get(f"/rounds/own/{path}")
+        assert answer.status_code == 409
+        assert "κ" not in answer.text
+        assert "kappa" not in answer.text
+    token = csrf_in(lead.get("/rounds/later/agreement").text)
+    refused = lead.post("/rounds/own/look", data={"csrf": token}, headers={"origin": HERE})
+    assert refused.status_code == 409
+    assert 'role="alert"' in refused.text
+    assert head(study) == before
+
+
+def test_a_rater_sees_nothing_while_a_round_is_open_and_is_asked_when_it_is_closed(
+    app: Starlette, study: Study
+) -> None:
+    rater = signed_in(app, study, Role.RATER, "rater-1")
+    for name in ("later", "own", "phrases"):
+        for path in PATHS:
+            answer = rater.get(f"/rounds/{name}/{path}")
+            assert answer.status_code == 409, (name, path)
+            assert "rater-2" not in answer.text
+            assert "kappa" not in answer.text
+    before = head(study)
+    assert "cannot be reopened" in rater.get("/rounds/phases/agreement").text
+    assert rater.get("/rounds/phases/agreement.json").status_code == 409
+    assert head(study) == before
+    look(rater, "phases")
+    page = rater.get("/rounds/phases/agreement?facet=phase").text
+    assert "κ" in page
+    query = {"facet": "phase", "first": "data", "second": "data"}
+    assert items_on(rater.get("/rounds/phases/confused", params=query).text)
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "status"),
+    [
+        (Role.RATER, "rater-9", 409),
+        (Role.TIE_BREAKER, "tie-breaker", 409),
+        (Role.VIEWER, "reader", 403),
+        (Role.REVIEWER, "journal", 403),
+    ],
+)
+def test_who_has_no_part_in_a_round_or_breaks_its_ties_sees_no_agreement(
+    app: Starlette, study: Study, role: Role, name: str, status: int
+) -> None:
+    opened = signed_in(app, study, role, name)
+    for path in PATHS:
+        answer = opened.get(f"/rounds/phases/{path}")
+        assert answer.status_code == status, path
+        assert "κ" not in answer.text
+        assert TELLING not in answer.text
+
+
+def test_phrases_have_their_curves_once_somebody_looks(lead: TestClient) -> None:
+    look(lead, "phrases")
+    page = lead.get("/rounds/phrases/agreement").text
+    assert 'class="curves"' in page
+    assert "<style" not in page
+    assert "Raters differ" in page
+
+
+@pytest.mark.parametrize(
+    "query", ["facet=nothing", "facet=phase&level=nothing", "version=x", "version=99", "facet=why"]
+)
+def test_what_a_round_does_not_have_is_refused_in_a_sentence(lead: TestClient, query: str) -> None:
+    answer = lead.get(f"/rounds/phases/agreement?{query}")
+    assert answer.status_code == 409
+    assert "Traceback" not in answer.text
+
+
+def test_of_many_codes_the_confused_ones_are_shown_and_the_file_has_all(reading: TestClient) -> None:
+    codes = tuple(f"code-{number:02}" for number in range(30))
+    names = {code: Named(code, code) for code in codes}
+    cells = (*((code, code, 9) for code in codes), ("code-03", "code-21", 4), ("code-29", "code-00", 1))
+    shown = matrix_of(Confusion("one", "other", codes, cells), names)
+    assert (len(shown.codes), shown.of) == (MOST_CODES, 30)
+    assert {"code-00", "code-03", "code-21", "code-29"} <= {code.label for code in shown.codes}
+    heats = {(cell.first.label, cell.second.label): cell.heat for row in shown.rows for cell in row if cell.n}
+    assert (heats["code-03", "code-21"], heats["code-29", "code-00"]) == (5, 2)
+    whole = list(csv.reader(io.StringIO(reading.get("/rounds/phases/confusion.csv?facet=phase").text)))
+    assert sum(int(number) for row in whole[1:] for number in row[1:]) == 24
+    assert len(whole) == len(whole[0])
+
+
+@pytest.mark.browser
+def test_the_pages_fit_a_phone_and_are_accessible_in_both_themes(browser: Browser, made: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(made, tmp_path / "study"))
+    pages = [
+        "",
+        "rounds/later/agreement",
+        "rounds/phases/agreement?facet=phase",
+        "rounds/phases/confused?facet=phase&first=data&second=data",
+    ]
+    with serving(folder) as address:
+        state = cookies_after(browser, f"{address}join/{invited(folder, Role.LEAD)}")
+        for width, scheme in ((320, "dark"), (1280, "light")):
+            context = browser.new_context(
+                viewport={"width": width, "height": 800},
+                color_scheme=scheme,  # type: ignore[arg-type]
+                storage_state=state,
+            )
+            page = context.new_page()
+            complaints = complaints_of(page, address)
+            for path in pages:
+                page.goto(address + path)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+                found = Axe().run(page).response["violations"]
+                assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found] == [], path
+            assert complaints == []
+            context.close()

@@ -1,0 +1,140 @@
+"""The start of the desk: the state of the study for those who lead or read it, to each what is theirs to see."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import NAMES, QUICK, closing_app, csrf_in, invited, join, post
+from desk import browser as visitor
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.agreement import round_agreement
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import open_study
+from quaestor.study.templates import new_study
+from quaestor.web.app import make_app
+from rated_study import TELLING, rated_study, unrated_study
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rated_study(tmp_path_factory.mktemp("start") / "study", items=24).root
+
+
+@pytest.fixture(scope="module")
+def app(made: Path) -> Iterator[Starlette]:
+    with closing_app(make_app(made, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(app: Starlette, made: Path) -> dict[Role, str]:
+    """The start as each role sees it."""
+    return {role: signed_in(app, made, role).get("/").text for role in Role}
+
+
+def signed_in(app: Starlette, folder: Path, role: Role) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(folder, role, NAMES[role]))
+    return opened
+
+
+def section(page: str, name: str) -> str:
+    """What the page says of one round."""
+    return next(part for part in page.split("<h3>")[1:] if re.match(rf"(<a [^>]+>)?{name}<", part))
+
+
+def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_closed_ones(
+    pages: dict[Role, str], made: Path
+) -> None:
+    page = pages[Role.LEAD]
+    with open_coding(open_study(made)) as coding:
+        kappa = round_agreement(coding.state, "phases", "phase").kappa
+    phases = section(page, "phases")
+    assert f"<strong>{kappa.value:.3f}</strong>" in phases
+    assert f"{kappa.low:.3f} to {kappa.high:.3f}" in phases
+    assert '/rounds/phases/agreement"' in phases
+    later = section(page, "later")
+    assert "20 of 24" in later
+    assert "4 ratings missing" in later
+    assert "<strong>" not in later
+    assert "Look at the agreement so far" in later
+    assert "<strong>" not in section(page, "own").split("<h2")[0]
+    assert "agreement can be seen when it is closed" in section(page, "own")
+
+
+def test_what_is_next_is_a_link_to_where_it_is_done(pages: dict[Role, str], app: Starlette, made: Path) -> None:
+    found = re.search(r'class="do"><a href="([^"]+)">([^<]+)</a>', pages[Role.LEAD])
+    assert found is not None
+    assert found[2] == "Put on record what the raters of phases agree on"
+    assert signed_in(app, made, Role.LEAD).get(found[1]).status_code == 200
+
+
+def test_each_number_of_the_funnel_opens_its_items(pages: dict[Role, str]) -> None:
+    for role in (Role.LEAD, Role.VIEWER, Role.REVIEWER):
+        assert re.search(r'<a href="/steps/1/kept"[^>]*>24</a>', pages[role])
+        assert '<a href="/steps/1/dropped">1 dropped</a>' in pages[role]
+
+
+def test_readers_see_the_page_without_what_is_the_lead_s(pages: dict[Role, str]) -> None:
+    for role in (Role.VIEWER, Role.REVIEWER):
+        page = pages[role]
+        assert "20 of 24" in section(page, "later")
+        for words in (
+            'class="next"',
+            "Look at the agreement",
+            "/agreement",
+            "κ",
+            "<form",
+            "command line",
+            str(Path.cwd()),
+        ):
+            assert words not in page, (role, words)
+    assert "rater-1 rated 24 items in later" in pages[Role.VIEWER]
+    assert "rater A rated 24 items in later" in pages[Role.REVIEWER]
+    for name in ("rater-1", "rater-2", "rater-3", ">lead<", "lead rated"):
+        assert name not in pages[Role.REVIEWER].replace("The lead rated", ""), name
+
+
+def test_nobody_reads_what_was_said_and_raters_see_nothing_but_what_waits_for_them(pages: dict[Role, str]) -> None:
+    for page in pages.values():
+        assert TELLING not in page
+        assert len(page.encode()) < 150_000
+    for role in (Role.RATER, Role.TIE_BREAKER):
+        for words in ("rater-2", "κ", "Lately", "20 of 24"):
+            assert words not in pages[role], (role, words)
+
+
+def test_looking_from_the_start_puts_it_on_record_and_shows_the_agreement(made: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(made, tmp_path / "study", ignore=shutil.ignore_patterns("people.db*")))
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, folder, Role.LEAD)
+        assert csrf_in(section(lead.get("/").text, "later"))
+        done = post(lead, "/rounds/later/look", {}, page="/")
+        assert (done.status_code, done.headers["location"]) == (303, "/rounds/later/agreement")
+        later = section(lead.get("/").text, "later")
+        assert "<strong>" in later
+        assert "Look at the agreement" not in later
+        assert "You looked at what was said in later" in lead.get("/").text
+    with open_coding(open_study(folder)) as coding:
+        assert coding.state.round("later").unblinded == ["lead"]
+
+
+def test_a_study_without_acts_and_one_without_anything_say_what_to_do(tmp_path: Path) -> None:
+    for folder, words in (
+        (unrated_study(tmp_path / "unrated", items=3).root, "Import the codebook"),
+        (new_study(tmp_path / "blank", "blank"), "study.toml"),
+    ):
+        with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
+            page = signed_in(app, folder, Role.LEAD).get("/").text
+        assert 'class="do"' in page
+        assert words in page
+        assert "Nobody has done anything yet" in page
+        assert str(tmp_path) not in page
