@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quaestor.cli import round_setup
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(help="Rounds: items × raters × facets under one frozen codebook version.", no_args_is_help=True)
@@ -15,12 +16,13 @@ ReasonOption = Annotated[str, typer.Option(help="Why; it goes on the record.")]
 
 
 def add_to(app: typer.Typer) -> None:
+    round_setup.add_to(group)
     app.add_typer(group, name="round")
 
 
 @group.callback()
 def rounds() -> None:
-    """Open rounds, follow them, close them."""
+    """Add rounds, open them, follow them, close them."""
 
 
 @group.command("list")

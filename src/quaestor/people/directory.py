@@ -53,6 +53,27 @@ class Directory:
         self.file.forget()
         return gone > 0
 
+    def change_role(self, name: str, role: Role) -> bool:
+        """Give an account another role, from its next page on; whether there is such an account.
+
+        A study keeps somebody who leads it.
+        """
+        with self.file.writing() as writing:
+            found = writing.execute("SELECT role FROM accounts WHERE name = ?", (name,)).fetchone()
+            if found is None:
+                return False
+            leads = writing.execute("SELECT count(*) FROM accounts WHERE role = ?", (Role.LEAD,)).fetchone()[0]
+            if found[0] == Role.LEAD and role is not Role.LEAD and leads == 1:
+                raise StateError(f"{name!r} alone leads this study: it needs somebody who does")
+            writing.execute("UPDATE accounts SET role = ? WHERE name = ?", (role, name))
+        return True
+
+    def seen(self) -> dict[str, datetime]:
+        """When those who are signed in were last here, to within ten minutes; of others it is not kept."""
+        with self.file.reading() as reading:
+            rows = reading.execute(_SEEN).fetchall()
+        return {name: _moment(expires) - SIGNED_IN_FOR for name, expires in rows}
+
     def invite(self, name: str, role: Role, now: datetime, lasting: timedelta = INVITED_FOR) -> tuple[str, Invitation]:
         """A new link in place of an open one under the same name; its token is told this once."""
         check_name(name)
@@ -149,6 +170,7 @@ class Directory:
 
 
 _INVITATIONS = "SELECT number, name, role, made, expires FROM invitations"
+_SEEN = "SELECT account, max(expires) FROM sessions WHERE account IS NOT NULL GROUP BY account"
 _SESSION = """
 SELECT coalesce(accounts.name, invitations.name), coalesce(accounts.role, invitations.role), sessions.expires,
        sessions.invitation

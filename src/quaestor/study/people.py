@@ -52,8 +52,10 @@ def list_people(study: Study, clock: Clock = exact_now) -> People:
         return People(tuple(directory.accounts()), tuple(directory.invitations(clock())))
 
 
-def remove_person(study: Study, name: str) -> None:
+def remove_person(study: Study, name: str, by: str = "") -> None:
     """Erase an account and its open links; what was done under the name stays in the journal."""
+    if by == name:
+        raise StateError("you cannot remove yourself here: `quaestor people remove` can, where the desk is served")
     with open_directory(study) as directory:
         if not directory.remove(name):
             raise StateError(f"nobody is called {name!r}: {_known(account.name for account in directory.accounts())}")
@@ -65,6 +67,18 @@ def revoke_invitation(study: Study, name: str, clock: Clock = exact_now) -> None
         if not directory.revoke(name):
             still = _known(one.name for one in directory.invitations(clock()))
             raise StateError(f"no invitation for {name!r} is open: {still}")
+
+
+def change_role(study: Study, name: str, role: Role) -> None:
+    """Give somebody who has joined another role, where the study file knows them as such."""
+    if role is Role.REVIEWER:
+        raise InputError(f"a reviewer has no account: remove {name!r} and invite a reviewer by a link")
+    if role is Role.LEAD:
+        raise InputError("who leads is named in study.toml as `lead` under [study]: change it there")
+    _require_fitting(study, name, role)
+    with open_directory(study) as directory:
+        if not directory.change_role(name, role):
+            raise StateError(f"nobody is called {name!r}: {_known(account.name for account in directory.accounts())}")
 
 
 def lead_link(study: Study, clock: Clock = exact_now) -> str | None:

@@ -25,11 +25,10 @@ from quaestor.coding.phrases import (
 from quaestor.coding.records import SetCurve
 from quaestor.coding.rounds import missing
 from quaestor.coding.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.views import require_lead_view
+from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.publish.curves import save_curves
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, open_coding, require_lead, require_part
-from quaestor.study.folder import Study
+from quaestor.study.coding import Coding, Where, open_coding, require_lead, require_part
 from quaestor.study.ratings import note_view
 
 
@@ -48,7 +47,7 @@ def is_simulated(one: RoundState) -> bool:
     return any(rating.simulated for rating in one.all_ratings())
 
 
-def words_of(study: Study, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
+def words_of(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
     """Every word with its count; seen by raters only when their set is complete."""
     with open_coding(study) as coding:
         one = _complete(coding, name, actor or coding.lead)
@@ -60,6 +59,12 @@ def words_of(study: Study, name: str, part: str, actor: str | None) -> list[dict
             {"word": word, "count": count, "to": known.get(word, word), "simulated": simulated}
             for word, count in word_counts(one, part).most_common()
         ]
+
+
+def begin_comparing(study: Where, name: str, actor: str) -> None:
+    """Put on record that somebody now sees the words of the others, where they may."""
+    with open_coding(study) as coding:
+        _complete(coding, name, actor)
 
 
 def _complete(coding: Coding, name: str, actor: str) -> RoundState:
@@ -81,7 +86,7 @@ def _complete(coding: Coding, name: str, actor: str) -> RoundState:
 
 
 def unify_words(
-    study: Study, name: str, actor: str | None, part: str, words: Sequence[str], to: str, rule: str, reason: str
+    study: Where, name: str, actor: str | None, part: str, words: Sequence[str], to: str, rule: str, reason: str
 ) -> int:
     with open_coding(study) as coding:
         who = actor or coding.lead
@@ -93,28 +98,53 @@ def unify_words(
         return coding.act(act)[0].number
 
 
-def ask_reread(study: Study, name: str, actor: str | None, item: str) -> int:
+def ask_reread(study: Where, name: str, actor: str | None, item: str) -> int:
     with open_coding(study) as coding:
         who = require_part(coding, name, actor or coding.lead)
         return coding.act(lambda state: ask_to_reread(state, name, who, item))[0].number
 
 
-def curves_of(study: Study, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
+def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
     """The two curves, drawn in published/."""
     with open_coding(study) as coding:
         one = _complete(coding, name, actor or coding.lead)
         found = curves(one)
         simulated = is_simulated(one)
-    return found, save_curves(found, study.published, name, simulated=simulated)
+    return found, save_curves(found, coding.study.published, name, simulated=simulated)
 
 
-def proposed_objects(study: Study, name: str, phases: str, at_least: int, actor: str | None) -> list[ProposedObject]:
+def proposed_objects(study: Where, name: str, phases: str, at_least: int, actor: str | None) -> list[ProposedObject]:
     with open_coding(study) as coding:
         found = _proposed(coding.state, name, phases, at_least)
         for seen in (name, phases):
             require_lead_view(coding.state, seen, actor or coding.lead, coding.lead)
             note_view(coding, seen, actor or coding.lead)
         return found
+
+
+def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
+    """What the phrases of a closed round propose, by each round that decided codes; only what needs no record."""
+    with open_coding(study) as coding:
+        state, lead = coding.state, coding.lead
+        if actor != lead or not _is_in_sight(state, name, lead):
+            return {}
+        deciding = [
+            one.plan.round
+            for one in state.rounds.values()
+            if any(facet.codes and facet.kind == "single" for facet in one.plan.facets) and one.status == CLOSED
+        ]
+        return {phases: _proposed(state, name, phases, 1) for phases in deciding if _is_in_sight(state, phases, lead)}
+
+
+def _is_in_sight(state: State, name: str, lead: str) -> bool:
+    """Whether the lead sees a closed round whole, and looking puts nothing on record."""
+    if state.round(name).status != CLOSED or unblinding(state, name, lead) is not None:
+        return False
+    try:
+        require_lead_view(state, name, lead, lead)
+    except StateError:
+        return False
+    return True
 
 
 def _proposed(state: State, name: str, phases: str, at_least: int) -> list[ProposedObject]:
@@ -139,7 +169,7 @@ def _proposed(state: State, name: str, phases: str, at_least: int) -> list[Propo
     ]
 
 
-def adopt_objects(study: Study, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
+def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
     """Add proposed objects to the codebook, each below its phase."""
     with open_coding(study) as coding:
         who = require_lead(coding, actor, "change the codebook")

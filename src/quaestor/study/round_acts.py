@@ -8,24 +8,23 @@ from quaestor.coding.rounds import close_round, next_set, reopen_round, replace_
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_view
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, Decide, open_coding, require_lead, require_part
-from quaestor.study.folder import Study
+from quaestor.study.coding import Coding, Decide, Where, open_coding, require_lead, require_part
 from quaestor.study.moments import in_utc
 from quaestor.study.rounds import open_named, summary
 
 
-def all_rounds(study: Study) -> list[dict[str, Any]]:
+def all_rounds(study: Where) -> list[dict[str, Any]]:
     """The rounds of the study file and the journal, and where each stands."""
     with open_coding(study) as coding:
         state = coding.state
         found = []
-        for one in study.settings.rounds:
+        for one in coding.study.settings.rounds:
             if one.round in state.rounds:
                 found.append(summary(state.rounds[one.round]))
             else:
                 raters = list(one.raters)
                 found.append(_unopened(one.round, one.kind, raters))
-        named = {one.round for one in study.settings.rounds}
+        named = {one.round for one in coding.study.settings.rounds}
         return found + [summary(one) for name, one in state.rounds.items() if name not in named]
 
 
@@ -37,12 +36,12 @@ def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def open_by_name(study: Study, name: str, actor: str | None) -> dict[str, Any]:
+def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
     with open_coding(study) as coding:
         return summary(open_named(coding, name, require_lead(coding, actor, "open rounds")))
 
 
-def close_by_name(study: Study, name: str, actor: str | None, incomplete: str = "") -> dict[str, Any]:
+def close_by_name(study: Where, name: str, actor: str | None, incomplete: str = "") -> dict[str, Any]:
     return _act(
         study,
         name,
@@ -50,7 +49,7 @@ def close_by_name(study: Study, name: str, actor: str | None, incomplete: str = 
     )
 
 
-def reopen_by_name(study: Study, name: str, actor: str | None, reason: str) -> dict[str, Any]:
+def reopen_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
     return _act(
         study,
         name,
@@ -58,7 +57,7 @@ def reopen_by_name(study: Study, name: str, actor: str | None, reason: str) -> d
     )
 
 
-def waive_by_name(study: Study, name: str, actor: str | None, reason: str) -> dict[str, Any]:
+def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
     return _act(
         study,
         name,
@@ -66,7 +65,7 @@ def waive_by_name(study: Study, name: str, actor: str | None, reason: str) -> di
     )
 
 
-def replace_by_name(study: Study, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
+def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
     return _act(
         study,
         name,
@@ -76,7 +75,7 @@ def replace_by_name(study: Study, name: str, actor: str | None, rater: str, by: 
     )
 
 
-def next_set_by_name(study: Study, name: str, actor: str | None) -> dict[str, Any]:
+def next_set_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
     return _act(study, name, lambda coding: _next_set(coding, name, actor))
 
 
@@ -85,7 +84,7 @@ def _next_set(coding: Coding, name: str, actor: str | None) -> Decide:
     return lambda state: next_set(state, name, who)
 
 
-def deadline_by_name(study: Study, name: str, actor: str | None, until: str) -> dict[str, Any]:
+def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
     moment = in_utc(until)
 
     def decide(coding: Coding) -> Decide:
@@ -97,14 +96,14 @@ def deadline_by_name(study: Study, name: str, actor: str | None, until: str) -> 
     return _act(study, name, decide)
 
 
-def items_for(study: Study, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
+def items_for(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
     """A rater's items in the rater's own order."""
     with open_coding(study) as coding:
         view = rater_view(coding.state, name, rater)
     return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
 
 
-def _act(study: Study, name: str, decide: Any) -> dict[str, Any]:
+def _act(study: Where, name: str, decide: Any) -> dict[str, Any]:
     with open_coding(study) as coding:
         coding.act(decide(coding))
         return summary(coding.state.round(name))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -39,14 +40,25 @@ def plan_of(coding: Coding, name: str) -> Plan:
     """The plan a round would have if it opened now."""
     study, state = coding.study, coding.state
     one = settings_of(study, name)
-    items = _items(study, state, one)
+    items = chosen_items(study, one, known_items(state, one))
+    return planned(study, one, items, state.history.latest.version, _proposals(state, one, items))
+
+
+def planned(
+    study: Study,
+    one: RoundSettings,
+    items: tuple[str, ...],
+    codebook: int,
+    proposals: Mapping[str, Mapping[str, str]] | None = None,
+) -> Plan:
+    """A round of the study file as a plan over these items."""
     return Plan(
         round=one.round,
         kind=one.kind,
         items=items,
         facets=tuple(_facet(study, facet) for facet in one.facets),
         raters=one.raters,
-        codebook=state.history.latest.version,
+        codebook=codebook,
         overlap=one.overlap,
         seed=one.seed if one.seed is not None else study.settings.study.seed,
         blind=one.blind,
@@ -60,7 +72,7 @@ def plan_of(coding: Coding, name: str) -> Plan:
         practice=tuple(Practice(each.item, each.answers, each.feedback) for each in one.practice),
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         set_size=one.items.set_size or 0,
-        proposals=_proposals(state, one, items),
+        proposals=proposals or {},
     )
 
 
@@ -79,16 +91,34 @@ def _facet(study: Study, name: str) -> Facet:
     )
 
 
-def _items(study: Study, state: State, one: RoundSettings) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class KnownItems:
+    """What earlier rounds say about the items of one: those it takes from them, and those it leaves out."""
+
+    taken: tuple[str, ...] = ()
+    left_out: frozenset[str] = frozenset()
+
+
+def known_items(state: State, one: RoundSettings) -> KnownItems:
+    taken: tuple[str, ...] = ()
     if one.items.kept_by is not None:
         found = kept(state, one.items.kept_by)
         if found is None:
             raise StateError(f"{one.round!r} takes what {one.items.kept_by!r} keeps, which is not settled yet")
-        chosen = sorted(found)
+        taken = tuple(sorted(found))
     elif one.items.again is not None:
-        rated = state.round(one.items.again).plan.items
+        taken = state.round(one.items.again).plan.items
+    return KnownItems(taken, frozenset(item for name in one.items.without for item in state.round(name).plan.items))
+
+
+def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[str, ...]:
+    """The items of a round, looked up in the evidence where they do not come from an earlier one."""
+    chosen: Sequence[str]
+    if one.items.kept_by is not None:
+        chosen = known.taken
+    elif one.items.again is not None:
         seed = one.seed if one.seed is not None else study.settings.study.seed
-        chosen = simple_sample(rated, one.items.size or len(rated), seed)
+        chosen = simple_sample(known.taken, one.items.size or len(known.taken), seed)
     elif one.items.sample is not None:
         drawn = draw_sample(study, one.items.sample)
         chosen = sorted(item for items in drawn.strata.values() for item in items)
@@ -96,8 +126,7 @@ def _items(study: Study, state: State, one: RoundSettings) -> tuple[str, ...]:
         passed = step_number(study, str(one.items.after))
         table = pq.read_table(fell_file(study), filters=[("fell_at", ">", passed)], columns=["item"])
         chosen = sorted(table.column("item").to_pylist())
-    seen = {item for name in one.items.without for item in state.round(name).plan.items}
-    return tuple(item for item in chosen if item not in seen)
+    return tuple(item for item in chosen if item not in known.left_out)
 
 
 def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:

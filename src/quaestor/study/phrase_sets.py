@@ -1,0 +1,228 @@
+"""A set of phrases as those who compare it see it: counts while somebody still rates, then the words side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.phrases import HYPERNYM, PARTS, SAME_MEANING, curves, phrase_facet, phrases_of, words_before
+from quaestor.coding.records import CANNOT_JUDGE, SetCurve
+from quaestor.coding.rounds import missing
+from quaestor.coding.state import OPEN, RoundState, Seat, State
+from quaestor.coding.views import unblinding
+from quaestor.publish.curves import draw_curves
+from quaestor.study.coding import Where, open_coding
+from quaestor.study.desk import Desk
+
+WAIT, ASK, SEE = "wait", "ask", "see"
+
+
+@dataclass(frozen=True)
+class Said:
+    """The phrase of one place at the table, as it was written and as its words now are."""
+
+    who: str
+    written: Mapping[str, str]
+    now: Mapping[str, str]
+    instead: str = ""
+    """What was said where it is no phrase."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A click that makes words one."""
+
+    part: str
+    words: tuple[str, ...]
+    to: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """An item with its phrases side by side."""
+
+    item: str
+    said: tuple[Said, ...]
+    differs: tuple[str, ...]
+    """The parts in which they differ, once the words are unified."""
+    ways: tuple[Way, ...]
+
+    def words(self, part: str) -> list[str]:
+        """The words that are to be made one."""
+        return list(dict.fromkeys(word for way in self.ways if way.part == part for word in (*way.words, way.to)))
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether all say the same: the same phrase, or none of them one."""
+        return not self.differs and len({bool(each.now) for each in self.said}) < 2
+
+
+@dataclass(frozen=True)
+class WordCount:
+    word: str
+    count: int
+    to: str
+
+
+@dataclass(frozen=True)
+class PhraseSet:
+    """What somebody may see of a set, and what they can do with it."""
+
+    round: str
+    number: int
+    current: int
+    sets: int
+    status: str
+    look: str  # wait, ask, see
+    hindrance: str
+    waiting: tuple[tuple[str, int], ...]
+    """Who still has how many items to rate."""
+    rates: bool
+    simulated: bool = False
+    sides: tuple[Side, ...] = ()
+    words: Mapping[str, tuple[WordCount, ...]] | None = None
+    curves: tuple[SetCurve, ...] = ()
+    can_unify: bool = False
+    can_go_on: bool = False
+
+    @property
+    def differing(self) -> list[Side]:
+        return [side for side in self.sides if not side.is_alike]
+
+    @property
+    def alike(self) -> list[Side]:
+        return [side for side in self.sides if side.is_alike]
+
+    @property
+    def drawing(self) -> str:
+        """Both curves as SVG, coloured by the page."""
+        return draw_curves(self.curves, self.round, simulated=self.simulated, standalone=False)
+
+
+def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
+    """A set of a round, the present one unless another is named; looking at it puts nothing on record."""
+    with open_coding(where) as coding:
+        state = coding.state
+        one = state.round(name)
+        phrase_facet(one)
+        if actor != coding.lead and one.seat_of(actor) is None:
+            raise StateError(f"{actor!r} does not rate in {name!r} and sees nothing of it")
+        wanted = one.set if number is None else number
+        if not 1 <= wanted <= one.set:
+            raise InputError(f"there is no set {wanted} of {name!r} yet: it is at set {one.set}")
+        look, hindrance = _look(state, one, actor, wanted)
+        found = PhraseSet(
+            round=name,
+            number=wanted,
+            current=one.set,
+            sets=len(one.sets),
+            status=one.status,
+            look=look,
+            hindrance=hindrance,
+            waiting=_waiting(one, actor) if one.status == OPEN else (),
+            rates=one.seat_of(actor) is not None,
+            simulated=any(next(iter(given.values()))[-1].simulated for given in one.ratings.values() if given),
+        )
+        return _seen(one, actor, found) if look == SEE else found
+
+
+def titles_of(desk: Desk, items: Sequence[str]) -> dict[str, str]:
+    """What the items are called, fetched together."""
+    return {item: one.title for item, one in desk.room.get(items).items()}
+
+
+def _look(state: State, one: RoundState, actor: str, number: int) -> tuple[str, str]:
+    """Whether somebody sees a set, is asked first because it goes on record, or waits; and for what."""
+    plan = one.plan
+    part = one.seat_of(actor) is not None or actor == plan.tie_breaker
+    if not part or one.status != OPEN:
+        return (SEE if unblinding(state, plan.round, actor) is None else ASK), ""
+    if number < one.set and number in one.compared:
+        return SEE, ""  # its raters have seen each other's words, and it cannot be rated any more
+    if plan.blind and not plan.set_size:
+        return WAIT, "The words of the others can be seen when the round is closed."
+    if plan.blind and missing(one):
+        return WAIT, f"The words of set {one.set} are compared when everybody has rated it."
+    return (SEE if one.set in one.compared else ASK), ""
+
+
+def _waiting(one: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
+    progress = [(seat, one.progress(seat, seat.rater)) for seat in one.seats]
+    return tuple((_who(one, seat, actor), len(own) - own.done) for seat, own in progress)
+
+
+def _who(one: RoundState, seat: Seat, actor: str) -> str:
+    """How a place at the table is called before somebody: by name for a lead without one, never for a rater."""
+    if actor in seat.raters:
+        return "you"
+    if one.seat_of(actor) is None and actor != one.plan.tie_breaker:
+        return seat.label
+    return "the other rater" if len(one.seats) == 2 else f"rater {chr(ord('A') + one.seats.index(seat))}"
+
+
+def _seen(one: RoundState, actor: str, found: PhraseSet) -> PhraseSet:
+    number = found.number
+    # Of a set that goes on while an earlier one is looked at, nothing may be counted.
+    now = number == one.set
+    known = words_before(one, number + 1)
+    so_far = [item for items in one.sets[:number] for item in items]
+    counts = {
+        part: Counter(phrase[part] for given in phrases_of(one, so_far).values() for phrase in given) for part in PARTS
+    }
+    complete = now and one.status == OPEN and not missing(one)
+    items = one.sets[number - 1]
+    return PhraseSet(
+        **{
+            **vars(found),
+            "sides": tuple(_side(one, actor, item, known, counts if complete else None) for item in items),
+            "words": {
+                part: tuple(WordCount(word, count, known[part].get(word, word)) for word, count in each.most_common())
+                for part, each in counts.items()
+            },
+            "curves": tuple(curve for curve in curves(one) if curve.set <= number),
+            "can_unify": complete,
+            "can_go_on": complete and one.set < len(one.sets),
+        }
+    )
+
+
+def _side(
+    one: RoundState,
+    actor: str,
+    item: str,
+    known: Mapping[str, Mapping[str, str]],
+    counts: Mapping[str, Counter[str]] | None,
+) -> Side:
+    facet, said = phrase_facet(one).id, []
+    for seat in one.seats:
+        rating = one.of_seat(seat, item)
+        answer = rating.answers.get(facet) if rating else None
+        if item not in seat.items[0]:
+            continue
+        if not answer or answer == CANNOT_JUDGE:
+            said.append(Said(_who(one, seat, actor), {}, {}, "cannot judge" if answer else "not rated"))
+            continue
+        now = {part: known[part].get(answer[part], answer[part]) for part in PARTS}
+        said.append(Said(_who(one, seat, actor), answer, now))
+    phrases = [each for each in said if each.now]
+    differs = tuple(part for part in PARTS if len({each.now[part] for each in phrases}) > 1)
+    ways = tuple(way for part in differs for way in _ways(part, phrases, counts[part])) if counts else ()
+    return Side(item, tuple(said), differs, ways)
+
+
+def _ways(part: str, phrases: Sequence[Said], counts: Counter[str]) -> list[Way]:
+    """One click a rule: of words that mean the same the more frequent stays; a wider word takes a special one's place.
+
+    A word that nobody wrote, since it stands for others, is named by the one that was written.
+    """
+    given = {said.now[part]: said.now[part] if said.now[part] in counts else said.written[part] for said in phrases}
+    most = max(counts[word] for word in given)
+    frequent = [word for word in given if word in counts and counts[word] == most]
+
+    def way(to: str, rule: str) -> Way:
+        return Way(part, tuple(name for word, name in given.items() if word != to), to, rule)
+
+    return [*(way(to, SAME_MEANING) for to in frequent), *(way(to, HYPERNYM) for to in given)]

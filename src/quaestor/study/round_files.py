@@ -1,0 +1,99 @@
+"""Ratings and decisions of a round as files, for those who may see them; what puts a look on record asks first."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.spreadsheets import harmless
+from quaestor.coding.state import OPEN, State
+from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.study.coding import Coding
+from quaestor.study.decisions import decisions_of
+from quaestor.study.ratings import export_ratings, note_view, write_table
+
+FORMS = {"csv": "text/csv; charset=utf-8", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+
+
+@dataclass(frozen=True)
+class RoundFile:
+    """A file to be taken home."""
+
+    name: str
+    kind: str
+    content: bytes
+
+
+def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
+    """Whether somebody who looks at the ratings of a round now sees them for the first time, which goes on record."""
+    one = state.round(name)
+    if one.seat_of(actor) and one.plan.blind and one.status == OPEN:
+        return False  # they get their own
+    require_lead_view(state, name, actor, lead)
+    return unblinding(state, name, actor) is not None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Somebody who is about to see the ratings of others for the first time, and what that means for them."""
+
+    rates: bool
+    is_open: bool
+
+
+def asking(coding: Coding, name: str, actor: str) -> Asking | None:
+    """What somebody is asked before a look goes on record; nothing where there is nothing to record."""
+    with coding.looking() as state:
+        if name in state.published or not needs_record(state, name, actor, coding.lead):
+            return None
+        one = state.round(name)
+        return Asking(one.seat_of(actor) is not None, one.status == OPEN)
+
+
+def why_no_files(state: State, name: str, actor: str, lead: str) -> str:
+    """Why somebody gets no file of a round now, in a sentence; empty where they do."""
+    try:
+        needs_record(state, name, actor, lead)
+    except StateError as refusal:
+        return str(refusal)
+    return ""
+
+
+def look(coding: Coding, name: str, actor: str) -> None:
+    """Put on record that somebody who may see the ratings of a round now does."""
+    with coding.looking() as state:
+        if needs_record(state, name, actor, coding.lead):
+            note_view(coding, name, actor)
+
+
+def ratings_file(coding: Coding, name: str, actor: str, form: str = "csv", *, superseded: bool = False) -> RoundFile:
+    """The ratings an actor may see; whoever asks has looked before, or needs no record."""
+    with coding.looking():
+        rows = export_ratings(coding, name, actor, superseded=superseded)
+    return _file(rows, f"{name}-ratings", form)
+
+
+def decisions_file(coding: Coding, name: str, actor: str, form: str = "csv") -> RoundFile:
+    return _file(decisions_of(coding, name, actor), f"{name}-decisions", form)
+
+
+def _file(rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
+    if form not in FORMS:
+        raise InputError(f"there is no file of the form {form!r}, allowed: {' or '.join(FORMS)}")
+    shown = rows if form == "xlsx" else [{key: _cell(value) for key, value in row.items()} for row in rows]
+    with tempfile.TemporaryDirectory(prefix="quaestor-") as folder:
+        path = Path(folder) / f"file.{form}"
+        write_table(shown, path)
+        return RoundFile(f"{name}.{form}", FORMS[form], path.read_bytes())
+
+
+def _cell(text: str) -> str:
+    """What a spreadsheet would take for a formula becomes text; a number stays one."""
+    try:
+        float(text)
+    except ValueError:
+        return harmless(text)
+    return text

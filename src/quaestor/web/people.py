@@ -1,0 +1,92 @@
+"""The people of a study, for its lead: invite, take back, change, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.clock import Clock
+from quaestor.base.errors import InputError, QuaestorError
+from quaestor.people.records import Invitation
+from quaestor.people.roles import Role, role_named
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.people import change_role, invite, remove_person, revoke_invitation
+from quaestor.study.people_page import Gathering, gathering
+from quaestor.web.forms import fields_of
+from quaestor.web.page import Pages, visitor
+
+_LONGEST = 365
+_OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.VIEWER, Role.REVIEWER)
+
+
+class PeoplePages(Pages):
+    """Who may come in."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
+        super().__init__(opened, templates)
+        self._clock = clock
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/people", self.people, methods=["GET"], name="people"),
+            Route("/people/acts", self.act, methods=["POST"], name="people-act"),
+        ]
+
+    async def people(self, request: Request) -> Response:
+        return await self._people(request)
+
+    async def _people(self, request: Request, status: int = 200, **more: Any) -> Response:
+        found = await self.work(self._all)
+        context = {"people": found, "roles": _OFFERED, "typed": {}, "link": "", "made": None, **more}
+        return self.page(request, "people.html", context, status)
+
+    def _all(self) -> Gathering:
+        with self.opened.looking() as state:
+            return gathering(self.opened.study, state, self._clock)
+
+    async def act(self, request: Request) -> Response:
+        """One act; a link that was made is told on the page that answers, and never again."""
+        fields = await fields_of(request)
+        try:
+            if fields.get("act") == "invite":
+                token, made = await self.work(lambda: self._invite(fields))
+                return await self._people(request, link=_link(request, token), made=made)
+            await self.work(lambda: self._act(fields, visitor(request).name))
+        except QuaestorError as error:
+            status = 422 if isinstance(error, InputError) else 409
+            return await self._people(request, status, refused=str(error), typed=fields)
+        return self.go(request, "people")
+
+    def _invite(self, fields: Mapping[str, str]) -> tuple[str, Invitation]:
+        days = fields.get("days", "7")
+        if not days.isdecimal() or not 1 <= int(days) <= _LONGEST:
+            raise InputError(f"the link is to last {days!r} days: give a number from 1 to {_LONGEST}")
+        role = role_named(fields.get("role", ""))
+        name = fields.get("name", "").strip()
+        return invite(self.opened.study, name, role, timedelta(days=int(days)), self._clock)
+
+    def _act(self, fields: Mapping[str, str], who: str) -> None:
+        study, name = self.opened.study, fields.get("name", "")
+        match fields.get("act", ""):
+            case "revoke":
+                revoke_invitation(study, name, self._clock)
+            case "remove":
+                remove_person(study, name, by=who)
+            case "role":
+                change_role(study, name, role_named(fields.get("role", "")))
+            case unknown:
+                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+
+
+def _link(request: Request, token: str) -> str:
+    """The link as the lead's own browser reaches the desk, under a name that the desk answers to."""
+    path = str(request.url_for("join", token=token).path)
+    scheme, _, host = request.headers.get("origin", "").partition("://")
+    same = scheme in ("http", "https") and host.lower() == request.headers.get("host", "").lower()
+    return f"{scheme if same else request.url.scheme}://{request.url.netloc}{path}"

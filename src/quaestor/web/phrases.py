@@ -1,0 +1,89 @@
+"""Phrases of a round, a set at a time: side by side once everybody has rated it, and made one by a click."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import InputError, QuaestorError
+from quaestor.study.phrase_sets import SEE, phrase_set, titles_of
+from quaestor.study.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
+from quaestor.study.round_acts import next_set_by_name
+from quaestor.web.forms import fields_in
+from quaestor.web.page import Pages, visitor
+
+_MOST = 100
+"""Differing items on a page, and alike ones that are listed."""
+
+
+class PhrasePages(Pages):
+    """What the pair does after a set."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/rounds/{name}/phrases", self.phrases, methods=["GET"], name="phrases"),
+            Route("/rounds/{name}/phrases", self.act, methods=["POST"], name="phrases-act"),
+        ]
+
+    async def phrases(self, request: Request) -> Response:
+        return await self._page(request, _number(request.query_params.get("set", "")))
+
+    async def _page(self, request: Request, number: int | None, status: int = 200, **more: Any) -> Response:
+        name, who = request.path_params["name"], visitor(request).name
+        context = await self.work(lambda: self._context(name, who, number))
+        return self.page(request, "phrases.html", {"typed": {}, **context, **more}, status)
+
+    def _context(self, name: str, who: str, number: int | None) -> dict[str, Any]:
+        desk = self.opened.desk
+        found = phrase_set(desk.coding, name, who, number)
+        if found.look != SEE:
+            return {"found": found}
+        differing, alike = found.differing[:_MOST], found.alike[:_MOST]
+        return {
+            "found": found,
+            "differing": differing,
+            "alike": alike,
+            "titles": titles_of(desk, [side.item for side in (*differing, *alike)]),
+            "drawing": Markup(found.drawing) if len(found.curves) > 1 else "",  # noqa: S704 - its words are escaped
+            "objects": objects_by_round(desk.coding, name, who),
+        }
+
+    async def act(self, request: Request) -> Response:
+        """One act of the pair, or of the lead; where it is refused, the page says why and keeps what was typed."""
+        name, who = request.path_params["name"], visitor(request).name
+        fields = fields_in(await request.body())
+        one = {key: values[0] for key, values in fields.items()}
+        try:
+            await self.work(lambda: self._act(name, who, one, fields))
+        except QuaestorError as error:
+            status = 422 if isinstance(error, InputError) else 409
+            return await self._page(request, None, status, refused=str(error), typed=one)
+        place = one.get("place", "")
+        return self.go(request, "phrases", f"#{place}" if place.replace("-", "").isalnum() else "", name=name)
+
+    def _act(self, name: str, who: str, one: Mapping[str, str], fields: Mapping[str, Sequence[str]]) -> None:
+        where = self.opened.desk.coding
+        match one.get("act", ""):
+            case "compare":
+                begin_comparing(where, name, who)
+            case "unify":
+                words = [word for given in fields.get("words", ()) for word in given.split(",") if word.strip()]
+                said = [one.get(key, "").strip() for key in ("to", "rule", "reason")]
+                unify_words(where, name, who, one.get("part", ""), words, *said)
+            case "reread":
+                ask_reread(where, name, who, one.get("item", ""))
+            case "next set":
+                next_set_by_name(where, name, who)
+            case "adopt":
+                adopt_objects(where, name, one.get("phases", ""), fields.get("objects", ()), who)
+            case unknown:
+                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None

@@ -1,0 +1,199 @@
+"""Rounds for their lead: set up, opened, followed, closed; and their ratings and decisions as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, NoMatchFound, Route
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.study import round_acts
+from quaestor.study.coding import Coding
+from quaestor.study.round_choices import round_choices
+from quaestor.study.round_files import RoundFile, asking, decisions_file, look, ratings_file, why_no_files
+from quaestor.study.round_log import round_log
+from quaestor.study.round_overview import NOT_OPENED, RoundOverview, round_overview, rounds_overview
+from quaestor.study.round_preview import Preview, preview_round
+from quaestor.study.round_setup import add_round, change_round, remove_round, study_with, wanted_of
+from quaestor.study.rounds import settings_of
+from quaestor.web.forms import fields_in, fields_of
+from quaestor.web.page import Pages, visitor
+from quaestor.web.round_form import NEW, Shown, Typed, typed_of, wanted_by
+
+_KEPT = ("seed", "practice")
+"""What a round of the study file may say and the form does not ask."""
+
+
+MakeFile = Callable[[Coding, str, str, str], RoundFile]
+
+
+class RoundPages(Pages):
+    """What the lead does with rounds."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/rounds", self.rounds, methods=["GET"], name="rounds"),
+            Route("/rounds/new", self.new, methods=["GET", "POST"], name="round-new"),
+            Route("/rounds/{name}", self.round, methods=["GET"], name="round"),
+            Route("/rounds/{name}/acts", self.act, methods=["POST"], name="round-act"),
+            Route("/rounds/{name}/ratings.{form}", self.ratings, methods=["GET", "POST"], name="ratings-file"),
+            Route("/rounds/{name}/decisions.{form}", self.decisions, methods=["GET", "POST"], name="decisions-file"),
+        ]
+
+    async def rounds(self, request: Request) -> Response:
+        return await self._rounds(request)
+
+    async def round(self, request: Request) -> Response:
+        return await self._round(request, request.path_params["name"])
+
+    async def _rounds(self, request: Request, status: int = 200, **more: Any) -> Response:
+        found = await self.work(self._all)
+        people = await self.work(lambda: round_choices(self.opened.study).people)
+        context = {"rounds": found, "people": people, "typed": {}, **more}
+        return self.page(request, "rounds.html", context, status)
+
+    def _all(self) -> list[RoundOverview]:
+        with self.opened.looking() as state:
+            return rounds_overview(self.opened.study, state)
+
+    async def _round(self, request: Request, name: str, status: int = 200, **more: Any) -> Response:
+        who = visitor(request).name
+        context = await self.work(lambda: self._one(name, who))
+        links = _links(request, context["one"], who)
+        return self.page(request, "round.html", {**context, "links": links, "typed": {}, **more}, status)
+
+    def _one(self, name: str, who: str) -> dict[str, Any]:
+        study, coding = self.opened.study, self.opened.coding_if_any
+        with self.opened.looking() as state:
+            one = round_overview(study, state, name)
+            why = why_no_files(state, name, who, study.settings.study.lead) if one.status != NOT_OPENED else ""
+        fixed = one.status != NOT_OPENED
+        preview = None if fixed else preview_round(study, coding, settings_of(study, name))
+        return {
+            "one": one,
+            "preview": preview,
+            "log": round_log(coding, name) if coding and fixed else [],
+            "why_no_files": why,
+            "people": round_choices(study).people,
+        }
+
+    async def new(self, request: Request) -> Response:
+        """The form of a new round, or of one that was added here and may still be changed."""
+        if request.method != "POST":
+            changed = request.query_params.get("change", "")
+            typed = typed_of(wanted_of(self.opened.study, changed)) if changed else NEW
+            return await self._form(request, typed, changed)
+        typed = fields_in(await request.body())
+        changed = typed.get("change", [""])[0]
+        who = visitor(request).name
+        try:
+            if typed.get("do", ["add"])[0] == "preview":
+                preview = await self.work(lambda: self._preview(typed, changed))
+                return await self._form(request, typed, changed, preview=preview)
+            name = await self.work(lambda: self._put(typed, changed, who))
+        except QuaestorError as error:
+            return await self._form(request, typed, changed, 422, refused=str(error))
+        return self.go(request, "round", name=name)
+
+    async def _form(self, request: Request, typed: Typed, changed: str, status: int = 200, **more: Any) -> Response:
+        choices = await self.work(lambda: round_choices(self.opened.study, changed))
+        context = {"choices": choices, "form": Shown(typed), "change": changed, "preview": None, **more}
+        return self.page(request, "round_new.html", context, status)
+
+    def _wanted(self, typed: Typed, changed: str) -> dict[str, Any]:
+        before = wanted_of(self.opened.study, changed) if changed else {}
+        return {**{key: before[key] for key in _KEPT if key in before}, **wanted_by(typed)}
+
+    def _preview(self, typed: Typed, changed: str) -> Preview:
+        study, wanted = self.opened.study, self._wanted(typed, changed)
+        would_be, one = study_with(study, wanted, instead_of=changed)
+        return preview_round(would_be, self.opened.coding_if_any, one)
+
+    def _put(self, typed: Typed, changed: str, who: str) -> str:
+        wanted = self._wanted(typed, changed)
+        if changed:
+            return change_round(self.opened.coding, changed, wanted, who).round
+        return add_round(self.opened.study, wanted, who).round
+
+    async def act(self, request: Request) -> Response:
+        """One act of the lead; where it is refused, the page it came from says why and keeps what was typed."""
+        name, who = request.path_params["name"], visitor(request).name
+        fields = await fields_of(request)
+        from_list = fields.get("from") == "rounds"
+        try:
+            await self.work(lambda: self._act(name, who, fields))
+        except QuaestorError as error:
+            typed = {**fields, "round": name}
+            status = 422 if isinstance(error, InputError) else 409
+            if from_list:
+                return await self._rounds(request, status, refused=str(error), typed=typed)
+            return await self._round(request, name, status, refused=str(error), typed=typed)
+        gone = fields.get("act") == "remove"
+        return self.go(request, "rounds") if from_list or gone else self.go(request, "round", name=name)
+
+    def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
+        where, reason = self.opened.coding, fields.get("reason", "").strip()
+        match fields.get("act", ""):
+            case "open":
+                round_acts.open_by_name(where, name, who)
+            case "close":
+                round_acts.close_by_name(where, name, who, reason)
+            case "reopen":
+                round_acts.reopen_by_name(where, name, who, reason)
+            case "waive":
+                round_acts.waive_by_name(where, name, who, reason)
+            case "next set":
+                round_acts.next_set_by_name(where, name, who)
+            case "deadline":
+                round_acts.deadline_by_name(where, name, who, fields.get("until", ""))
+            case "replace":
+                by = fields.get("other", "").strip() or fields.get("by", "")
+                round_acts.replace_by_name(where, name, who, fields.get("rater", ""), by, reason)
+            case "remove":
+                remove_round(where, name, who)
+            case unknown:
+                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+
+    async def ratings(self, request: Request) -> Response:
+        """The ratings a visitor may see; who would see those of others for the first time is asked first."""
+        return await self._file(request, "ratings", ratings_file)
+
+    async def decisions(self, request: Request) -> Response:
+        return await self._file(request, "decisions", decisions_file)
+
+    async def _file(self, request: Request, what: str, make: MakeFile) -> Response:
+        name, form, who = request.path_params["name"], request.path_params["form"], visitor(request).name
+        coding = self.opened.coding_if_any
+        if coding is None:
+            raise StateError(f"the round {name!r} has not been opened: nobody has rated in it")
+        if request.method == "POST":
+            await self.work(lambda: look(coding, name, who))
+        asked = await self.work(lambda: asking(coding, name, who))
+        if asked is not None:
+            return self.page(request, "look.html", {"round": name, "what": what, "asked": asked})
+        file = await self.work(lambda: make(coding, name, who, form))
+        saved = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
+        return Response(file.content, media_type=file.kind, headers={"Content-Disposition": saved})
+
+
+def _links(request: Request, one: RoundOverview, who: str) -> list[tuple[str, str]]:
+    """Where else a round can be worked on now: the words and the path of each page."""
+    if one.status == NOT_OPENED:
+        return []
+    rates = one.status == "open" and who in [seat.rater for seat in one.seats]
+    wanted = [
+        *([("rate", "Rate")] if rates else []),
+        *([("phrases", "Phrases and their words")] if one.phrases else []),
+        ("agreement", "Agreement"),
+        *([("disagreements", "Disagreements")] if one.status == "closed" else []),
+    ]
+    found = []
+    for route, label in wanted:
+        with suppress(NoMatchFound):
+            found.append((label, str(request.url_for(route, name=one.round).path)))
+    return found

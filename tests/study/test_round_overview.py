@@ -1,0 +1,191 @@
+"""What the lead sees of rounds: what a plan would be, how far everybody is, what happened; never what was said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import StateError
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import (
+    all_rounds,
+    close_by_name,
+    next_set_by_name,
+    open_by_name,
+    reopen_by_name,
+    replace_by_name,
+    waive_by_name,
+)
+from quaestor.study.round_files import asking, decisions_file, look, ratings_file
+from quaestor.study.round_log import round_log
+from quaestor.study.round_overview import round_overview, rounds_overview
+from quaestor.study.round_preview import preview_of_study
+from quaestor.study.round_setup import add_round
+from small_study import small_study
+
+TELLING = "tellingword"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    study = small_study(tmp_path / "study")
+    text = study.file.read_text("utf-8")
+    study.file.write_text(text.replace('kept_by = "main", set_size = 4', 'after = "how-to", set_size = 4'), "utf-8")
+    study = open_study(study.root)
+    import_codebook(study)
+    return study
+
+
+def rated(coding: Coding, name: str, rater: str, most: int = 99, seconds: float = 30) -> None:
+    facet = coding.state.round(name).plan.facets[0].id
+    answer = {"relevance": "keep", "phrase": "save, layer"}[facet]
+    for item in coding.state.round(name).open_items()[:most]:
+        rate(coding, name, rater, item, {facet: answer}, seconds=seconds, memo=TELLING)
+
+
+def missing(coding: Coding) -> dict[str, int]:
+    return {one["round"]: one["missing"] for one in all_rounds(coding)}
+
+
+def overviews(coding: Coding) -> dict[str, int]:
+    return {one.round: one.missing for one in rounds_overview(coding.study, coding.state)}
+
+
+def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) -> None:
+    with open_coding(study) as coding:
+        assert overviews(coding) == missing(coding)
+        open_by_name(coding, "pilot", None)
+        open_by_name(coding, "phrases", None)
+        assert overviews(coding) == missing(coding)
+        rated(coding, "pilot", "rater-1", 2)
+        rated(coding, "phrases", "rater-1")
+        assert overviews(coding) == missing(coding) != {}
+        replace_by_name(coding, "pilot", None, "rater-1", "rater-3", "")
+        assert overviews(coding) == missing(coding)
+        for item in coding.state.round("pilot").seats[0].items_of("rater-3"):
+            rate(coding, "pilot", "rater-3", item, {"relevance": "keep"})
+        rated(coding, "phrases", "rater-2")
+        assert overviews(coding) == missing(coding)
+        seats = round_overview(study, coding.state, "pilot").seats
+        assert [(seat.label, seat.done, seat.total) for seat in seats] == [
+            ("rater-1 then rater-3", 4, 4),
+            ("rater-2", 0, 4),
+        ]
+        next_set_by_name(coding, "phrases", None)
+        assert overviews(coding) == missing(coding)
+        close_by_name(coding, "pilot", None, "enough")
+        assert overviews(coding)["pilot"] == missing(coding)["pilot"] == 4
+
+
+def test_what_can_be_done_is_what_the_library_lets_be_done(study: Study) -> None:
+    with open_coding(study) as coding:
+
+        def acts(name: str) -> tuple[str, ...]:
+            return round_overview(study, coding.state, name).acts
+
+        assert acts("pilot") == ("open",)
+        open_by_name(coding, "pilot", None)
+        assert acts("pilot") == ("close", "deadline", "replace")
+        assert not round_overview(study, coding.state, "pilot").complete
+        for rater in ("rater-1", "rater-2"):
+            rated(coding, "pilot", rater)
+        assert round_overview(study, coding.state, "pilot").complete
+        close_by_name(coding, "pilot", None)
+        assert acts("pilot") == ("waive", "reopen")
+        waive_by_name(coding, "pilot", None, "small")
+        assert acts("pilot") == ("reopen",)
+        look(coding, "pilot", "rater-1")
+        assert acts("pilot") == ()
+        open_by_name(coding, "phrases", None)
+        rated(coding, "phrases", "rater-1")
+        assert "next set" not in acts("phrases")
+        rated(coding, "phrases", "rater-2")
+        assert acts("phrases")[0] == "next set"
+
+
+def test_a_preview_is_what_opening_fixes(study: Study) -> None:
+    wanted = {
+        "round": "half",
+        "items": {"after": "how-to"},
+        "facets": ["relevance"],
+        "raters": ["a", "b"],
+        "overlap": 0.5,
+    }
+    add_round(study, wanted)
+    study = open_study(study.root)
+    found = preview_of_study(study, "half")
+    assert (found.items, found.shared, found.codebook, found.pace, found.hindrance) == (12, 6, 1, None, "")
+    assert [(share.rater, share.items, share.hours) for share in found.shares] == [("a", 9, None), ("b", 9, None)]
+    with open_coding(study) as coding:
+        open_by_name(coding, "pilot", None)
+        rated(coding, "pilot", "rater-1", 3, seconds=40)
+        rated(coding, "pilot", "rater-2", 1, seconds=100)
+    found = preview_of_study(study, "half")
+    assert (found.pace, found.like) == (40, ("pilot",))
+    assert found.shares[0].hours == pytest.approx(9 * 40 / 3600)
+    opened = open_by_name(study, "half", None)
+    assert (opened["items"], opened["missing"], opened["codebook"]) == (found.items, 18, found.codebook)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("main", "comes after 'pilot', which has not been opened"), ("phases", "keeps, which is not settled yet"),
+     ("triplets", "keeps, which is not settled yet")],
+)  # fmt: skip
+def test_a_preview_says_why_a_round_cannot_open_yet(study: Study, name: str, words: str) -> None:
+    assert words in preview_of_study(study, name).hindrance
+
+
+def test_the_log_tells_what_happened_and_nothing_of_what_was_said(study: Study) -> None:
+    with open_coding(study) as coding:
+        open_by_name(coding, "pilot", None)
+        rated(coding, "pilot", "rater-1")
+        close_by_name(coding, "pilot", None, "enough for now")
+        reopen_by_name(coding, "pilot", None, "one more try")
+        open_by_name(coding, "phrases", None)
+        log = round_log(coding, "pilot")
+    assert [(one.actor, one.words, one.reason) for one in log] == [
+        ("lead", "opened it with 4 items", ""),
+        ("lead", "closed it although it was not complete", "enough for now"),
+        ("lead", "opened it again", "one more try"),
+    ]
+    assert TELLING not in repr(log)
+
+
+def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(study: Study) -> None:
+    with open_coding(study) as coding:
+        open_by_name(coding, "pilot", None)
+        rated(coding, "pilot", "rater-2")
+        rated(coding, "pilot", "rater-1", 1)
+        own = ratings_file(coding, "pilot", "rater-1").content.decode()
+        assert "rater-1" in own
+        assert "rater-2" not in own
+        assert asking(coding, "pilot", "rater-1") is None
+        before = coding.state.head
+        told = asking(coding, "pilot", "lead")
+        assert told is not None
+        assert (told.rates, told.is_open) == (False, True)
+        assert coding.state.head == before
+        look(coding, "pilot", "lead")
+        look(coding, "pilot", "lead")
+        assert coding.state.head == before + 1
+        assert asking(coding, "pilot", "lead") is None
+        assert ratings_file(coding, "pilot", "lead").content.decode().count("rater-2") == 4
+        with pytest.raises(StateError, match="has no part in"):
+            asking(coding, "pilot", "stranger")
+        with pytest.raises(StateError, match="rates in 'pilot' and sees"):
+            decisions_file(coding, "pilot", "rater-1")
+
+
+def test_a_memo_that_looks_like_a_formula_is_text_in_a_file(study: Study) -> None:
+    with open_coding(study) as coding:
+        open_by_name(coding, "pilot", None)
+        item = coding.state.round("pilot").plan.items[0]
+        rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, memo="=1+1", seconds=2)
+        text = ratings_file(coding, "pilot", "rater-1").content.decode()
+        assert "'=1+1" in text
+        assert ratings_file(coding, "pilot", "rater-1", "xlsx").content.startswith(b"PK")

@@ -1,0 +1,235 @@
+"""People on the desk: invited by a link that is told once, changed, taken back, removed; the lead stays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from httpx2 import Response
+from playwright.sync_api import Browser, StorageState, expect
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import QUICK, SetClock, closing_app, csrf_in, invited, join, post
+from desk import browser as visitor
+from quaestor.base.errors import InputError, StateError
+from quaestor.people.directory import Directory
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.people import PEOPLE_FILE, change_role, remove_person
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import open_by_name
+from quaestor.web.app import make_app
+from small_study import STUDY, small_study
+from windows import complaints_of, cookies_after, serving
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    (tmp_path / "study.toml").write_text(STUDY, "utf-8")
+    return open_study(tmp_path)
+
+
+@pytest.fixture
+def app(study: Study, clock: SetClock) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, clock, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lead(app: Starlette, study: Study, clock: SetClock) -> TestClient:
+    return joined(app, study, clock, Role.LEAD, "lead")
+
+
+def joined(app: Starlette, study: Study, clock: SetClock, role: Role, name: str) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, role, name, clock=clock))
+    return opened
+
+
+def act(opened: TestClient, **fields: str) -> Response:
+    return post(opened, "/people/acts", fields, "/people")
+
+
+def link_in(page: str) -> str:
+    found = re.search(r'id="link" value="([^"]+)"', page)
+    assert found, page
+    return unescape(found[1])
+
+
+def test_who_is_named_in_a_round_is_offered_a_link_that_is_told_once_and_opens(
+    lead: TestClient, app: Starlette
+) -> None:
+    page = lead.get("/people").text
+    assert page.index("Named in a round") < page.index("rater-2") < page.index("Joined")
+    told = act(lead, act="invite", name="rater-2", role="rater")
+    assert told.status_code == 200
+    link = link_in(told.text)
+    assert link.startswith("http://127.0.0.1/join/")
+    assert told.headers["cache-control"] == "no-store"
+    assert link.rpartition("/")[2] not in lead.get("/people").text
+    came = visitor(app)
+    join(came, link.rpartition("/")[2])
+    assert came.get("/").status_code == 200
+    page = lead.get("/people").text
+    assert page.index("Joined") < page.index("<h3>rater-2")
+
+
+def test_the_link_has_the_address_under_which_the_lead_came(lead: TestClient) -> None:
+    csrf = csrf_in(lead.get("/people").text)
+    fields = {"csrf": csrf, "act": "invite", "name": "reader", "role": "viewer"}
+    answer = lead.post("/people/acts", data=fields, headers={"origin": "https://127.0.0.1"})
+    assert link_in(answer.text).startswith("https://127.0.0.1/join/")
+    forged = {"origin": "https://elsewhere.example", "sec-fetch-site": "same-origin"}
+    answer = lead.post("/people/acts", data=fields, headers=forged)
+    assert link_in(answer.text).startswith("http://127.0.0.1/join/")
+    assert "elsewhere.example" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"name": "rater-9", "role": "rater"}, "no round has a rater"),
+        ({"name": "somebody", "role": "lead"}, "the lead is not invited"),
+        ({"name": "rater-1", "role": "viewer"}, "acts in this study"),
+        ({"name": "somebody", "role": "king"}, "there is no role"),
+        ({"name": "", "role": "viewer"}, "cannot be the name of a person"),
+        ({"name": "somebody", "role": "viewer", "days": "0"}, "a number from 1 to 365"),
+        ({"name": "somebody", "role": "viewer", "days": "x"}, "a number from 1 to 365"),
+    ],
+)
+def test_an_invitation_that_cannot_be_is_refused_and_what_was_typed_stays(
+    lead: TestClient, fields: dict[str, str], words: str
+) -> None:
+    answer = act(lead, act="invite", **fields)
+    assert answer.status_code in (409, 422)
+    assert words in unescape(answer.text)
+    assert f'name="name" value="{fields["name"]}"' in answer.text
+    assert 'id="link"' not in answer.text
+
+
+def test_a_link_is_taken_back(lead: TestClient, app: Starlette) -> None:
+    link = link_in(act(lead, act="invite", name="journal", role="reviewer", days="30").text)
+    assert "2026-03-31" in lead.get("/people").text
+    assert act(lead, act="revoke", name="journal").status_code == 303
+    assert visitor(app).get(link).status_code == 404
+    assert act(lead, act="revoke", name="journal").status_code == 409
+
+
+def test_who_is_removed_is_out_and_the_lead_stays(
+    lead: TestClient, app: Starlette, study: Study, clock: SetClock
+) -> None:
+    rater = joined(app, study, clock, Role.RATER, "rater-1")
+    assert rater.get("/").status_code == 200
+    assert act(lead, act="remove", name="rater-1").status_code == 303
+    assert rater.get("/").status_code == 303
+    refused = act(lead, act="remove", name="lead")
+    assert refused.status_code == 409
+    assert "you cannot remove yourself here" in refused.text
+    assert lead.get("/people").status_code == 200
+    assert act(lead, act="dance", name="lead").status_code == 422
+
+
+def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, study: Study, clock: SetClock) -> None:
+    study.file.write_text(STUDY.replace('tie_breaker = "tie-breaker"', 'tie_breaker = "both"').replace(
+        'raters = ["rater-1", "rater-2"]\nthreshold', 'raters = ["rater-1", "both"]\nthreshold'), "utf-8")  # fmt: skip
+    both = joined(app, study, clock, Role.RATER, "both")
+    page = lead.get("/people").text
+    assert "<option>tie-breaker</option></select></p><button>Change" in page
+    assert "You rate items" in both.get("/me").text
+    assert act(lead, act="role", name="both", role="tie-breaker").status_code == 303
+    assert "without knowing who said what" in both.get("/me").text
+    for role, words in (("viewer", "acts in this study"), ("lead", "named in study.toml"), ("reviewer", "no account")):
+        answer = act(lead, act="role", name="both", role=role)
+        assert answer.status_code == 422
+        assert words in answer.text
+
+
+def test_a_study_keeps_somebody_who_leads_it(study: Study, clock: SetClock) -> None:
+    with Directory(study.root / PEOPLE_FILE) as directory:
+        token, _ = directory.invite("lead", Role.LEAD, clock())
+        directory.accept(token, "hash", clock())
+        with pytest.raises(StateError, match="alone leads this study"):
+            directory.change_role("lead", Role.VIEWER)
+        assert directory.seen() == {"lead": clock()}
+        token, _ = directory.invite("other", Role.LEAD, clock())
+        directory.accept(token, "hash", clock())
+        assert directory.change_role("other", Role.VIEWER)
+        assert not directory.change_role("nobody", Role.VIEWER)
+    with pytest.raises(StateError, match="nobody is called"):
+        change_role(study, "rater-1", Role.RATER)
+    with pytest.raises(InputError, match="acts in this study"):
+        change_role(study, "rater-1", Role.VIEWER)
+    remove_person(study, "other", by="lead")
+
+
+def test_removing_says_what_becomes_of_ratings_and_of_the_rest(tmp_path: Path) -> None:
+    study = working_study(tmp_path / "study")
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        for role, name in ((Role.RATER, "rater-1"), (Role.LEAD, "lead")):
+            opened = visitor(app)
+            join(opened, invited(study.root, role, name))
+        page = " ".join(opened.get("/people").text.split())
+    assert "1 item rated" in page
+    assert "What they rated stays on record under their name." in page
+    assert "3 items of pilot would be left unrated" in page
+
+
+def working_study(folder: Path) -> Study:
+    study = small_study(folder)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        rate(coding, "pilot", "rater-1", coding.state.rounds["pilot"].plan.items[0], {"relevance": "keep"})
+    return study
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return working_study(tmp_path_factory.mktemp("people") / "study").root
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def state(browser: Browser, address: str, folder: Path) -> StorageState:
+    cookies_after(browser, f"{address}join/{invited(folder, Role.RATER)}")
+    invited(folder, Role.REVIEWER)
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.LEAD)}")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_and_fits(
+    browser: Browser, address: str, state: StorageState, width: int, scheme: str
+) -> None:
+    context = browser.new_context(
+        storage_state=state, viewport={"width": width, "height": 800}, color_scheme=scheme  # type: ignore[arg-type]
+    )  # fmt: skip
+    page = context.new_page()
+    complaints = complaints_of(page, address)
+    page.goto(f"{address}people")
+    page.get_by_role("button", name="A new link for journal").press("Enter")
+    expect(page.get_by_label("Copy it now")).to_have_value(re.compile(r"^http://127\.0\.0\.1:\d+/join/[\w-]{43}$"))
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert complaints == []
+    context.close()

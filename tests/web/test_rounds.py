@@ -1,0 +1,305 @@
+"""Rounds on the desk: set up by form, opened, followed, closed; files for those who may see them, asked first."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, StorageState, expect
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
+from desk import browser as visitor
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.ratings import export_ratings, rate
+from quaestor.study.round_acts import close_by_name, open_by_name
+from quaestor.web.app import make_app
+from small_study import small_study
+from windows import complaints_of, cookies_after, serving
+
+TELLING = "tellingword"
+NEW = {
+    "round": "second", "kind": "pilot", "facets": "relevance", "items": "sample=pilot",
+    "raters": ["rater-1", "rater-2"], "more_raters": "rater-3\r\n", "overlap": "50", "blind": "yes",
+    "statistic": "kappa", "threshold": "0,5", "settle": "discussion",
+    "instructions": "One\r\n\"two\"", "deadline": "2031-02-03T04:05",
+}  # fmt: skip
+
+
+def opened_study(folder: Path) -> Study:
+    """The pilot is open, rater-2 has said everything, rater-1 half of it."""
+    study = small_study(folder)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        items = coding.state.rounds["pilot"].plan.items
+        for item in items:
+            rate(coding, "pilot", "rater-2", item, {"relevance": "exclude: crash"}, memo=TELLING, seconds=20)
+        for item in items[:2]:
+            rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, seconds=20)
+    return study
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return opened_study(tmp_path / "study")
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lead(app: Starlette, study: Study) -> TestClient:
+    return joined(app, study, Role.LEAD, "lead")
+
+
+def joined(app: Starlette, study: Study, role: Role, name: str) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, role, name))
+    return opened
+
+
+def head(study: Study) -> int:
+    with open_coding(study) as coding:
+        return coding.state.head
+
+
+def status_of(study: Study, name: str = "pilot") -> str:
+    with open_coding(study) as coding:
+        return coding.state.round(name).status
+
+
+def test_the_lead_sees_every_round_how_far_it_is_and_nothing_of_what_was_said(lead: TestClient, study: Study) -> None:
+    before = head(study)
+    for path in ("/rounds", "/rounds/pilot", "/rounds/main"):
+        page = lead.get(path)
+        assert page.status_code == 200
+        assert TELLING not in page.text
+    page = lead.get("/rounds").text
+    assert "2 of 4" in page
+    assert "4 of 4" in page
+    assert "Open main" in page
+    assert "opened it with 4 items" in lead.get("/rounds/pilot").text
+    assert head(study) == before
+
+
+def test_a_round_is_looked_at_added_changed_and_taken_away(lead: TestClient, study: Study) -> None:
+    text = study.file.read_text("utf-8")
+    seen = post(lead, "/rounds/new", {**NEW, "do": "preview"})
+    assert "If second opened now" in seen.text
+    assert "20 s an item, as in pilot" in seen.text
+    assert 'value="second"' in seen.text
+    assert study.file.read_text("utf-8") == text
+    added = post(lead, "/rounds/new", {**NEW, "do": "add"})
+    assert (added.status_code, added.headers["location"]) == (303, "/rounds/second")
+    one = open_study(study.root).settings.rounds[-1]
+    assert one.raters == ("rater-1", "rater-2", "rater-3")
+    assert (one.overlap, one.threshold, one.instructions) == (0.5, 0.5, 'One\n"two"')
+    assert one.deadline is not None
+    assert one.deadline.isoformat() == "2031-02-03T04:05:00+00:00"
+    form = lead.get("/rounds/new?change=second").text
+    assert 'value="rater-3" checked' in form
+    assert "2031-02-03T04:05" in form
+    post(lead, "/rounds/new", {**NEW, "change": "second", "more_raters": "", "do": "add"}, "/rounds/new?change=second")
+    assert open_study(study.root).settings.rounds[-1].raters == ("rater-1", "rater-2")
+    gone = post(lead, "/rounds/second/acts", {"act": "remove"}, "/rounds/second")
+    assert gone.headers["location"] == "/rounds"
+    assert study.file.read_text("utf-8") == text
+
+
+def test_a_round_that_cannot_be_is_refused_and_what_was_typed_is_not_lost(lead: TestClient, study: Study) -> None:
+    text = study.file.read_text("utf-8")
+    for more, words in (
+        ({"round": "pilot"}, "two rounds are called"),
+        ({"items": ""}, "no items are chosen"),
+        ({"overlap": "some"}, "the overlap is"),
+        ({"deadline": "soon"}, "is no time"),
+    ):
+        answer = post(lead, "/rounds/new", {**NEW, **more, "do": "add"})
+        assert answer.status_code == 422
+        assert words in answer.text
+        assert 'role="alert"' in answer.text
+        assert "rater-3" in answer.text
+        assert "&#34;two&#34;" in answer.text
+    assert study.file.read_text("utf-8") == text
+
+
+def test_the_lead_goes_through_the_life_of_a_round(lead: TestClient, study: Study) -> None:
+    def act(name: str, act: str, **more: str) -> int:
+        return post(lead, f"/rounds/{name}/acts", {"act": act, **more}, f"/rounds/{name}").status_code
+
+    assert act("pilot", "close") == 409
+    assert act("pilot", "deadline", until="soon") == 422
+    assert act("pilot", "deadline", until="2031-01-01T10:00") == 303
+    assert act("pilot", "replace", rater="rater-1", other="rater-9", reason="ill") == 303
+    assert act("pilot", "close", reason="enough") == 303
+    assert status_of(study) == "closed"
+    assert act("pilot", "reopen", reason="not enough") == 303
+    assert status_of(study) == "open"
+    assert act("pilot", "close", reason="enough") == 303
+    assert act("main", "open") == 409
+    assert act("pilot", "waive", reason="small") == 303
+    assert act("main", "open") == 303
+    assert act("main", "dance") == 422
+    log = lead.get("/rounds/pilot").text
+    for words in (
+        "gave 2 items of rater-1 to rater-9",
+        "set its deadline to 2031-01-01 10:00 UTC",
+        "waived its threshold",
+    ):
+        assert words in log
+
+
+def test_what_was_typed_for_an_act_that_is_refused_stays_on_the_page_it_came_from(lead: TestClient) -> None:
+    fields = {"act": "replace", "rater": "rater-1", "other": "rater-2", "reason": "because", "from": "rounds"}
+    answer = post(lead, "/rounds/pilot/acts", fields, "/rounds")
+    assert answer.status_code == 409
+    assert "<h1>Rounds</h1>" in answer.text
+    assert "has a part in" in answer.text
+    assert 'value="because"' in answer.text
+
+
+def test_a_look_at_an_open_blind_round_is_asked_for_and_put_on_record_once(lead: TestClient, study: Study) -> None:
+    before = head(study)
+    asked = lead.get("/rounds/pilot/ratings.csv")
+    assert "goes on record" in asked.text
+    assert TELLING not in asked.text
+    assert head(study) == before
+    given = lead.post("/rounds/pilot/ratings.csv", data={"csrf": csrf_in(asked.text)}, headers={"origin": HERE})
+    assert "attachment" in given.headers["content-disposition"]
+    assert head(study) == before + 1
+    again = lead.get("/rounds/pilot/ratings.csv")
+    assert again.content == given.content
+    assert head(study) == before + 1
+    with open_coding(study) as coding:
+        expected = export_ratings(coding, "pilot", "lead")
+    assert list(csv.DictReader(io.StringIO(again.text))) == expected
+    assert lead.get("/rounds/pilot/ratings.xlsx").content.startswith(b"PK")
+    assert lead.get("/rounds/pilot/ratings.exe").status_code == 409
+
+
+def test_a_rater_gets_their_own_ratings_and_a_stranger_none(app: Starlette, study: Study) -> None:
+    rater = joined(app, study, Role.RATER, "rater-1")
+    own = rater.get("/rounds/pilot/ratings.csv").text
+    assert own.count("rater-1") == 2
+    assert TELLING not in own
+    assert "rater-2" not in own
+    for path in ("/rounds/pilot/decisions.csv", "/rounds/pilot/decisions.xlsx"):
+        assert TELLING not in rater.get(path).text
+    for role, name in ((Role.TIE_BREAKER, "tie-breaker"), (Role.RATER, "rater-7")):
+        other = joined(app, study, role, name)
+        for path in ("/rounds/pilot/ratings.csv", "/rounds/pilot/decisions.csv"):
+            answer = other.get(path)
+            assert answer.status_code == 409
+            assert "rater-" not in answer.text.replace(name, "")
+
+
+def test_a_lead_who_rates_gets_their_own_until_the_round_is_closed(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    study.file.write_text(study.file.read_text("utf-8").replace('"rater-1", "rater-2"', '"lead", "rater-2"'), "utf-8")
+    study = open_study(study.root)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        for item in coding.state.rounds["pilot"].plan.items:
+            rate(coding, "pilot", "rater-2", item, {"relevance": "exclude: crash"}, memo=TELLING)
+            rate(coding, "pilot", "lead", item, {"relevance": "keep"})
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = joined(app, study, Role.LEAD, "lead")
+        for path in ("/rounds", "/rounds/pilot", "/rounds/pilot/ratings.csv", "/rounds/pilot/decisions.csv"):
+            assert TELLING not in lead.get(path).text, path
+        close_by_name(study, "pilot", None)
+        before = head(study)
+        asked = lead.get("/rounds/pilot/ratings.csv").text
+        assert "You rated in pilot" in asked
+        assert TELLING not in asked
+        assert head(study) == before
+
+
+def test_a_study_without_rounds_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text('[study]\nname = "empty"\n', "utf-8")
+    with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
+        lead = visitor(app)
+        join(lead, invited(tmp_path, Role.LEAD))
+        assert "Set up the first round" in lead.get("/rounds").text
+        assert "No facets yet" in lead.get("/rounds/new").text
+        assert lead.get("/rounds/nothing").status_code == 409
+
+
+def test_a_name_that_fits_no_address_leaves_the_list_whole(lead: TestClient, study: Study) -> None:
+    study.file.write_text(study.file.read_text("utf-8").replace('round = "triplets"', 'round = "a/b?c"'), "utf-8")
+    page = lead.get("/rounds")
+    assert page.status_code == 200
+    assert "has no page" in page.text
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return opened_study(tmp_path_factory.mktemp("rounds") / "study").root
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with serving(folder) as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def state(browser: Browser, address: str, folder: Path) -> StorageState:
+    return cookies_after(browser, f"{address}join/{invited(folder, Role.LEAD)}")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible_and_fit(
+    browser: Browser, address: str, state: StorageState, width: int, scheme: str
+) -> None:
+    context = browser.new_context(
+        storage_state=state, viewport={"width": width, "height": 800}, color_scheme=scheme  # type: ignore[arg-type]
+    )  # fmt: skip
+    page = context.new_page()
+    complaints = complaints_of(page, address)
+    for path in ("rounds", "rounds/pilot", "rounds/main", "rounds/new", "rounds/pilot/ratings.csv"):
+        page.goto(f"{address}{path}")
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        assert Axe().run(page).response["violations"] == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    assert complaints == []
+    context.close()
+
+
+@pytest.mark.browser
+def test_a_round_is_set_up_and_opened_by_keyboard_without_scripts(
+    browser: Browser, address: str, state: StorageState, folder: Path
+) -> None:
+    context = browser.new_context(storage_state=state, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}rounds")
+    page.get_by_role("link", name="New round").press("Enter")
+    page.get_by_label("Name", exact=True).press_sequentially("by keyboard")
+    page.get_by_role("checkbox", name="relevance").press("Space")
+    items = page.get_by_label("Items", exact=True)
+    items.focus()
+    items.press_sequentially("pilot")
+    page.get_by_role("group", name="Raters").get_by_label("rater-1").press("Space")
+    page.get_by_role("button", name="Look at the plan first").press("Enter")
+    expect(page.get_by_role("heading", name="If by keyboard opened now")).to_be_visible()
+    page.get_by_role("button", name="Add the round").press("Enter")
+    expect(page.get_by_role("heading", name="by keyboard", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Open by keyboard").press("Enter")
+    expect(page.get_by_text("lead opened it with 4 items")).to_be_visible()
+    assert status_of(open_study(folder), "by keyboard") == "open"
+    context.close()
