@@ -4,6 +4,7 @@
 #   make campaign a thousand kills of a writing process, on both databases
 #   make check    ruff, mypy, import-linter
 #   make docs     the reference of the command line, from the commands
+#   make screenshots  the pictures of the README, from a demo study
 #   make bench    side by side with peers, ratios in one run
 
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -13,8 +14,9 @@ BIN := $(VENV)/bin
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+SCREENSHOT_ARGS ?=
 
-.PHONY: demo test campaign check format docs bench clean help
+.PHONY: demo test campaign check format docs screenshots bench clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -57,6 +59,10 @@ format: $(VENV)/ready-dev
 
 docs: $(VENV)/ready-dev
 	$(BIN)/python docs/make_reference.py
+
+screenshots: $(VENV)/ready-dev
+	$(BIN)/python tests/browser.py --install
+	PYTHONPATH=tests $(BIN)/python docs/make_screenshots.py $(SCREENSHOT_ARGS)
 
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

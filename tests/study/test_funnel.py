@@ -9,16 +9,25 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from desk import QUICK, join
+from desk import browser as visitor
 from quaestor.base.errors import SettingsError, StateError
+from quaestor.coding.state import OPEN
 from quaestor.corpus.items import content_hash
+from quaestor.people.passwords import Passwords
+from quaestor.study.coding import open_coding
 from quaestor.study.demo import run_demo
+from quaestor.study.demo_doors import VISITOR, doors_left, make_doors
+from quaestor.study.demo_round import BESIDE, ROUND, SIZE
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import fell_file, last_result, link_of, run_funnel
 from quaestor.study.items import items_of_step, way_of
+from quaestor.study.rating_desk import next_for
 from quaestor.study.samples import describe_sample, draw_sample, write_sample
 from quaestor.study.sources import ingest_source
 from quaestor.study.status import study_status
 from quaestor.study.templates import new_study
+from quaestor.web.app import make_app
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +38,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
     outcome = run_demo(folder, 3, said.append, lambda what, done, total: None)
     assert outcome.agrees
     assert any("threshold 0.5 reached" in words for words in said)
+    assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 15)]
+    assert (outcome.report.held, outcome.report.findings) == (10, 10), "a round more disturbs no result"
     assert outcome.coded.planted == 2_401
     assert abs(outcome.coded.kept - 2_401) < 10
     shares = [one.discrepancy for one in outcome.coded.curves]
@@ -51,6 +62,30 @@ def test_the_printed_funnel_is_found_exactly(demo: Study) -> None:
     assert result.steps[4].kept == pq.read_table(demo.funnel_folder / "candidates.parquet").num_rows
     assert not result.pending
     assert "simulated raters" in result.note
+
+
+def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) -> None:
+    with open_coding(demo) as coding:
+        still_open = [name for name, one in coding.state.rounds.items() if one.status == OPEN]
+        one = coding.state.round(ROUND)
+    assert still_open == [ROUND]
+    assert (len(one.plan.items), one.plan.raters, one.plan.blind) == (SIZE, (VISITOR, BESIDE), True)
+    assert set(one.ratings) == {BESIDE}
+    assert len(one.ratings[BESIDE]) == SIZE
+    assert next_for(demo, ROUND, VISITOR)["practice"]
+
+
+def test_the_visitors_link_leads_to_a_sheet_and_works_once(demo: Study) -> None:
+    doors = make_doors(demo)
+    assert doors.visitor is not None
+    assert doors_left(demo, doors) == doors
+    with visitor(make_app(demo.root, passwords=Passwords(QUICK))) as opened:
+        join(opened, doors.visitor)
+        assert f"/rounds/{ROUND}/rate" in opened.get("/").text
+        sheet = opened.get(f"/rounds/{ROUND}/rate").text
+    assert "Practice" in sheet
+    assert 'data-key="7"' in sheet
+    assert (doors_left(demo, doors).visitor, doors_left(demo, doors).lead) == (None, doors.lead)
 
 
 def test_the_yearly_counts_of_the_refined_posts_are_the_printed_ones(demo: Study) -> None:
@@ -153,7 +188,7 @@ def test_a_sample_is_drawn_by_seed_and_says_how_large_it_must_be(demo: Study, tm
 
 def test_status_tells_the_way_so_far_and_what_is_next(demo: Study, tmp_path: Path) -> None:
     status = study_status(demo)
-    assert {stage.state for stage in status.stages} == {"done"}
+    assert [stage.name for stage in status.stages if stage.state != "done"] == [f"round {ROUND}"]
     assert "round refinement" in {stage.name for stage in status.stages}
     assert "synthetic" in status.stages[0].detail
     fresh = open_study(new_study(tmp_path / "fresh", "dl-implementation-issues"))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quaestor.base.errors import StateError
-from quaestor.cli.output import console, number, progress_bar
+from quaestor.base.errors import Interrupted
+from quaestor.cli.output import console, progress_bar
 
-_STUDY = "dl-implementation-issues"
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from quaestor.study.demo_doors import Doors
+    from quaestor.study.demo_process import DemoProcess
+    from quaestor.web.under_way import UnderWay
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,31 +28,84 @@ def demo(
         "demo-study"
     ),
     seed: Annotated[int, typer.Option(help="The same seed gives the same demo.")] = 7,
-    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Show it in the browser at the end.")] = True,
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8321,
+    serve: Annotated[
+        bool, typer.Option("--serve/--no-serve", help="Show it in the browser, from the first second.")
+    ] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8321,
 ) -> None:
-    """Run everything end to end on synthetic evidence: dump, study, ingest, funnel, page."""
+    """Run everything end to end on synthetic evidence: dump, ingest, funnel, rounds, report; one round is yours."""
+    if serve:
+        _serve(folder, seed, port)
+        return
     from quaestor.study.demo import run_demo
 
-    screen = console()
     with progress_bar() as progress:
-        outcome = run_demo(folder, seed, lambda words: screen.print(words, soft_wrap=True), progress)
-    widest = max(len(step.step) for step in outcome.funnel.steps)
-    screen.print(f"{'':{widest}}  {'planted':>9}  {'found':>9}")
-    planted_counts = (*outcome.planted, outcome.coded.planted)
-    for step, planted in zip(outcome.funnel.steps, planted_counts, strict=True):
-        mark = "=" if step.kept == planted else "≠"
-        screen.print(f"{step.step:{widest}}  {number(planted):>9}  {number(step.kept):>9} {mark}")
-    if not outcome.agrees:
-        raise StateError("the funnel did not find what was planted: please report this with the seed")
-    screen.print(
-        f"The last step is what two simulated raters decided: {number(outcome.coded.right)} of "
-        f"{number(outcome.coded.planted)} planted posts are among the {number(outcome.coded.kept)} kept"
-    )
-    screen.print(f"The funnel and the curves are drawn in {outcome.drawing.parent}", soft_wrap=True)
-    if serve:
-        from quaestor.cli.web import tell_address
-        from quaestor.study.folder import open_study
-        from quaestor.web.server import Place, serve_study
+        run_demo(folder, seed, _line, progress)
 
-        serve_study(folder, Place(port), lambda address: tell_address(open_study(folder), address))
+
+def _line(words: str) -> None:
+    console().print(words, soft_wrap=True, markup=False)
+
+
+def _serve(folder: Path, seed: int, port: int) -> None:
+    """The address is there before anything is made; the makers work in a process of their own."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from quaestor.study.demo_folder import require_room
+    from quaestor.study.demo_process import DemoProcess
+    from quaestor.web.server import serve_on_this_machine
+
+    require_room(folder)
+    makers: list[DemoProcess] = []
+    watching: list[Future[None]] = []
+
+    def begin(address: str, stop: Callable[[], None]) -> UnderWay:
+        _line(f"Open {address} and see the study being made  (Ctrl+C ends)")
+        makers.append(DemoProcess(folder, seed))
+        from quaestor.web.under_way import UnderWay
+
+        page = UnderWay(folder)
+        watching.append(pool.submit(_watch, makers[0], page, folder, address))
+        watching[0].add_done_callback(lambda watched: stop() if watched.exception() else None)
+        return page
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            serve_on_this_machine(port, begin)
+        except (Interrupted, KeyboardInterrupt):
+            if not (watching and watching[0].done()):
+                raise
+        finally:
+            for maker in makers:
+                maker.stop()
+        watching[0].result()
+
+
+def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
+    """Pass on what the makers tell, to the page and to the terminal, until they have finished or failed."""
+    from quaestor.study.demo_doors import doors_left, make_doors
+    from quaestor.study.demo_way import Failed, Finished, RoundOpened, in_words
+    from quaestor.study.folder import open_study
+    from quaestor.web.app import make_app
+
+    with progress_bar() as progress:
+        tell = in_words(_line, progress)
+        for event in makers.events():
+            tell(event)
+            page.tell(event)
+            if isinstance(event, RoundOpened):
+                doors = make_doors(open_study(folder))
+                page.hand_over(make_app(folder), doors)
+                _tell_doors(doors, address)
+            if isinstance(event, Failed):
+                page.wait_until_failure_is_shown()
+                raise event.error
+            if isinstance(event, Finished):
+                _line(f"Serving {folder} at {address}  (Ctrl+C ends)")
+                _tell_doors(doors_left(open_study(folder), doors), address)
+
+
+def _tell_doors(doors: Doors, address: str) -> None:
+    for who, token in (("Rate as a visitor", doors.visitor), ("Come in as the lead", doors.lead)):
+        if token is not None:
+            _line(f"   {who}: {address}join/{token}  (valid once, for 7 days)")

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import StateError
 from quaestor.corpus.records import FunnelResult
 from quaestor.publish.curves import save_curves
 from quaestor.sources.records import Progress
 from quaestor.study.codebook import CODEBOOK_FILE
 from quaestor.study.coding import open_coding
-from quaestor.study.demo_coding import CodingOutcome, run_rounds
-from quaestor.study.folder import open_study
+from quaestor.study.demo_coding import CodingOutcome, import_bundled_codebook, run_rounds
+from quaestor.study.demo_doors import VISITOR
+from quaestor.study.demo_folder import make_room
+from quaestor.study.demo_round import add_visitors_round, open_visitors_round
+from quaestor.study.demo_way import Compared, Comparison, Finished, RoundOpened, Tell, Teller, in_words
+from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import draw, run_funnel
 from quaestor.study.results.handbook import make_handbook
 from quaestor.study.results.report import ReportOutcome, build_report
 from quaestor.study.sources import ingest_source
 from quaestor.study.synthetic import synthesise
-from quaestor.study.templates import new_study
+from quaestor.synth.stackexchange import Truth
 
 STUDY = "dl-implementation-issues"
-_MARK = ".quaestor-demo"
 
 
 @dataclass(frozen=True)
@@ -44,40 +46,92 @@ class DemoOutcome:
 
 
 def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
-    """Dump, study, ingest, funnel; an earlier demo in the folder makes room, anything else does not."""
-    if folder.exists() and any(folder.iterdir()):
-        if not (folder / _MARK).exists():
-            raise InputError(f"{folder} is there and not an earlier demo: name another folder")
-        shutil.rmtree(folder)
-    new_study(folder, STUDY)
-    (folder / _MARK).touch()
-    say(f"1. A new study in {folder}, from the bundled {STUDY}")
-    truth = synthesise(folder / "dump", posts=None, seed=seed, like=STUDY, progress=progress)
-    say(f"2. A synthetic dump, seed {seed}: {truth.questions:,} questions, {truth.answers:,} answers, eight tables")
-    study = open_study(folder)
-    report = ingest_source(study, "stackoverflow", progress=progress)
-    manifest = report.manifest
-    rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
-    say(f"3. Ingested {manifest.text_bytes / 1e6:,.0f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s), by tag")
-    result = run_funnel(study)
-    say(f"4. The funnel, {len(result.steps)} steps; a fifth waits for two raters")
+    """The whole demo, told in lines as they are printed."""
+    return make_demo(folder, seed, in_words(say, progress))
+
+
+def make_demo(folder: Path, seed: int, tell: Tell) -> DemoOutcome:
+    """Dump, study, ingest, funnel, rounds, report; an earlier demo in the folder makes room, anything else does not.
+
+    The visitor's round opens as soon as there is something to rate; what comes later goes on beside it.
+    """
+    teller = Teller(tell)
+    teller.begin("study")
+    make_room(folder, STUDY)
+    teller.say(f"A new study in {folder}, from the bundled {STUDY}")
+    truth = _gather(folder, seed, teller)
+    study = add_visitors_round(open_study(folder))
     with open_coding(study) as coding:
-        coded = run_rounds(coding, folder / CODEBOOK_FILE, seed, say)
+        teller.begin("codebook")
+        book = import_bundled_codebook(coding, folder / CODEBOOK_FILE)
+        teller.say(f"The codebook, {len(book.codes):,} codes in {len(book.facets)} facets")
+        teller.begin("your-turn")
+        yours = open_visitors_round(coding, seed).plan
+        teller.say(
+            f"Your round of {len(yours.items)} posts is open for the rater {VISITOR!r}; two simulated raters go on"
+        )
+        tell(RoundOpened())
+        coded = run_rounds(coding, seed, teller)
     save_curves(coded.curves, study.published, "phrases", simulated=True)
+    outcome = _publish(study, truth, coded, teller)
+    tell(Compared(_compared(outcome)))
+    if not outcome.agrees:
+        raise StateError("the funnel did not find what was planted: please report this with the seed")
+    tell(Finished(_conclusion(outcome)))
+    return outcome
+
+
+def _gather(folder: Path, seed: int, teller: Teller) -> Truth:
+    """A dump whose truth is known, its evidence, and the funnel over it."""
+    teller.begin("dump")
+    truth = synthesise(folder / "dump", posts=None, seed=seed, like=STUDY, progress=teller.progress)
+    teller.say(f"A synthetic dump, seed {seed}: {truth.questions:,} questions, {truth.answers:,} answers, eight tables")
+    teller.begin("ingest")
+    study = open_study(folder)
+    manifest = ingest_source(study, "stackoverflow", progress=teller.progress).manifest
+    rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
+    teller.say(f"Ingested {manifest.text_bytes / 1e6:,.0f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s), by tag")
+    teller.begin("funnel")
+    result = run_funnel(study)
+    teller.say(f"The funnel, {len(result.steps)} steps; a fifth waits for two raters")
+    return truth
+
+
+def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: Teller) -> DemoOutcome:
+    """Report, audit and handbook from what was decided."""
+    teller.begin("report")
     result = run_funnel(study)
     drawing = draw(study, result)
-    published = build_report(study, lambda words: None)
+    published = build_report(study, teller.count)
     held = f"{published.held} of {published.findings} findings hold"
-    say(f"11. The report: {published.tables} tables, {published.figures} figures, {held}")
+    teller.say(f"The report: {published.tables} tables, {published.figures} figures, {held}")
     for words in published.failures:
-        say(f"   {words}")
+        teller.say(words)
+    teller.begin("audit")
     if published.audit is not None:
         counts = published.audit.summary()
-        say(
-            f"12. The audit against the printed figures: of {counts['cells']:,} cells {counts['match']:,} match, "
+        teller.say(
+            f"The audit against the printed figures: of {counts['cells']:,} cells {counts['match']:,} match, "
             f"{counts['rounding']:,} up to rounding, {counts['differs']:,} differ"
         )
-    book, built = make_handbook(study, lambda what, done, total: None)
-    say(f"13. The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
+    teller.begin("handbook")
+    book, built = make_handbook(study, teller.count)
+    teller.say(f"The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
     planted = tuple(step.leaving for step in truth.funnel)
     return DemoOutcome(result, planted, drawing, coded, published, built.pages)
+
+
+def _compared(outcome: DemoOutcome) -> tuple[Comparison, ...]:
+    planted = (*outcome.planted, outcome.coded.planted)
+    return tuple(
+        Comparison(step.step, count, step.kept) for step, count in zip(outcome.funnel.steps, planted, strict=True)
+    )
+
+
+def _conclusion(outcome: DemoOutcome) -> tuple[str, ...]:
+    coded = outcome.coded
+    return (
+        f"The last step is what two simulated raters decided: {coded.right:,} of {coded.planted:,} planted posts are "
+        f"among the {coded.kept:,} kept",
+        f"The funnel and the curves are drawn in {outcome.drawing.parent}",
+    )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.coding.codebook.file import read_codebook
 from quaestor.coding.decisions import decide_agreed, disagreements, kept
 from quaestor.coding.phrases import agreed_phrases, curves, propose_objects
-from quaestor.coding.records import SetCurve
+from quaestor.coding.records import Codebook, SetCurve
 from quaestor.coding.rounds import close_round, waive_gate
 from quaestor.coding.state import RoundState
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
 from quaestor.study.agreement import statistic
 from quaestor.study.coding import Coding
+from quaestor.study.demo_way import Teller
 from quaestor.study.rounds import gate, open_named
 from quaestor.study.simulated import planted_truth, simulate_ratings, simulate_sets, simulate_settling
-
-Say = Callable[[str], None]
 
 # Accuracies that give about the printed agreement: moderate in the pilot, 174 disagreements among 3,842.
 _ACCURACY = {"pilot": 0.89, "refinement": 0.977, "phrases": 0.995, "phases": 0.96, "triplets": 0.93}
@@ -35,33 +33,32 @@ class CodingOutcome:
     curves: tuple[SetCurve, ...]
 
 
-def import_bundled_codebook(coding: Coding, path: Path) -> int:
+def import_bundled_codebook(coding: Coding, path: Path) -> Codebook:
     payload = read_codebook(path)
     coding.act(lambda state: NewAct("codebook.import", coding.lead, payload, key="codebook/first"), "codebook/first")
-    return coding.state.history.latest.version
+    return coding.state.history.latest
 
 
-def run_rounds(coding: Coding, codebook: Path, seed: int, say: Say) -> CodingOutcome:
+def run_rounds(coding: Coding, seed: int, teller: Teller) -> CodingOutcome:
     """Pilot, main round, phrases, phases, triplets; each is opened, rated, closed and settled as people would."""
-    import_bundled_codebook(coding, codebook)
-    book = coding.state.history.latest
-    say(f"5. The codebook, {len(book.codes):,} codes in {len(book.facets)} facets; two simulated raters from here on")
-    _pilot(coding, seed, say)
-    outcome = _refinement(coding, seed, say)
-    shown = _phrases(coding, seed, say)
-    for number, name in ((9, "phases"), (10, "triplets")):
+    _pilot(coding, seed, teller)
+    outcome = _refinement(coding, seed, teller)
+    shown = _phrases(coding, seed, teller)
+    for name in ("phases", "triplets"):
+        teller.begin(name)
         _round(coding, name, seed)
         found = gate(coding, name)[0]
         ways = _settle(coding, name, seed)
-        say(f"{number}. {name.capitalize()}: {_numbers(found)}; settled {_told(ways)}")
+        teller.say(f"{name.capitalize()}: {_numbers(found)}; settled {_told(ways)}")
         for warning in found.warnings[:1] if found else ():
-            say(f"   {warning}")
+            teller.say(warning)
         if name == "phases":
-            _say_objects(coding, say)
+            _say_objects(coding, teller)
     return CodingOutcome(outcome[0], outcome[1], outcome[2], tuple(shown))
 
 
-def _pilot(coding: Coding, seed: int, say: Say) -> None:
+def _pilot(coding: Coding, seed: int, teller: Teller) -> None:
+    teller.begin("pilot")
     one = _round(coding, "pilot", seed)
     found, passed = gate(coding, "pilot")
     if found is None:
@@ -72,13 +69,14 @@ def _pilot(coding: Coding, seed: int, say: Say) -> None:
     if passed is False:
         reason = "the demo goes on whatever chance gave its pilot"
         coding.act(lambda state: waive_gate(state, "pilot", coding.lead, reason))
-    say(
-        f"6. Pilot of {len(one.plan.items)}: {one.plan.statistic} {value.value or 0:.2f} ({found.band}, "
+    teller.say(
+        f"Pilot of {len(one.plan.items)}: {one.plan.statistic} {value.value or 0:.2f} ({found.band}, "
         f"95 % CI {interval}), threshold {one.plan.threshold:g} {verdict}"
     )
 
 
-def _refinement(coding: Coding, seed: int, say: Say) -> tuple[int, int, int]:
+def _refinement(coding: Coding, seed: int, teller: Teller) -> tuple[int, int, int]:
+    teller.begin("refinement")
     one = _round(coding, "refinement", seed)
     found = gate(coding, "refinement")[0]
     open_cases = len(disagreements(coding.state, "refinement"))
@@ -87,22 +85,25 @@ def _refinement(coding: Coding, seed: int, say: Say) -> tuple[int, int, int]:
     truth = planted_truth(coding.study.root)
     planted = {item for item in one.plan.items if truth[item]["topic"] == "implementation"}
     kappa = f"{found.kappa.value:.2f}" if found and found.kappa.value is not None else "undefined"
-    say(f"7. Main round of {len(one.plan.items):,}: κ {kappa}, {open_cases} disagreements, settled {_told(ways)}")
-    say(
-        f"   kept {len(chosen):,} as decided, {len(planted):,} planted; {len(chosen & planted):,} are the same, "
+    teller.say(f"Main round of {len(one.plan.items):,}: κ {kappa}, {open_cases} disagreements, settled {_told(ways)}")
+    teller.say(
+        f"kept {len(chosen):,} as decided, {len(planted):,} planted; {len(chosen & planted):,} are the same, "
         f"{len(chosen ^ planted)} differ because both raters erred"
     )
     return len(chosen), len(planted), len(chosen & planted)
 
 
-def _phrases(coding: Coding, seed: int, say: Say) -> list[SetCurve]:
+def _phrases(coding: Coding, seed: int, teller: Teller) -> list[SetCurve]:
+    teller.begin("phrases")
     open_named(coding, "phrases", coding.lead)
-    simulate_sets(coding, "phrases", accuracy=_ACCURACY["phrases"], seed=seed, tell=lambda done, total: None)
+    simulate_sets(
+        coding, "phrases", accuracy=_ACCURACY["phrases"], seed=seed, tell=lambda *counts: teller.count("sets", *counts)
+    )
     coding.act(lambda state: close_round(state, "phrases", coding.lead))
     _settle(coding, "phrases", seed)
     found = curves(coding.state.round("phrases"))
-    say(f"8. Phrases in {len(found)} sets: raters differ in {_falling(found, 'discrepancy')}; sets do not fit in")
-    say(f"   {_falling(found, 'incompatibility')} (share of items in the first, 10th, 20th, 50th and last set)")
+    teller.say(f"Phrases in {len(found)} sets: raters differ in {_falling(found, 'discrepancy')} of the items")
+    teller.say(f"sets do not fit in {_falling(found, 'incompatibility')} (in the first, 10th, 20th, 50th and last set)")
     return found
 
 
@@ -111,11 +112,11 @@ def _falling(found: list[SetCurve], name: str) -> str:
     return " → ".join(f"{getattr(found[place], name):.0%}" for place in places)
 
 
-def _say_objects(coding: Coding, say: Say) -> None:
+def _say_objects(coding: Coding, teller: Teller) -> None:
     state = coding.state
     proposed = propose_objects(agreed_phrases(state.round("phrases")), state.round("phases").decided("phase"), 3)
     phases = len({phase for phase, _, _ in proposed})
-    say(f"   {len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
+    teller.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
 
 
 def _round(coding: Coding, name: str, seed: int) -> RoundState:

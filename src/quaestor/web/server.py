@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quaestor.base.errors import InputError, Interrupted
-from quaestor.web.app import make_app
 from quaestor.web.prefix import Prefixed, checked_prefix
+
+Stop = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         raise InputError(
             f"--host {place.host} lets others reach this desk: name it as they will, with --allow-host NAME"
         )
+    from quaestor.web.app import make_app
+
     app = make_app(folder, allowed_hosts=place.allowed_hosts)
     pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
     path = checked_prefix(place.root_path, pages)
@@ -40,16 +43,35 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
     with _listening(place) as listener:
         port = listener.getsockname()[1]
         ready(f"http://{_name_of(place)}:{port}{path}/")
-        config = uvicorn.Config(
-            served,
-            log_level="warning",
-            server_header=False,
-            access_log=False,
-            # What a proxy says of its clients is believed only where one may stand before the desk.
-            proxy_headers=bool(path or place.allowed_hosts),
-        )
+        # What a proxy says of its clients is believed only where one may stand before the desk.
+        server = _server(served, proxied=bool(path or place.allowed_hosts))
         with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
+
+
+def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> None:
+    """Serve where nobody else can reach it; `begin` is told the address once the port is ours, and how to stop.
+
+    Whoever opens the address at once waits for what `begin` makes. An interrupt goes on to the caller, who knows
+    whether there was anything to interrupt.
+    """
+    with _listening(Place(port)) as listener:
+
+        async def served(scope: Scope, receive: Receive, send: Send) -> None:
+            await app(scope, receive, send)
+
+        server = _server(served, proxied=False)
+
+        def stop() -> None:
+            server.should_exit = True
+
+        app = begin(f"http://{Place.host}:{listener.getsockname()[1]}/", stop)
+        server.run(sockets=[listener])
+
+
+def _server(app: ASGIApp, *, proxied: bool) -> uvicorn.Server:
+    config = uvicorn.Config(app, log_level="warning", server_header=False, access_log=False, proxy_headers=proxied)
+    return uvicorn.Server(config)
 
 
 def _listening(place: Place) -> socket.socket:
@@ -67,6 +89,7 @@ def _listening(place: Place) -> socket.socket:
             f"port {place.port} of {place.host} cannot be used ({error.strerror}): "
             "name another with --port, or 0 for any"
         ) from None
+    listener.listen()  # whoever opens the address as soon as it is told waits a moment and is not refused
     return listener
 
 

@@ -1,0 +1,119 @@
+"""The demo in a process of its own, so that the desk answers at once however busy the makers are."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import Interrupted, QuaestorError, StateError
+from quaestor.study.demo_way import Event, Failed, Finished, Moved, Tell
+
+Make = Callable[[Path, int, Tell], None]
+_PAUSE = 0.1
+_PATIENCE = 10
+
+
+def make_whole_demo(folder: Path, seed: int, tell: Tell) -> None:
+    """The demo; what it needs is loaded in its own process alone, so that the page is not kept waiting."""
+    from quaestor.study.demo import make_demo
+
+    make_demo(folder, seed, tell)
+
+
+class DemoProcess:
+    """Makes the demo beside whoever asks for it; what it tells can be read as it goes."""
+
+    def __init__(self, folder: Path, seed: int, make: Make = make_whole_demo) -> None:
+        context: Any = multiprocessing.get_context("spawn")
+        self._ours, theirs = context.Pipe(duplex=False)
+        self._process = context.Process(target=_work, args=(make, folder, seed, theirs))
+        self._is_stopped = False
+        with _uninterrupted():
+            self._process.start()
+        theirs.close()
+
+    def events(self) -> Iterator[Event]:
+        """Everything that is told, to a failure or to the end; nothing more once it is stopped."""
+        last: Event | None = None
+        with contextlib.suppress(EOFError, OSError):
+            while not isinstance(last, (Finished, Failed)):
+                last = self._ours.recv()
+                yield last
+        if not isinstance(last, (Finished, Failed)) and not self._is_stopped:
+            words = "the process that makes the demo ended before its work was done: free some memory and try again"
+            yield Failed(StateError(words))
+
+    def stop(self) -> None:
+        """End it wherever it is, giving it time to put away what it had half done."""
+        self._is_stopped = True
+        self._process.terminate()
+        self._process.join(_PATIENCE)
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A process that begins in here never hears of an interrupt, which is its parent's to handle."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _work(make: Make, folder: Path, seed: int, pipe: Connection) -> None:
+    signal.signal(signal.SIGTERM, _stopped)
+    # Who reads the dump in parallel is ended by the same signal, and has nothing to put away.
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    tell = _told_through(pipe)
+    try:
+        make(folder, seed, tell)
+    except (Interrupted, BrokenPipeError):
+        sys.exit(Interrupted.exit_code)
+    except (QuaestorError, OSError) as error:
+        tell(Failed(error))
+
+
+def _stopped(number: int, frame: object) -> None:
+    """The first signal ends the work; another must not disturb what is being put away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Interrupted("interrupted")
+
+
+def _follow_parent() -> None:
+    """Nobody is left to make the demo for once the process that asked for it is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _told_through(pipe: Connection) -> Tell:
+    """Sends what is told; how far a step has come is told ten times a second at most."""
+    moved = 0.0
+    sending = threading.Lock()
+
+    def tell(event: Event) -> None:
+        nonlocal moved
+        with sending:
+            if not isinstance(event, Moved):
+                moved = 0.0
+            elif time.monotonic() < moved + _PAUSE:
+                return
+            else:
+                moved = time.monotonic()
+            pipe.send(event)
+
+    return tell

@@ -1,0 +1,215 @@
+"""The way of the demo: what its makers tell as they go, and what has been done, is under way and is to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from quaestor.base.errors import QuaestorError
+
+if TYPE_CHECKING:
+    from quaestor.sources.records import Progress
+
+STEPS = {
+    "study": "A new study",
+    "dump": "A synthetic dump",
+    "ingest": "The dump, read into evidence",
+    "funnel": "The funnel",
+    "codebook": "The codebook",
+    "your-turn": "Your round",
+    "pilot": "Pilot",
+    "refinement": "Main round",
+    "phrases": "Phrases",
+    "phases": "Phases",
+    "triplets": "Triplets",
+    "report": "The report",
+    "audit": "The audit",
+    "handbook": "The handbook",
+}
+"""Every step in its order, as it is called before there is anything to say about it."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A step is under way, and those before it are done."""
+
+    step: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence about what the step under way found."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How far the step under way has come; nobody knows where there is no total."""
+
+    what: str
+    done: int
+    total: int
+    in_bytes: bool = False
+
+
+@dataclass(frozen=True)
+class RoundOpened:
+    """The visitor's round is open: whoever wants to rate can come in."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was planted in a step of the funnel beside what was found there."""
+
+    step: str
+    planted: int
+    found: int
+
+    @property
+    def is_same(self) -> bool:
+        return self.planted == self.found
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The whole funnel beside what was planted."""
+
+    steps: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Everything is done, and what was planted has been found."""
+
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The demo cannot go on."""
+
+    error: QuaestorError | OSError
+
+    @property
+    def words(self) -> str:
+        if isinstance(self.error, OSError):
+            where = f"{self.error.filename}: " if self.error.filename else ""
+            return f"{where}{self.error.strerror or self.error}"
+        return str(self.error)
+
+
+Event = Begun | Told | Moved | RoundOpened | Compared | Finished | Failed
+Tell = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Teller:
+    """What the makers of the demo speak to."""
+
+    tell: Tell
+
+    def begin(self, step: str) -> None:
+        self.tell(Begun(step))
+
+    def say(self, words: str) -> None:
+        self.tell(Told(words))
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        self.tell(Moved(what, done, total, in_bytes=True))
+
+    def count(self, what: str, done: int = 0, total: int = 0) -> None:
+        self.tell(Moved(what, done, total))
+
+
+@dataclass(frozen=True)
+class WayStep:
+    """One step as it is shown."""
+
+    step: str
+    title: str
+    state: Literal["to come", "running", "done", "failed"] = "to come"
+    sentences: tuple[str, ...] = ()
+    what: str = ""
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Way:
+    """The whole way, as far as it has been told."""
+
+    steps: tuple[WayStep, ...] = field(default=tuple(WayStep(step, title) for step, title in STEPS.items()))
+    place: int = -1
+    is_open: bool = False
+    compared: tuple[Comparison, ...] = ()
+    finished: Finished | None = None
+    failure: str = ""
+
+    @property
+    def is_going(self) -> bool:
+        return self.finished is None and not self.failure
+
+    @property
+    def number(self) -> int:
+        """The step under way, counted from one; none has begun at 0."""
+        return self.place + 1
+
+    def after(self, event: Event) -> Way:
+        """The way once something more has been told."""
+        match event:
+            case Begun(step):
+                return replace(self._ended("done"), place=list(STEPS).index(step))._now(state="running")
+            case Told(words):
+                return self._now(sentences=(*self.steps[self.place].sentences, words))
+            case Moved(what, done, total):
+                return self._now(what=what, share=min(1.0, done / total) if total else None)
+            case RoundOpened():
+                return replace(self, is_open=True)
+            case Compared(steps):
+                return replace(self, compared=steps)
+            case Finished():
+                return replace(self._ended("done"), finished=event)
+            case Failed():
+                return replace(self._ended("failed"), failure=event.words)
+
+    def _ended(self, state: Literal["done", "failed"]) -> Way:
+        return self._now(state=state, what="", share=None)
+
+    def _now(self, **changes: object) -> Way:
+        """The same way with the step under way changed."""
+        changed = (replace(one, **changes) if at == self.place else one for at, one in enumerate(self.steps))  # type: ignore[arg-type]
+        return replace(self, steps=tuple(changed))
+
+
+def in_words(say: Callable[[str], None], progress: Progress) -> Tell:
+    """The way as lines for a terminal: a numbered one for each step, what more there is to say below it."""
+    way = Way()
+
+    def tell(event: Event) -> None:
+        nonlocal way
+        way = way.after(event)
+        match event:
+            case Told(words):
+                say(f"{way.number}. {words}" if len(way.steps[way.place].sentences) == 1 else f"   {words}")
+            case Moved(what, done, total, in_bytes=True):
+                progress(what, done, total)
+            case Compared(steps):
+                for line in _table(steps):
+                    say(line)
+            case Finished(sentences):
+                for line in sentences:
+                    say(line)
+            case _:
+                pass
+
+    return tell
+
+
+def _table(compared: tuple[Comparison, ...]) -> list[str]:
+    widest = max((len(one.step) for one in compared), default=0)
+    head = f"{'':{widest}}  {'planted':>9}  {'found':>9}"
+    rows = [
+        f"{one.step:{widest}}  {one.planted:>9,}  {one.found:>9,} {'=' if one.is_same else '≠'}" for one in compared
+    ]
+    return [head, *rows]

@@ -1,0 +1,34 @@
+"use strict";
+// Asks for the page once a second and takes over what changed, so that nothing flickers and no focus is lost.
+(() => {
+  const page = document.getElementById("content");
+  const parts = ["doors", "standing", "steps", "found"];
+
+  function take(text) {
+    const next = new DOMParser().parseFromString(text, "text/html");
+    for (const part of parts) {
+      const old = document.getElementById(part);
+      const fresh = next.getElementById(part);
+      if (fresh && old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+    }
+    document.title = next.title;
+    if (!next.getElementById("content").hasAttribute("data-going")) page.removeAttribute("data-going");
+  }
+
+  async function ask() {
+    try {
+      const answer = await fetch(location.pathname, { cache: "no-store" });
+      if (answer.ok) take(await answer.text());
+    } catch {
+      document.getElementById("standing").textContent = "The demo does not answer any more: it was ended in its terminal.";
+      return;
+    }
+    later();
+  }
+
+  function later() {
+    if (page.hasAttribute("data-going")) setTimeout(ask, 1000);
+  }
+
+  later();
+})();

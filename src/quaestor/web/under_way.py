@@ -1,0 +1,166 @@
+"""The demo in the browser from its first second: what is being made, and then the desk at the same address."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.templating import Jinja2Templates
+from starlette.types import Message, Receive, Scope, Send
+
+from quaestor import __version__
+from quaestor.base.look import ICON, TOKENS
+from quaestor.study.demo_way import Event, Way
+from quaestor.web.headers import HEADERS, SafeHeaders
+
+# What the desk needs is loaded when there is a desk, so that the page answers in the first second.
+if TYPE_CHECKING:
+    from quaestor.study.demo_doors import Doors
+
+PAGE = "/demo"
+HOSTS = ("127.0.0.1", "localhost")
+"""Names of this machine; a foreign name that is pointed at it gets no answer."""
+_HERE = Path(str(resources.files("quaestor.web")))
+_SCRIPTED = {
+    **HEADERS,
+    "Content-Security-Policy": f"{HEADERS['Content-Security-Policy']}; script-src 'self'; connect-src 'self'",
+    "Cache-Control": "no-store",
+}
+_WATCHED = 5.0
+"""Seconds after which a page that asks every second is no longer there."""
+
+
+class UnderWay:
+    """Shows a demo being made; from the moment it has a desk, every request but that for its own page goes there.
+
+    Its page shows the links into the desk, which is why it is for a demo on this machine and for nothing else.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._way = Way()
+        self._desk: Starlette | None = None
+        self._doors: Doors | None = None
+        self._templates = _templates()
+        self._looked = float("-inf")
+        self._failure_shown = threading.Event()
+        self._lasting = AsyncExitStack()
+        self._entering = asyncio.Lock()
+        self._is_entered = False
+        safe = [Middleware(SafeHeaders)]
+        self._pages = Starlette(
+            routes=[
+                Route(PAGE, self._page, name="under-way"),
+                Route("/static/tokens.css", _tokens, middleware=safe),
+                Route("/static/mark.svg", _icon, middleware=safe),
+                Mount("/static", StaticFiles(directory=_HERE / "static"), name="static", middleware=safe),
+                Route("/{path:path}", _to_page, middleware=safe),
+            ],
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False)],
+            lifespan=self._life,
+        )
+
+    def tell(self, event: Event) -> None:
+        """Take what the makers tell; from any thread."""
+        self._way = self._way.after(event)
+
+    def hand_over(self, desk: Starlette, doors: Doors) -> None:
+        """Let people in, from now on; from any thread."""
+        self._desk, self._doors = desk, doors
+
+    def wait_until_failure_is_shown(self, seconds: float = 3.0) -> None:
+        """Where somebody has the page open, give it the time to ask once more."""
+        if time.monotonic() - self._looked < _WATCHED:
+            self._failure_shown.wait(seconds)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        desk = await self._entered() if scope["type"] == "http" else None
+        if desk is None or scope["path"] == PAGE:
+            await self._pages(scope, receive, send)
+        else:
+            await desk(scope, receive, _led_in(send) if scope["path"] == "/" else send)
+
+    async def _entered(self) -> Starlette | None:
+        """The desk, begun as a server would begin it."""
+        if self._desk is None or self._is_entered:
+            return self._desk
+        async with self._entering:
+            if not self._is_entered:
+                await self._lasting.enter_async_context(self._desk.router.lifespan_context(self._desk))
+                self._is_entered = True
+        return self._desk
+
+    @asynccontextmanager
+    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        async with self._lasting:
+            yield
+            await self._entered()  # a desk that nobody asked for has to be put away too
+
+    async def _page(self, request: Request) -> Response:
+        way, doors = self._way, self._doors
+        self._looked = time.monotonic()
+        left = None if doors is None else await run_in_threadpool(self._doors_left, doors)
+        context = {"way": way, "doors": left, "version": __version__}
+        shown = self._templates.TemplateResponse(request, "under_way.html", context, headers=_SCRIPTED)
+        if way.failure:
+            self._failure_shown.set()
+        return shown
+
+    def _doors_left(self, doors: Doors) -> Doors:
+        from quaestor.study.demo_doors import doors_left
+        from quaestor.study.folder import open_study
+
+        return doors_left(open_study(self._folder), doors)
+
+
+def _templates() -> Jinja2Templates:
+    loader = FileSystemLoader(_HERE / "templates")
+    environment = Environment(
+        loader=loader,
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return Jinja2Templates(env=environment)
+
+
+def _led_in(send: Send) -> Send:
+    """Where the desk would ask a stranger to sign in, the demo shows its doors."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if headers.get("location", "").startswith("/sign-in"):
+                headers["location"] = PAGE
+        await send(message)
+
+    return sending
+
+
+async def _to_page(request: Request) -> Response:
+    return RedirectResponse(PAGE, 303)
+
+
+async def _tokens(request: Request) -> Response:
+    return FileResponse(TOKENS, media_type="text/css")
+
+
+async def _icon(request: Request) -> Response:
+    return FileResponse(ICON, media_type="image/svg+xml")

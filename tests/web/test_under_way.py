@@ -1,0 +1,251 @@
+"""The demo in the browser while it is made: every state of its page, the doors, and the desk behind them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from demo_makers import ALL
+from desk import CHOSEN, QUICK, invited, post
+from desk import browser as visitor
+from quaestor.base.errors import StateError
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.demo_doors import Doors
+from quaestor.study.demo_way import Event, Failed, Moved, RoundOpened
+from quaestor.study.folder import Study
+from quaestor.study.round_acts import open_by_name
+from quaestor.web.app import make_app
+from quaestor.web.server import Stop, serve_on_this_machine
+from quaestor.web.under_way import UnderWay
+from small_study import small_study
+from windows import complaints_of
+
+BEFORE = ALL[:5]
+OPENED = ALL[:9]
+FAILED = [*BEFORE, Failed(StateError("there is no room: make some"))]
+
+
+def opened_study(folder: Path) -> Study:
+    study = small_study(folder)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    return study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return opened_study(tmp_path_factory.mktemp("under-way") / "study")
+
+
+def after(page: UnderWay, events: list[Event], study: Study) -> Doors:
+    """Tell events, and let people in where their round is open; the links."""
+    doors = Doors(None, None)
+    for event in events:
+        page.tell(event)
+        if isinstance(event, RoundOpened):
+            doors = Doors(invited(study.root, Role.RATER), invited(study.root, Role.LEAD))
+            page.hand_over(make_app(study.root, passwords=Passwords(QUICK)), doors)
+    return doors
+
+
+@pytest.fixture
+def page(study: Study) -> UnderWay:
+    return UnderWay(study.root)
+
+
+@pytest.fixture
+def client(page: UnderWay) -> Iterator[TestClient]:
+    with visitor(page) as opened:
+        yield opened
+
+
+def test_from_the_first_moment_every_address_leads_to_the_page(client: TestClient) -> None:
+    for path in ("/", "/sign-in", "/rounds/pilot/rate"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/demo")
+    shown = client.get("/demo")
+    assert shown.status_code == 200
+    assert "Beginning." in shown.text
+    for name in ("tokens.css", "desk.css", "under_way.css", "under_way.js", "mark.svg"):
+        assert f"/static/{name}" in shown.text
+        assert client.get(f"/static/{name}").status_code == 200
+
+
+def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
+    page: UnderWay, client: TestClient, study: Study
+) -> None:
+    after(page, [*BEFORE[:4]], study)
+    shown = client.get("/demo").text
+    assert "Step 2 of 14: A synthetic dump." in shown
+    assert 'max="1000" value="250"' in shown
+    assert "A new study in a folder" in shown
+    assert "The handbook" in shown
+    assert "join/" not in shown
+    assert "data-going" in shown
+    page.tell(Moved("posts", 1, 0))
+    assert "<progress aria-label" in client.get("/demo").text, "nobody knows how long"
+
+
+def test_the_doors_open_with_the_round_and_each_link_works_once(
+    page: UnderWay, client: TestClient, study: Study
+) -> None:
+    doors = after(page, OPENED, study)
+    shown = client.get("/demo").text
+    assert f"/join/{doors.visitor}" in shown
+    assert f"/join/{doors.lead}" in shown
+    entered = post(client, f"/join/{doors.visitor}", {"password": CHOSEN, "again": CHOSEN})
+    assert entered.headers["location"] == "/"
+    assert client.get("/").status_code == 200
+    assert "how to save layer" in client.get("/rounds/pilot/rate").text
+    again = client.get("/demo").text
+    assert str(doors.visitor) not in again
+    assert f"/join/{doors.lead}" in again
+
+
+def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
+    page: UnderWay, client: TestClient, study: Study
+) -> None:
+    after(page, OPENED, study)
+    assert client.get("/").headers["location"] == "/demo"
+    assert client.get("/me").headers["location"].startswith("/sign-in")
+    assert client.get("/sign-in").status_code == 200
+
+
+def test_the_end_is_told_with_what_was_planted_and_found(page: UnderWay, client: TestClient, study: Study) -> None:
+    after(page, ALL, study)
+    shown = client.get("/demo").text
+    assert "All 14 steps are done." in shown
+    assert "data-going" not in shown
+    assert "http-equiv" not in shown
+    assert 'class="number differs">8<' in shown
+    assert "of which two fit" in shown
+    assert "All is there." in shown
+
+
+def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: UnderWay, client: TestClient, study: Study) -> None:
+    page.wait_until_failure_is_shown(seconds=600)  # nobody has looked: nobody is waited for
+    client.get("/demo")
+    after(page, FAILED, study)
+    waiting = threading.Thread(target=page.wait_until_failure_is_shown, kwargs={"seconds": 600})
+    waiting.start()
+    shown = client.get("/demo").text
+    waiting.join(timeout=30)
+    assert not waiting.is_alive()
+    assert "there is no room: make some" in shown
+    assert "Stopped at step 2 of 14." in shown
+    assert "data-going" not in shown
+
+
+def test_the_page_is_for_this_machine_alone_and_does_nothing_it_need_not(page: UnderWay, client: TestClient) -> None:
+    assert client.get("/demo", headers={"host": "elsewhere.example"}).status_code == 400
+    headers = client.get("/demo").headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "script-src 'self';" in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store"
+    assert headers["x-frame-options"] == "DENY"
+    assert "script-src" not in client.get("/").headers["content-security-policy"]
+
+
+def test_a_desk_that_is_no_demo_has_no_such_page(study: Study) -> None:
+    app = make_app(study.root)
+    with visitor(app) as opened:
+        assert opened.get("/demo").headers["location"].startswith("/sign-in")
+
+
+def test_the_desk_is_put_away_with_the_demo_even_if_nobody_came(study: Study) -> None:
+    page = UnderWay(study.root)
+    ended: list[str] = []
+    with visitor(page):
+        page.hand_over(_ending(ended), Doors(None, None))
+        assert ended == []
+    assert ended == ["ended"]
+
+
+def _ending(ended: list[str]) -> Starlette:
+    @asynccontextmanager
+    async def lasting(app: Starlette) -> AsyncIterator[None]:
+        yield
+        ended.append("ended")
+
+    return Starlette(lifespan=lasting)
+
+
+class Shown:
+    """A page that is served in a thread; its address."""
+
+    def __init__(self, study: Study) -> None:
+        self.page = UnderWay(study.root)
+        told: Future[tuple[str, Stop]] = Future()
+
+        def begin(address: str, stop: Stop) -> UnderWay:
+            told.set_result((address, stop))
+            return self.page
+
+        self._pool = ThreadPoolExecutor(1)
+        self._serving = self._pool.submit(serve_on_this_machine, 0, begin)
+        self.address, self._stop = told.result()
+
+    def end(self) -> None:
+        self._stop()
+        self._serving.result()
+        self._pool.shutdown()
+
+
+@pytest.fixture
+def shown(study: Study) -> Iterator[Shown]:
+    made = Shown(study)
+    yield made
+    made.end()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("events", [BEFORE[:4], OPENED, ALL, FAILED], ids=["before", "opened", "all", "failed"])
+def test_the_page_is_accessible_fits_its_width_and_asks_nobody_else(
+    browser: Browser, shown: Shown, study: Study, events: list[Event], scheme: str
+) -> None:
+    after(shown.page, events, study)
+    context = browser.new_context(viewport={"width": 320, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    opened = context.new_page()
+    complaints = complaints_of(opened, shown.address)
+    opened.goto(shown.address)
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 320
+    violations = Axe().run(opened).response["violations"]
+    assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in violations] == []
+    assert complaints == []
+    context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_page_goes_on_by_itself_and_keeps_the_focus(
+    browser: Browser, shown: Shown, study: Study, scripts: bool
+) -> None:
+    context = browser.new_context(java_script_enabled=scripts)
+    opened = context.new_page()
+    opened.goto(shown.address)
+    expect(opened.get_by_text("Beginning.")).to_be_visible(timeout=30_000)
+    after(shown.page, OPENED, study)
+    door = opened.get_by_role("link", name="Rate as a visitor")
+    expect(door).to_be_visible(timeout=30_000)
+    if scripts:
+        door.focus()
+    for event in ALL[9:]:
+        shown.page.tell(event)
+    expect(opened.get_by_text("All 14 steps are done.")).to_be_visible(timeout=30_000)
+    if scripts:
+        expect(door).to_be_focused(timeout=30_000)
+    door.click()
+    expect(opened.get_by_label("Choose a password")).to_be_visible(timeout=30_000)
+    context.close()
