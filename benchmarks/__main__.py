@@ -1,6 +1,6 @@
 """`make bench`: every number the project claims about speed and memory, made here in one run.
 
-make bench                                 everything (about ten minutes)
+make bench                                 everything (about twenty minutes)
 make bench BENCH_ARGS="ingest --gb 1"      one part
 """
 
@@ -11,7 +11,20 @@ import shutil
 import sys
 from pathlib import Path
 
-from benchmarks import agreement, archives, coding, funnel, handbook, ingest, journal, measures, phrases, report
+from benchmarks import (
+    agreement,
+    archives,
+    coding,
+    desk,
+    desk_peers,
+    funnel,
+    handbook,
+    ingest,
+    journal,
+    measures,
+    phrases,
+    report,
+)
 
 PARTS = {
     "ingest": ingest.main,
@@ -22,6 +35,8 @@ PARTS = {
     "agreement": agreement.main,
     "journal": journal.main,
     "coding": coding.main,
+    "desk": desk.main,
+    "desk-peers": desk_peers.main,
     "handbook": handbook.main,
     "measures": measures.main,
     "report": report.main,
