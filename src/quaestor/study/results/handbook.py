@@ -13,6 +13,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.codebook.file import read_codebook
 from quaestor.coding.codebook.history import History
 from quaestor.coding.records import Code, Codebook
+from quaestor.coding.state import State
 from quaestor.measures.decided import NONE, Decided, Flags
 from quaestor.measures.summaries import summary
 from quaestor.measures.trends import trend, yearly_shares
@@ -24,8 +25,10 @@ from quaestor.study.folder import Study
 from quaestor.study.results.counts import TOTAL
 from quaestor.study.results.decided import YEAR, Results, cited_keys
 from quaestor.study.results.evidence import Known
+from quaestor.study.results.freshness import made_from, note_made
 from quaestor.study.results.printed import Printed, read_printed
 from quaestor.study.results.publication import computed_of, why_no_results
+from quaestor.study.results.values import Computed
 
 Tell = Callable[[str, int, int], None]
 _OBJECT = 2
@@ -42,19 +45,27 @@ def handbook_folder(study: Study) -> Path:
 
 def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
     """Build the handbook into published/handbook."""
-    book = handbook_of(study)
+    with computed_of(study, needs_results=False) as computed:
+        fingerprint = made_from(study, computed.coding.state if computed.coding else State())
+        book = _book(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
-    return book, build_handbook(book, handbook_folder(study), tell)
+    built = build_handbook(book, handbook_folder(study), tell)
+    note_made(study, "handbook", fingerprint)
+    return book, built
 
 
 def handbook_of(study: Study) -> Handbook:
     """From the study's own results where it has some, else from what was printed."""
     with computed_of(study, needs_results=False) as computed:
-        if computed.results is not None:
-            return _from_results(study, computed.results)
-        why = why_no_results(computed)
+        return _book(study, computed)
+
+
+def _book(study: Study, computed: Computed) -> Handbook:
+    if computed.results is not None:
+        return _from_results(study, computed.results)
     printed = read_printed(study)
     if printed is None:
+        why = why_no_results(computed)
         raise StateError(f"there is nothing to make a handbook of: no figure is printed, and {why}")
     return _from_printed(study, printed)
 

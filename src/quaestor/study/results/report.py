@@ -12,6 +12,7 @@ import numpy as np
 from quaestor import __version__
 from quaestor.base.files import write_whole
 from quaestor.base.folders import built_aside
+from quaestor.coding.state import State
 from quaestor.measures.decided import ANY_VALUE, NONE
 from quaestor.publish.audit.records import Audit
 from quaestor.publish.figures.records import Figure
@@ -24,6 +25,7 @@ from quaestor.study.results import figures
 from quaestor.study.results.audit_json import audit_json
 from quaestor.study.results.decided import YEAR, Results
 from quaestor.study.results.findings import failures
+from quaestor.study.results.freshness import made_from, note_made
 from quaestor.study.results.printed import read_printed
 from quaestor.study.results.publication import Publication, audit_study, computed_of, publication_of
 from quaestor.study.results.threats import threats_of
@@ -55,6 +57,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     The report takes the place of the old one whole: an interrupted build leaves that as it was.
     """
     with computed_of(study) as computed:
+        fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         publication = publication_of(computed, tell)
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
         report = _report(publication, tell, has_audit=audit is not None)
@@ -65,6 +68,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
             write_whole(folder / "audit.json", f"{text}\n".encode())
             linked = report.columns is not None
             write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
+    note_made(study, "report", fingerprint)
     drawn = sum(len(section.figures) for section in report.sections)
     failed = tuple(failures(publication.findings))
     return ReportOutcome(

@@ -1,0 +1,136 @@
+"""Results on the desk: whether they hold is known from what they were made of, and the lead's look makes them anew."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+from starlette.applications import Starlette
+
+from acting import Table
+from desk import QUICK, closing_app, invited, post, signed_in
+from labelled_study import labelled_study
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from quaestor.study.results.freshness import freshness
+from quaestor.study.results.handbook import make_handbook
+from quaestor.study.results.remaking import Remade
+from quaestor.study.results.report import build_report
+from quaestor.web.app import make_app
+from windows import complaints_of, cookies_after, serving
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    found = labelled_study(tmp_path_factory.mktemp("results") / "study")
+    build_report(found, lambda words: None)
+    make_handbook(found, lambda what, done, total: None)
+    return found
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+def holding(study: Study) -> list[bool]:
+    with open_coding(study) as coding:
+        return [one.holds for one in freshness(study, coding.state)]
+
+
+def test_what_raters_say_changes_no_result_until_their_round_is_closed() -> None:
+    table = Table()
+    table.codebook()
+    assert table.state.changed == 1
+    table.open()
+    table.rate("first", "i1", relevance="keep")
+    assert (table.state.head, table.state.changed) == (3, 2)
+
+
+def test_what_was_just_made_holds_and_its_findings_are_shown(app: Starlette, study: Study) -> None:
+    assert holding(study) == [True, True]
+    reader = signed_in(app, study.root, Role.VIEWER)
+    page = reader.get("/results").text
+    assert "Open the report" in page
+    assert "Open the audit" in page
+    assert "Open the handbook" in page
+    assert "moved on" not in page
+    assert "Make everything anew" not in page, "a reader reads"
+    assert page.count("where it comes from") == 10
+    assert reader.post("/results/make").status_code == 403
+
+
+def test_all_files_come_packed_and_are_the_same_each_time(app: Starlette, study: Study) -> None:
+    reader = signed_in(app, study.root, Role.VIEWER)
+    answer = reader.get("/results/report.zip")
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.content == reader.get("/results/report.zip").content
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
+        assert packed.testzip() is None
+        for name in ("index.html", "tables/table-3.xlsx", "tables/table-3.tex", "figures/by-year.pdf", "audit.json"):
+            assert packed.read(f"report/{name}") == (study.published / "report" / name).read_bytes()
+    assert reader.get("/results/study.zip").status_code == 409
+    assert reader.get("/results/..%2fstudy.zip").status_code in (404, 409)
+
+
+def test_a_study_that_moved_on_is_seen_and_made_anew_when_its_lead_looks(app: Starlette, study: Study) -> None:
+    reader, lead = signed_in(app, study.root, Role.VIEWER), signed_in(app, study.root, Role.LEAD)
+    before = {file: file.stat().st_mtime_ns for file in study.published.rglob("index.html")}
+    text = study.file.read_text("utf-8")
+    study.file.write_text(f"{text}\n# a word more\n", "utf-8")
+    assert holding(study) == [False, False]
+    assert "moved on since report and handbook were made" in reader.get("/results").text
+    assert before == {file: file.stat().st_mtime_ns for file in study.published.rglob("index.html")}, "it only looked"
+    assert "Being made anew" in lead.get("/results").text
+    assert app.state.remaking.wait() == Remade()
+    assert holding(study) == [True, True]
+    page = reader.get("/results").text
+    assert "moved on" not in page
+    assert "could not be made" not in page
+
+
+def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, study: Study) -> None:
+    lead = signed_in(app, study.root, Role.LEAD)
+    index = (study.published / "report" / "index.html").read_bytes()
+    printed = study.root / "printed" / "printed.toml"
+    text = printed.read_text("utf-8")
+    printed.write_text("[[", "utf-8")
+    try:
+        assert "Being made anew" in lead.get("/results").text
+        assert "is not valid TOML" in app.state.remaking.wait().failed
+        page = lead.get("/results").text
+        assert "It could not be made" in page
+        assert "printed.toml is not valid TOML" in page
+        assert not app.state.remaking.told.running, "it is not tried again and again"
+    finally:
+        printed.write_text(text, "utf-8")
+    assert (study.published / "report" / "index.html").read_bytes() == index
+    assert post(lead, "/results/make", {}, "/results").status_code == 303
+    assert app.state.remaking.wait() == Remade()
+    assert holding(study) == [True, True]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_is_accessible(browser: Browser, study: Study, width: int, theme: str) -> None:
+    with serving(study.root) as address:
+        state = cookies_after(browser, f"{address}join/{invited(study.root, Role.VIEWER)}")
+        context = browser.new_context(
+            viewport={"width": width, "height": 800}, storage_state=state, color_scheme=theme  # type: ignore[arg-type]
+        )  # fmt: skip
+        page = context.new_page()
+        complaints = complaints_of(page, address)
+        page.goto(f"{address}results")
+        expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+        assert Axe().run(page).response["violations"] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert complaints == []
+        context.close()
