@@ -55,7 +55,7 @@ def closing_app(app: Starlette) -> Iterator[Starlette]:
     try:
         yield app
     finally:
-        app.state.directory.close()
+        app.state.let_go()
 
 
 def csrf_in(page: str) -> str:

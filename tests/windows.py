@@ -33,21 +33,44 @@ def chromium(*flags: str) -> Iterator[Browser]:
         opened.close()
 
 
+class Server:
+    """A desk in a process of its own, which can be killed and started again at the same address."""
+
+    def __init__(self, folder: Path, *more: str, path: str = "/") -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        quaestor = str(Path(sys.executable).with_name("quaestor"))
+        self._command = [quaestor, "serve", "--study", str(folder), "--port", str(port), *more]
+        self.address = f"http://127.0.0.1:{port}{path}"
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(f"{self.address}health")
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """Without a word of warning."""
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
 @contextmanager
 def serving(folder: Path, *more: str, path: str = "/") -> Iterator[str]:
     """A desk in a process of its own; its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    quaestor = str(Path(sys.executable).with_name("quaestor"))
-    command = [quaestor, "serve", "--study", str(folder), "--port", str(port), *more]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            base = f"http://127.0.0.1:{port}{path}"
-            wait_for(f"{base}health")
-            yield base
-        finally:
-            server.terminate()
+    server = Server(folder, *more, path=path)
+    try:
+        yield server.address
+    finally:
+        server.stop()
 
 
 def wait_for(address: str) -> None:

@@ -93,7 +93,7 @@ def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(
 
 def test_an_example_opens_and_shows_the_post(browser: Browser, address: str, state: StorageState) -> None:
     page, _ = open_page(browser, address, 320, "light", state)
-    page.goto(address)
+    page.goto(f"{address}funnel")
     summary = page.locator("#step-2 summary").first
     summary.click()
     assert page.locator("#step-2 .reading").first.is_visible()

@@ -228,7 +228,8 @@ def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_n
 ) -> None:
     page, complaints = open_page(browser, address, state)
     page.goto(address)
-    page.get_by_role("navigation").get_by_role("link", name="Report").click()
+    page.get_by_role("navigation").get_by_role("link", name="Results").click()
+    page.get_by_role("link", name="Open the report").click()
     page.wait_for_url("**/report/")
     cell = page.locator("#table-3 a[href='items.html#3:total:pytorch']")
     shown = cell.inner_text()
@@ -250,7 +251,8 @@ def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(
 ) -> None:
     page, complaints = open_page(browser, address, state)
     page.goto(address)
-    page.get_by_role("navigation").get_by_role("link", name="Handbook").click()
+    page.get_by_role("navigation").get_by_role("link", name="Results").click()
+    page.get_by_role("link", name="Open the handbook").click()
     page.wait_for_url("**/handbook/")
     page.get_by_role("searchbox").first.fill("tensorboard in case")
     excerpt = page.locator(".search-results .result-excerpt").first

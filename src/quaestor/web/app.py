@@ -27,15 +27,32 @@ from quaestor.people.directory import Directory
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Permission
 from quaestor.people.tokens import fingerprint
+from quaestor.study.codes.room import CodebookRoom
 from quaestor.study.desk import answer_in_words, fresh_key
+from quaestor.study.kept_open import KeptOpen
 from quaestor.study.people import PEOPLE_FILE
+from quaestor.study.results.remaking import Remaking
 from quaestor.web.access import Access, Cookie, visitor_of
+from quaestor.web.addresses import Addresses
+from quaestor.web.agreement_pages import AgreementPages
+from quaestor.web.codebook_acts import CodebookActs
+from quaestor.web.codebook_pages import CodebookPages
 from quaestor.web.doors import DoorPages
 from quaestor.web.evidence import clean
+from quaestor.web.evidence_pages import EvidencePages
+from quaestor.web.funnel_pages import FunnelPages
 from quaestor.web.headers import HEADERS, SafeHeaders
-from quaestor.web.pages import FunnelPages
+from quaestor.web.page import Pages
+from quaestor.web.people import PeoplePages
+from quaestor.web.phrases import PhrasePages
+from quaestor.web.places import places
 from quaestor.web.published import Published
 from quaestor.web.rating import RatingPages, chosen_values, left_in_words
+from quaestor.web.results_pages import ResultPages
+from quaestor.web.rounds import RoundPages
+from quaestor.web.settling import SettlingPages
+from quaestor.web.study_pages import StudyPages
+from quaestor.web.ties import TiePages
 
 _HERE = Path(str(resources.files("quaestor.web")))
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -56,9 +73,11 @@ def templates() -> Jinja2Templates:
     environment.filters["clean"] = clean
     environment.filters["with_commands"] = with_commands
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
+    environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__
     environment.globals["Permission"] = Permission
     environment.globals["visitor_of"] = visitor_of
+    environment.globals["places"] = places
     environment.globals["chosen_values"] = chosen_values
     environment.globals["left_in_words"] = left_in_words
     environment.globals["new_key"] = fresh_key
@@ -82,8 +101,24 @@ def make_app(
     renderer = templates()
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
-    pages = FunnelPages(study, renderer)
-    rating = RatingPages(study, renderer)
+    opened = KeptOpen(study)
+    remaking = Remaking(study)
+    codebook = CodebookRoom(opened)
+    parts: list[Pages] = [
+        StudyPages(opened, renderer),
+        AgreementPages(opened, renderer),
+        EvidencePages(opened, renderer, directory, clock),
+        FunnelPages(opened, renderer),
+        RoundPages(opened, renderer),
+        RatingPages(opened, renderer),
+        SettlingPages(opened, renderer),
+        TiePages(opened, renderer),
+        PhrasePages(opened, renderer),
+        PeoplePages(opened, renderer, clock),
+        CodebookPages(opened, renderer, codebook),
+        CodebookActs(opened, renderer, codebook),
+        ResultPages(opened, renderer, remaking),
+    ]
     doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
 
     def refuse(request: Request, status: int, words: str) -> Response:
@@ -99,21 +134,22 @@ def make_app(
         context = {"status": 500, "words": "Something went wrong here: the terminal that serves the desk says what."}
         return renderer.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)
 
+    def let_go() -> None:
+        for part in parts:
+            part.close()
+        opened.close()
+        directory.close()
+
     @asynccontextmanager
     async def lasting(app: Starlette) -> AsyncIterator[None]:
+        for part in parts:
+            part.begin()
         yield
-        rating.close()
-        directory.close()
+        let_go()
 
     app = Starlette(
         routes=[
-            Route("/", pages.home, name="home"),
-            Route("/funnel.svg", pages.drawing, name="drawing"),
-            Route("/steps/{step:int}/{side}", pages.items, name="items"),
-            Route("/rounds/{name}/rate", rating.rate, methods=["GET"], name="rate"),
-            Route("/rounds/{name}/ratings", rating.give, methods=["POST"], name="give"),
-            Route("/rounds/{name}/ahead", rating.ahead, methods=["GET"], name="ahead"),
-            Route("/rounds/{name}/mine", rating.mine, methods=["GET"], name="mine"),
+            *(route for part in parts for route in part.routes()),
             Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
             Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
             Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),
@@ -134,7 +170,8 @@ def make_app(
         lifespan=lasting,
         exception_handlers={HTTPException: failed, QuaestorError: failed, Exception: broke},
     )
-    app.state.directory = directory
+    app.state.remaking = remaking
+    app.state.let_go = let_go
     return app
 
 

@@ -5,86 +5,87 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.templating import Jinja2Templates
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
-from quaestor.base.errors import QuaestorError, StateError
+from quaestor.base.errors import QuaestorError
 from quaestor.study.desk import Asked, Desk, Sheet
-from quaestor.study.folder import open_study
-from quaestor.study.journal import has_journal
 from quaestor.web.forms import fields_in
+from quaestor.web.page import Pages, visitor
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
 
 
-class RatingPages:
+class RatingPages(Pages):
     """What a rater does; whose hands are on the keyboard is the signed-in visitor, never a field of a form."""
 
-    def __init__(self, folder: Path, templates: Jinja2Templates) -> None:
-        self._folder = folder
-        self._templates = templates
-        self._opened: Desk | None = None
-        self._opening = threading.Lock()
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/rounds/{name}/rate", self.rate, methods=["GET"], name="rate"),
+            Route("/rounds/{name}/ratings", self.give, methods=["POST"], name="give"),
+            Route("/rounds/{name}/ahead", self.ahead, methods=["GET"], name="ahead"),
+            Route("/rounds/{name}/mine", self.mine, methods=["GET"], name="mine"),
+        ]
+
+    def begin(self) -> None:
+        """The first page of each rater is prepared while the desk opens."""
+        threading.Thread(target=self._warm_up, name="warm up", daemon=True).start()
+
+    def _warm_up(self) -> None:
+        with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
+            if self.opened.coding_if_any is not None:
+                self.opened.desk.warm_up()
 
     @property
     def _desk(self) -> Desk:
-        """Opened by whoever rates first: a study in which nobody has acted gets no journal by being looked at."""
-        with self._opening:
-            if self._opened is None:
-                study = open_study(self._folder)
-                if not has_journal(study):
-                    raise StateError("No round has been opened yet: the lead opens rounds.")
-                self._opened = Desk(study)
-            return self._opened
-
-    def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
+        return self.opened.desk
 
     async def rate(self, request: Request) -> Response:
         """The next sheet, or the one asked for."""
-        name, who = request.path_params["name"], request.state.visitor.name
-        sheet = await run_in_threadpool(lambda: self._desk.sheet(name, who, request.query_params.get("item", "")))
+        name, who = request.path_params["name"], visitor(request).name
+        sheet = await self.work(lambda: self._desk.sheet(name, who, request.query_params.get("item", "")))
         if sheet is None:
-            return self._page(request, "all_rated.html", {"round": name})
-        return self._page(request, "rate.html", {"sheet": sheet})
+            return self.page(request, "all_rated.html", {"round": name})
+        return self.page(request, "rate.html", {"sheet": sheet})
 
     async def ahead(self, request: Request) -> Response:
         """The sheets that come after an item, so that the next one is there before it is asked for."""
-        name, who = request.path_params["name"], request.state.visitor.name
+        name, who = request.path_params["name"], visitor(request).name
         after = request.query_params.get("after", "")
-        sheets = await run_in_threadpool(lambda: self._desk.ahead(name, who, after, _MOST_AHEAD))
-        rendered = [
-            {"item": sheet.item, "html": self._render(request, "sheet.html", {"sheet": sheet})} for sheet in sheets
-        ]
-        return JSONResponse({"sheets": rendered})
+
+        def rendered() -> list[dict[str, str]]:
+            sheets = self._desk.ahead(name, who, after, _MOST_AHEAD)
+            return [{"item": one.item, "html": self.render(request, "sheet.html", {"sheet": one})} for one in sheets]
+
+        return JSONResponse({"sheets": await self.work(rendered), "rater": who})
 
     async def give(self, request: Request) -> Response:
         """A rating by form or by script; by script it is answered with the number of its act."""
-        name, who = request.path_params["name"], request.state.visitor.name
+        name, who = request.path_params["name"], visitor(request).name
         by_script = request.headers.get("content-type", "").startswith("application/json")
         said = await (_from_script(request) if by_script else _from_form(request))
+        if said["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
+            return JSONResponse({"refused": f"this was rated by {said['rater']!r}"}, status_code=409)
         try:
             if said["practice"]:
-                told = await run_in_threadpool(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
+                told = await self.work(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
                 return JSONResponse(told) if by_script else self._feedback(request, name, said, told)
-            act = await run_in_threadpool(self._give, name, who, said)
+            act = await self.work(lambda: self._give(name, who, said))
         except QuaestorError as error:
             if by_script:
                 return JSONResponse({"refused": str(error)}, status_code=422)
-            sheet = await run_in_threadpool(lambda: self._desk.sheet(name, who, said["item"]))
+            sheet = await self.work(lambda: self._desk.sheet(name, who, said["item"]))
             context = {"sheet": sheet, "refused": str(error)}
-            return self._page(request, "rate.html", context, status=422)
+            return self.page(request, "rate.html", context, status=422)
         if by_script:
             return JSONResponse({"act": act, "item": said["item"]})
-        return RedirectResponse(str(request.url_for("rate", name=name).path), status_code=303)
+        return self.go(request, "rate", name=name)
 
     def _give(self, name: str, who: str, said: dict[str, Any]) -> int:
         return self._desk.give(
@@ -93,20 +94,13 @@ class RatingPages:
         )  # fmt: skip
 
     def _feedback(self, request: Request, name: str, said: dict[str, Any], told: dict[str, Any]) -> Response:
-        return self._page(request, "practised.html", {"round": name, "item": said["item"], "told": told})
+        return self.page(request, "practised.html", {"round": name, "item": said["item"], "told": told})
 
     async def mine(self, request: Request) -> Response:
         """A rater's own ratings, each a step away from being changed."""
-        name, who = request.path_params["name"], request.state.visitor.name
-        ratings = await run_in_threadpool(lambda: self._desk.own_ratings(name, who))
-        return self._page(request, "mine.html", {"round": name, "ratings": ratings})
-
-    def _page(self, request: Request, template: str, context: dict[str, Any], status: int = 200) -> Response:
-        context = {"refused": "", "study": open_study(self._folder).settings.study, **context}
-        return self._templates.TemplateResponse(request, template, context, status_code=status)
-
-    def _render(self, request: Request, template: str, context: dict[str, Any]) -> str:
-        return self._templates.get_template(template).render(request=request, refused="", **context)
+        name, who = request.path_params["name"], visitor(request).name
+        ratings = await self.work(lambda: self._desk.own_ratings(name, who))
+        return self.page(request, "mine.html", {"round": name, "ratings": ratings})
 
 
 async def _from_script(request: Request) -> dict[str, Any]:
@@ -124,6 +118,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "seconds": float(raw.get("seconds", 0)),
             "key": str(raw["key"])[:200],
             "practice": bool(raw.get("practice")),
+            "rater": str(raw.get("rater", "")),
         }
     except (ValueError, KeyError, TypeError, AttributeError):
         raise HTTPException(400) from None
@@ -155,6 +150,7 @@ async def _from_form(request: Request) -> dict[str, Any]:
         "seconds": 0.0,
         "key": _one(form, "key")[:200],
         "practice": _one(form, "practice") == "yes",
+        "rater": "",
     }
 
 

@@ -5,35 +5,49 @@
   const desk = document.getElementById("desk");
   const saved = document.getElementById("saved");
   if (!desk) return;
-  const { round, rater, give, ahead: aheadAddress, rate, csrf } = desk.dataset;
-  const store = `quaestor/${location.host}${give}/${rater}`;
+  const { round, rater, give, ahead: aheadAddress, rate } = desk.dataset;
+  let { csrf } = desk.dataset;
+  const store = `quaestor/${location.host}${give}/${rater}/`;
   const pauses = [1000, 2000, 5000, 10000];
+  const past = [];
   let ahead = [];
   let fetching = false;
   let sending = false;
   let failures = 0;
+  let trouble = "";
   let seen = 0;
   let since = performance.now();
 
+  // One entry for each rating: two tabs that write at once cannot undo each other.
   const queue = {
+    here: new Map(),
     all() {
-      try {
-        return JSON.parse(localStorage.getItem(store) || "[]");
-      } catch {
-        return [];
+      const found = new Map(this.here);
+      for (let place = 0; place < localStorage.length; place += 1) {
+        const name = localStorage.key(place);
+        if (!name.startsWith(store)) continue;
+        try {
+          const record = JSON.parse(localStorage.getItem(name));
+          if (record) found.set(record.key, record);
+        } catch {
+          // Not written by this page.
+        }
       }
-    },
-    keep(records) {
-      localStorage.setItem(store, JSON.stringify(records));
+      return [...found.values()].sort((one, other) => one.at - other.at);
     },
     add(record) {
-      this.keep([...this.all().filter((one) => one.key !== record.key), record]);
+      try {
+        localStorage.setItem(store + record.key, JSON.stringify(record));
+      } catch {
+        this.here.set(record.key, record); // The browser keeps nothing: the tab does.
+      }
     },
     drop(key) {
-      this.keep(this.all().filter((one) => one.key !== key));
+      this.here.delete(key);
+      localStorage.removeItem(store + key);
     },
-    refuse(key, why) {
-      this.keep(this.all().map((one) => (one.key === key ? { ...one, refused: why } : one)));
+    refuse(record, why) {
+      this.add({ ...record, refused: why });
     },
   };
 
@@ -55,7 +69,9 @@
       saved.append(again);
     } else if (waiting.length) {
       saved.classList.add("waiting");
-      saved.textContent = `${waiting.length} not yet saved${failures ? ": no connection, trying again" : " …"}`;
+      const why = trouble || (failures ? "no connection, trying again" : "");
+      const where = queue.here.size ? "; keep this tab open" : "";
+      saved.textContent = `${waiting.length} not yet saved${why ? `: ${why}` : " …"}${where}`;
     } else {
       saved.textContent = "All saved";
     }
@@ -81,14 +97,13 @@
         }
         if (answer && answer.ok) {
           failures = 0;
+          trouble = "";
           queue.drop(record.key);
         } else if (answer && (answer.status === 422 || answer.status === 400)) {
           const said = await answer.json().catch(() => ({}));
-          queue.refuse(record.key, said.refused || "the server does not understand it");
+          queue.refuse(record, said.refused || "the server does not understand it");
         } else {
-          if (answer && (answer.status === 401 || answer.status === 403)) {
-            saved.textContent = "You are signed out: sign in again in another tab, nothing is lost.";
-          }
+          trouble = await askedWhy(answer);
           failures += 1;
           setTimeout(() => { sending = false; send(); }, pauses[Math.min(failures, pauses.length) - 1]);
           tell();
@@ -98,6 +113,24 @@
     } finally {
       if (!queue.all().some((one) => !one.refused)) sending = false;
     }
+  }
+
+  // Whoever signs in again gets a new token; whoever else signs in must not send what is not theirs.
+  async function askedWhy(answer) {
+    if (!answer || ![401, 403, 409].includes(answer.status)) return "";
+    try {
+      const page = new DOMParser().parseFromString(await (await fetch(rate)).text(), "text/html");
+      const other = page.getElementById("desk");
+      if (other && other.dataset.rater === rater) {
+        csrf = other.dataset.csrf;
+        return "";
+      }
+      const who = page.querySelector(".who");
+      if (who && !who.textContent.includes(rater)) return `somebody else is signed in in this browser, sign in as ${rater}`;
+    } catch {
+      return "";
+    }
+    return "you are signed out, sign in again in another tab";
   }
 
   async function fetchAhead() {
@@ -110,7 +143,8 @@
       const answer = await fetch(address);
       if (answer.ok) {
         const known = new Set([...ahead.map((one) => one.item), form().dataset.item, ...queue.all().map((one) => one.item)]);
-        const { sheets } = await answer.json();
+        const { sheets, rater: whose } = await answer.json();
+        if (whose !== rater) return;
         ahead.push(...sheets.filter((one) => !known.has(one.item)));
       }
     } catch {
@@ -135,14 +169,14 @@
     }
     return {
       key: data.get("key"), item: data.get("item"), answers, unsure: data.getAll("unsure"), memo: data.get("memo") || "",
-      seconds: Math.min(seconds(), 3600), round,
+      seconds: Math.min(seconds(), 3600), round, rater, at: Date.now() + performance.now() / 1e6,
     };
   }
 
   const seconds = () => Math.round((seen + (document.hidden ? 0 : performance.now() - since)) / 100) / 10;
 
   function missing(record) {
-    return facets().find((facet) => record.answers[facet.dataset.facet] === undefined && facet.querySelector(".codes, .phrase"));
+    return facets().find((facet) => facet.dataset.required && record.answers[facet.dataset.facet] === undefined);
   }
 
   function save(event) {
@@ -158,6 +192,7 @@
       return;
     }
     queue.add(record);
+    remember();
     send();
     next();
   }
@@ -169,9 +204,27 @@
       else waitForLine();
       return;
     }
-    show(following.html);
+    if (following.nodes) place(following.nodes);
+    else show(following.html);
     if (ahead.length < 10) fetchAhead();
   }
+
+  // The sheets of this tab can be turned back without a line; rated anew, one of them is a new rating.
+  function remember() {
+    past.push({ item: form().dataset.item, nodes: [...desk.childNodes] });
+    if (past.length > 50) past.shift();
+  }
+
+  function turnBack() {
+    const last = past.pop();
+    if (!last) return false;
+    ahead.unshift({ item: form().dataset.item, nodes: [...desk.childNodes] });
+    place(last.nodes);
+    form().querySelector("input[name=key]").value = newKey();
+    return true;
+  }
+
+  const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
 
   function waitForLine() {
     const article = desk.querySelector(".item");
@@ -188,13 +241,17 @@
 
   function show(html) {
     const parsed = new DOMParser().parseFromString(html, "text/html");
-    desk.replaceChildren(...parsed.body.childNodes);
+    place([...parsed.body.childNodes]);
     const done = desk.querySelector("progress");
     const waiting = queue.all().length;
     if (done) {
       done.value += waiting;
       desk.querySelector(".place").textContent = `${done.value.toLocaleString("en")} of ${done.max.toLocaleString("en")}`;
     }
+  }
+
+  function place(nodes) {
+    desk.replaceChildren(...nodes);
     begin();
     window.scrollTo(0, 0);
     desk.querySelector("h1").focus();
@@ -249,7 +306,6 @@
       form().requestSubmit();
       return;
     }
-    const moves = { b: "back", s: "skip" };
     if (choose(event.key)) event.preventDefault();
     else if (event.key === "u") {
       const box = active().querySelector("input[name=unsure]");
@@ -265,17 +321,34 @@
         event.preventDefault();
         search.focus();
       }
-    } else if (moves[event.key]) {
-      const link = desk.querySelector(`[data-move=${moves[event.key]}]`);
-      if (link) link.click();
+    } else if (event.key === "z") {
+      turnBack();
+    } else if (event.key === "b") {
+      if (!turnBack()) follow("back");
+    } else if (event.key === "s") {
+      if (desk.querySelector("[data-move=skip]")) skip();
     }
+  }
+
+  function follow(move) {
+    const link = desk.querySelector(`[data-move=${move}]`);
+    if (link) link.click();
+  }
+
+  function skip() {
+    if (!ahead.length || form().querySelector("input[name=practice]")) {
+      follow("skip");
+      return;
+    }
+    remember();
+    next();
   }
 
   function begin() {
     seen = 0;
     since = performance.now();
     activate(facets().find((facet) => !answered(facet)) || facets()[0]);
-    form().addEventListener("submit", save);
+    form().onsubmit = save;
     for (const facet of facets()) facet.addEventListener("focusin", () => activate(facet));
     for (const search of desk.querySelectorAll(".type-ahead")) search.addEventListener("input", findCode);
     for (const box of desk.querySelectorAll(".phrase input")) box.placeholder = " ";

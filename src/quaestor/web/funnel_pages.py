@@ -1,0 +1,81 @@
+"""The start of the desk and the funnel: every number opens the items behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import StateError
+from quaestor.study.funnel import drawing, last_result
+from quaestor.study.items import items_of_step
+from quaestor.study.status import study_status
+from quaestor.web.page import Pages
+
+_PAGE = 50
+
+
+class FunnelPages(Pages):
+    """From all evidence to the candidates."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/funnel", self.funnel, name="funnel"),
+            Route("/funnel.svg", self.drawing, name="drawing"),
+            Route("/steps/{step:int}/{side}", self.items, name="items"),
+        ]
+
+    async def funnel(self, request: Request) -> Response:
+        """Each step with examples of what it kept and dropped."""
+        study, coding = self.opened.study, self.opened.coding_if_any
+        status = await self.work(lambda: study_status(study, coding))
+        found = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
+        result, holds = found or (None, True)
+        context = {
+            "result": result,
+            "widest": result.steps[0].entered if result and result.steps else 0,
+            "holds": holds,
+            "status": status,
+        }
+        return self.page(request, "funnel.html", context)
+
+    async def drawing(self, request: Request) -> Response:
+        found = last_result(self.opened.study, self.opened.coding_if_any)
+        if found is None:
+            raise StateError("the funnel has not run yet: run `quaestor funnel` first")
+        return Response(drawing(found[0]), media_type="image/svg+xml")
+
+    async def items(self, request: Request) -> Response:
+        study = self.opened.study
+        found = last_result(study, self.opened.coding_if_any)
+        number, side = request.path_params["step"], request.path_params["side"]
+        if found is None or not 1 <= number <= len(found[0].steps) or side not in ("kept", "dropped"):
+            raise HTTPException(404)
+        step = found[0].steps[number - 1]
+        page = _page(request)
+        dropped = side == "dropped"
+        rows = await self.work(
+            lambda: items_of_step(study, step.step, dropped=dropped, limit=_PAGE, offset=(page - 1) * _PAGE)
+        )
+        total = step.dropped if dropped else step.kept
+        context = {
+            "step": step,
+            "side": side,
+            "rows": rows,
+            "page": page,
+            "pages": max(1, -(-total // _PAGE)),
+            "total": total,
+            "first": (page - 1) * _PAGE + 1,
+            "size": _PAGE,
+        }
+        return self.page(request, "items.html", context)
+
+
+def _page(request: Request) -> int:
+    text = request.query_params.get("page", "1")
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise HTTPException(404)
+    return int(text)

@@ -1,0 +1,61 @@
+"""What the pages of a study share: the study kept open, how a page is made, and how one answers after an act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute
+from starlette.templating import Jinja2Templates
+
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.sources import notes_of
+from quaestor.web.access import Visitor
+
+_Found = TypeVar("_Found")
+
+
+class Pages:
+    """Pages of one study; who asks is the signed-in visitor, never a field of a form."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
+        self.opened = opened
+        self._templates = templates
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Where these pages are; each route has a name, and a row in the matrix."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """What these pages have to do before anybody comes."""
+
+    def close(self) -> None:
+        """What they have to let go of when the desk closes."""
+
+    async def work(self, call: Callable[[], _Found]) -> _Found:
+        """What touches disk or takes time, beside the loop that answers others."""
+        return await run_in_threadpool(call)
+
+    def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
+        """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""
+        study = self.opened.study
+        shared = {"study": study.settings.study, "synthetic": "; ".join(notes_of(study)), "refused": ""}
+        return self._templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
+
+    def render(self, request: Request, template: str, context: Mapping[str, Any]) -> str:
+        """A part of a page, for a script that puts it in its place."""
+        return self._templates.get_template(template).render(request=request, refused="", **context)
+
+    def go(self, request: Request, route: str, query: str = "", **path: Any) -> Response:
+        """On to a page after something was done, so that loading it again does nothing twice."""
+        target = str(request.url_for(route, **path).path)
+        return RedirectResponse(f"{target}?{query}" if query else target, status_code=303)
+
+
+def visitor(request: Request) -> Visitor:
+    """Who asks; no page is reached by nobody unless the matrix says so."""
+    found: Visitor = request.state.visitor
+    return found
