@@ -101,9 +101,16 @@ async def _measure(desk: Serving, made: Made, whole: Log) -> None:
 async def _prepared(desk: Serving) -> float:
     """Until the server has nothing left to prepare in processes of its own."""
     started = time.perf_counter()
-    while desk.process.children(recursive=True):
+    while any(_works(child) for child in desk.process.children()):
         await asyncio.sleep(0.2)
     return time.perf_counter() - started
+
+
+def _works(child: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(child.cmdline())
+    except psutil.Error:  # it has just ended
+        return False
 
 
 async def _flat_out(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.base.errors import QuaestorError
+from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.state import State
 from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding, open_coding, rebuilt
@@ -82,3 +82,28 @@ def test_one_that_breaks_what_is_recorded_breaks_alone(coding: Coding) -> None:
     assert [futures[place].exception() for place in (0, 2)] == [None, None]
     assert coding.journal.head() == before + 2
     assert coding.state == rebuilt(coding.journal)
+
+
+@pytest.mark.parametrize(
+    ("answer", "memo", "unsure"), [("exclude: crash", "why", True), ("keep", "other", True), ("keep", "why", False)]
+)
+def test_a_rating_sent_again_says_the_same_or_is_refused(coding: Coding, answer: str, memo: str, unsure: bool) -> None:
+    item = coding.state.rounds["pilot"].plan.items[0]
+
+    def send(answer: str, memo: str, unsure: bool) -> int:
+        doubt = ("relevance",) if unsure else ()
+        return rate(coding, "pilot", "rater-1", item, {"relevance": answer}, memo=memo, unsure=doubt, key="one")
+
+    made = send("keep", "why", True)
+    assert send("keep", "why", True) == made
+    with pytest.raises(StateError, match="something else"):
+        send(answer, memo, unsure)
+
+
+def test_a_memo_sent_by_script_and_by_form_is_the_same(coding: Coding) -> None:
+    item = coding.state.rounds["pilot"].plan.items[0]
+    one, other = (
+        rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, memo=memo, key="one")
+        for memo in ("two\nlines", "two\r\nlines")
+    )
+    assert one == other

@@ -434,8 +434,9 @@ def test_a_stranger_writes_nothing_into_a_round_that_goes_set_by_set(tmp_path: P
         lambda: next_set_by_name(study, "phrases", "stranger"),
         lambda: words_of(study, "phrases", "verb", "stranger"),
     ):
-        with pytest.raises(StateError, match="'stranger' does not rate in 'phrases'"):
+        with pytest.raises(StateError, match="'stranger' does not rate in 'phrases'") as refused:
             attempt()
+        assert "rater-" not in str(refused.value)
 
 
 def test_items_that_were_not_in_the_round_are_told_of_in_the_funnel(tmp_path: Path) -> None:

@@ -86,6 +86,16 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, old: str, new: str, expected:
     assert expected in refusal(tmp_path, GOOD.replace(old, new))
 
 
+@pytest.mark.parametrize("name", ["a/b", "a\\\\b", "why?", "#1", "50%", "new", ".", ".."])
+def test_a_round_whose_pages_would_have_no_address_is_refused(tmp_path: Path, name: str) -> None:
+    more = '[facets.keep]\nkind = "keep"\n[[rounds]]\nround = "{}"\nitems = {{ after = "one" }}\n'
+    more += 'facets = ["keep"]\nraters = ["rater-1"]\n'
+    said = refusal(tmp_path, GOOD + more.format(name))
+    assert "study.toml: rounds[0].round: " in said
+    assert "cannot be the name of a round" in said
+    assert "take one without / \\ ? # %" in said
+
+
 def test_two_steps_of_the_same_name_are_refused(tmp_path: Path) -> None:
     assert "two steps are called 'one'" in refusal(tmp_path, GOOD + '[[funnel.steps]]\nstep = "one"\nclosed = true\n')
 

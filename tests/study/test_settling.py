@@ -25,7 +25,9 @@ from quaestor.study.settling import (
     case_of,
     comment_case,
     has_desk_without_names,
+    is_asked_first,
     listing_of,
+    look_at_disagreements,
     settle_all_agreed,
     settle_case,
     without_names,
@@ -55,7 +57,13 @@ def study(made: Path, tmp_path: Path) -> Study:
     return open_study(Path(shutil.copytree(made, tmp_path / "study")))
 
 
+def look(study: Study, *viewers: Viewer) -> None:
+    for viewer in viewers:
+        look_at_disagreements(study, "main", viewer)
+
+
 def settle(study: Study, viewer: Viewer, item: str, answer: str, how: str = "discussion", **more: Any) -> int:
+    look(study, viewer)
     fields = {"seen": 0, "key": "", **more}
     return settle_case(study, "main", viewer, item, "relevance", Chosen(answer), how, "", **fields)
 
@@ -76,6 +84,7 @@ def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_wer
 
 def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study) -> None:
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
+    look(study, FIRST)
     case = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [one.voices[0].who for one in case.question.opinions] == ["you", "rater B"]
     assert (case.remarks[0].who, case.remarks[0].text) == ("rater B", "you, read the body again")
@@ -85,11 +94,46 @@ def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study)
     assert without_names(study, "main", FIRST, "ask rater-2") == "ask rater B"
 
 
+def unblinded(study: Study) -> list[str]:
+    with open_coding(study) as coding:
+        return coding.state.round("main").unblinded
+
+
+def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study) -> None:
+    refused = [
+        lambda: listing_of(study, "main", FIRST, ALL),
+        lambda: case_of(study, "main", FIRST, ITEMS[0], "", ALL),
+        lambda: comment_case(study, "main", FIRST, ITEMS[0], "relevance", "hello", key=""),
+        lambda: settle_case(
+            study, "main", FIRST, ITEMS[0], "relevance", Chosen("keep"), "discussion", "", seen=0, key=""
+        ),
+    ]
+    for act in refused:
+        with pytest.raises(StateError, match="open their page and look"):
+            act()
+    assert (is_asked_first(study, "main", FIRST), is_asked_first(study, "main", LEAD)) == (True, False)
+    assert unblinded(study) == [], "asking opens nobody's eyes"
+    look(study, FIRST, LEAD)
+    assert (is_asked_first(study, "main", FIRST), unblinded(study)) == (False, ["rater-1"])
+
+
+def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Study) -> None:
+    for viewer in (Viewer("rater-9", Role.RATER), BREAKER):
+        with pytest.raises(StateError):
+            look(study, viewer)
+    reopen_by_name(study, "main", None, "a typo")
+    for viewer in (FIRST, LEAD):
+        with pytest.raises(StateError):
+            look(study, viewer)
+    assert unblinded(study) == []
+
+
 def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Study) -> None:
     listing_of(study, "main", LEAD, ALL)
     with open_coding(study) as coding:
         assert coding.state.round("main").unblinded == []
     for _ in range(2):
+        look(study, FIRST)
         listing_of(study, "main", FIRST, ALL)
         case_of(study, "main", FIRST, ITEMS[0], "", ALL)
     with open_coding(study) as coding:
@@ -146,13 +190,73 @@ def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(
         settle(study, SECOND, ITEMS[1], "keep", key="one")
 
 
+@pytest.mark.parametrize(
+    ("item", "answer", "how", "reason"),
+    [
+        (ITEMS[0], "exclude: crash", "discussion", "why"),
+        (ITEMS[1], "keep", "discussion", "why"),
+        (ITEMS[0], "keep", "together", "why"),
+        (ITEMS[0], "keep", "discussion", "another"),
+    ],
+)
+def test_a_decision_sent_again_with_another_content_is_refused(
+    study: Study, item: str, answer: str, how: str, reason: str
+) -> None:
+    def send(item: str, answer: str, how: str, reason: str) -> int:
+        return settle_item(study, "main", "rater-1", item, None, answer, how, reason, key="one")
+
+    made = send(ITEMS[0], "keep", "discussion", "why")
+    assert send(ITEMS[0], "keep", "discussion", "why") == made
+    with pytest.raises(StateError, match="sent before, and what is on record from it says something else"):
+        send(item, answer, how, reason)
+
+
+@pytest.mark.parametrize(
+    ("item", "answer", "text", "settling"),
+    [
+        (ITEMS[0], "exclude: crash", "why", False),
+        (ITEMS[1], "keep", "why", False),
+        (ITEMS[0], "keep", "other", False),
+        (ITEMS[0], "keep", "why", True),
+    ],
+)
+def test_a_tie_answer_sent_again_with_another_content_is_refused(
+    tmp_path: Path, item: str, answer: str, text: str, settling: bool
+) -> None:
+    study = differing(tmp_path / "study", settle="discussion")
+
+    def send(item: str, answer: str, text: str, settling: bool, key: str = "one") -> int:
+        return answer_tie(
+            study, "main", "tie-breaker", item, "", Chosen(answer), text, settling=settling, key=key
+        )  # fmt: skip
+
+    made = send(ITEMS[0], "keep", "why", False)
+    settle(study, FIRST, ITEMS[0], "keep")
+    assert send(ITEMS[0], "keep", "why", False) == made
+    both = send(ITEMS[2], "keep", "why", True, "two")
+    assert send(ITEMS[2], "keep", "why", True, "two") == both
+    with pytest.raises(StateError, match="sent before"):
+        send(item, answer, text, settling)
+
+
+def test_a_key_of_another_kind_of_act_is_refused(study: Study) -> None:
+    comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a thought", key="one")
+    for text, item in (("another", ITEMS[0]), ("a thought", ITEMS[1])):
+        with pytest.raises(StateError, match="sent before"):
+            comment_on_item(study, "main", "rater-1", item, None, text, key="one")
+    with pytest.raises(StateError, match="sent before"):
+        settle(study, FIRST, ITEMS[0], "keep", key="one")
+
+
 def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
+    look(study, FIRST)
     for _ in range(2):
         comment_case(study, "main", FIRST, ITEMS[0], "relevance", "look at the code", key="said")
     assert [one.text for one in case_of(study, "main", FIRST, ITEMS[0], "", ALL).remarks] == ["look at the code"]
 
 
 def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
+    look(study, FIRST)
     before = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in before.ways] == ["discussion"]
     assert [step.state for step in before.steps] == ["now", "now", "to come"]
@@ -248,7 +352,7 @@ def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: 
 def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
     for item in ITEMS[:2]:
         answer_tie(study, "main", "tie-breaker", item, "", Chosen("keep"), "why", settling=False, key=item)
-    again = answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "", settling=False, key=ITEMS[0])
+    again = answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "why", settling=False, key=ITEMS[0])
     assert again, "sent twice with the same key it is one answer"
     with pytest.raises(StateError, match="stays as it is"):
         answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "", settling=False, key="other")
@@ -264,6 +368,7 @@ def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> 
 
 def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
+    look(study, FIRST)
     assert case_of(study, "main", FIRST, ITEMS[0], "", ALL).ways == ()
     tie = tie_of(study, "main", "tie-breaker")
     assert tie is not None
@@ -281,6 +386,7 @@ def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path
     for item, settling in zip(ITEMS[:2], (False, True), strict=True):
         answer_tie(study, "main", "tie-breaker", item, "", Chosen("keep"), "", settling=settling, key=item)
     assert [row.is_settled for row in ties_of(study, "main", "tie-breaker").rows] == [False, True]
+    look(study, FIRST)
     assert case_of(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
 
 
@@ -291,7 +397,7 @@ def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(
 
     assert waits("rater-1") == [("discuss", False, 0, 0)]
     assert waits("tie-breaker") == [("break ties", True, 0, 3)]
-    listing_of(study, "main", FIRST, ALL)
+    look(study, FIRST)
     settle(study, FIRST, ITEMS[0], "keep")
     assert waits("rater-1") == [("discuss", True, 1, 3)]
     for item in ITEMS[1:3]:

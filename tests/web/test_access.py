@@ -263,6 +263,18 @@ def test_an_endless_form_is_not_read_to_its_end(app: Starlette, folder: Path, cl
     assert opened.post("/sign-out", content=many, headers=headers).status_code == 403
 
 
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "application/json", "text/plain"])
+def test_nobody_sends_more_by_saying_the_token_in_a_header(app: Starlette, kind: str) -> None:
+    nobody = browser(app)
+    token = csrf_in(nobody.get("/sign-in").text)
+    for said in (token, "x"):
+        headers = {"origin": HERE, "x-csrf-token": said, "content-type": kind}
+        assert nobody.post("/sign-in", content=b"x" * 2_000_000, headers=headers).status_code == 413
+    short = {"origin": HERE, "x-csrf-token": token, "content-type": "application/x-www-form-urlencoded"}
+    answer = nobody.post("/sign-in", content="name=nobody&password=wrong", headers=short)
+    assert 'value="nobody"' in answer.text, "what was sent is still there for the page"
+
+
 def test_a_script_that_is_signed_out_is_told_so(app: Starlette) -> None:
     answer = browser(app).post("/sign-out", headers={"origin": HERE, "x-csrf-token": "x"})
     assert answer.status_code == 401
@@ -366,7 +378,7 @@ def test_a_rater_reads_which_rounds_wait_and_nothing_of_the_others(tmp_path: Pat
         import_codebook(study)
         open_by_name(study, "pilot", None)
         page = opened.get("/").text
-        assert "<h3>pilot</h3>" in page
-        assert "4 of 4 left" in page
+        assert "Rate pilot" in page
+        assert "<strong>4</strong> of 4 items left" in page
         assert "rater-2" not in page
         assert "Nothing waits for you" in signed_in(app, study.root, Role.TIE_BREAKER, clock).get("/").text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 
 from desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
 from desk import browser as visitor
+from quaestor.coding.rounds import open_round
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.codebook import import_codebook
@@ -238,11 +240,26 @@ def test_a_study_without_rounds_says_what_to_do(tmp_path: Path) -> None:
         assert lead.get("/rounds/nothing").status_code == 409
 
 
-def test_a_name_that_fits_no_address_leaves_the_list_whole(lead: TestClient, study: Study) -> None:
+def test_a_name_that_fits_no_address_is_refused_where_it_is_written(lead: TestClient, study: Study) -> None:
     study.file.write_text(study.file.read_text("utf-8").replace('round = "triplets"', 'round = "a/b?c"'), "utf-8")
+    page = lead.get("/rounds")
+    assert page.status_code == 409
+    assert "cannot be the name of a round" in page.text
+
+
+def test_a_round_of_old_whose_name_fits_no_address_leaves_every_list_whole(
+    app: Starlette, lead: TestClient, study: Study
+) -> None:
+    with open_coding(study) as coding:
+        plan = replace(coding.state.round("pilot").plan, round="a/b?c")
+        coding.act(lambda state: open_round(state, plan, "lead", None))
     page = lead.get("/rounds")
     assert page.status_code == 200
     assert "has no page" in page.text
+    assert lead.get("/").status_code == 200
+    start = joined(app, study, Role.RATER, "rater-1").get("/")
+    assert start.status_code == 200
+    assert "Rate pilot" in start.text
 
 
 @pytest.fixture(scope="module")

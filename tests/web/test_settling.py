@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -61,6 +62,17 @@ def as_one(app: Starlette, study: Study, role: Role, name: str | None = None) ->
     return opened
 
 
+def look(opened: TestClient) -> TestClient:
+    """Says what is asked of a rater first: that they look."""
+    assert send(opened, LIST, LIST).status_code == 303
+    return opened
+
+
+def unblinded(study: Study) -> list[str]:
+    with open_coding(study) as coding:
+        return coding.state.round("main").unblinded
+
+
 def send(opened: TestClient, path: str, page: str, **fields: str | list[str]) -> Response:
     data = {"csrf": csrf_in(opened.get(page).text), "facet": "relevance", **fields}
     return opened.post(path, data=data, headers={"origin": HERE})
@@ -73,6 +85,44 @@ def settled(study: Study) -> dict[str, tuple[object, str, str]]:
 
 
 KEEP = {"answer": "keep"}
+
+
+def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: Study) -> None:
+    rater, lead = as_one(app, study, Role.RATER, "rater-2"), as_one(app, study, Role.LEAD)
+    for path in (LIST, case(ITEMS[0]), f"{LIST}?open=1", case(ITEMS[7])):
+        page = rater.get(path)
+        assert (page.status_code, "main can then not be opened again" in page.text) == (200, True)
+        assert not [word for word in ("rater-1", "rater A", TELLING, "exclude", "how to save") if word in page.text]
+        action = re.search(r'<form method="post" action="([^"]+)"', page.text[page.text.index("Before you look") :])
+        assert action is not None
+        assert unescape(action[1]) == path
+    for act, fields in (("comments", {"text": "hello"}), ("decisions", {"answer": "keep", "how": "discussion"})):
+        early = send(rater, f"/rounds/main/{act}", LIST, item=ITEMS[0], key="k", **fields)
+        assert (early.status_code, "open their page and look" in early.text) == (409, True)
+    assert lead.get(LIST).status_code == 200
+    assert (unblinded(study), settled(study)) == (["rater-1"], {}), "rater-1 has commented by the command line"
+
+    away = rater.post(case(ITEMS[0]), data={"csrf": csrf_in(rater.get("/me").text)})
+    assert (away.status_code, unblinded(study)) == (403, ["rater-1"]), "another site cannot say it for them"
+    done = send(rater, case(ITEMS[0]), case(ITEMS[0]))
+    assert (done.status_code, done.headers["location"]) == (303, case(ITEMS[0]))
+    assert "rater A" in rater.get(done.headers["location"]).text
+    assert unblinded(study) == ["rater-1", "rater-2"]
+
+
+def test_a_form_sent_again_with_another_answer_does_not_look_saved(app: Starlette, study: Study) -> None:
+    rater = as_one(app, study, Role.RATER)
+    fields = {"item": ITEMS[0], "how": "discussion", "reason": "clear", "seen": "0", "key": "k"}
+    for _ in range(2):
+        assert send(rater, "/rounds/main/decisions", "/me", answer="keep", **fields).status_code == 303
+    other = send(rater, "/rounds/main/decisions", "/me", answer="exclude: crash", **fields)
+    assert (other.status_code, "This form was sent before" in other.text) == (409, True)
+    assert "Settled: keep" in other.text
+    assert settled(study)[ITEMS[0]][0] == KEEP
+    said = send(rater, "/rounds/main/comments", "/me", item=ITEMS[1], text="first", key="c")
+    again = send(rater, "/rounds/main/comments", "/me", item=ITEMS[1], text="second thought", key="c")
+    assert (said.status_code, again.status_code) == (303, 409)
+    assert "second thought" in again.text, "what was typed is not lost"
 
 
 def test_a_case_is_settled_by_form_and_leads_to_the_next_open_one(app: Starlette, study: Study) -> None:
@@ -132,7 +182,7 @@ def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, 
 
 
 def test_a_comment_stands_in_the_discussion_without_the_names_of_others(app: Starlette, study: Study) -> None:
-    second = as_one(app, study, Role.RATER, "rater-2")
+    second = look(as_one(app, study, Role.RATER, "rater-2"))
     answer = send(second, "/rounds/main/comments", case(ITEMS[0]), item=ITEMS[0], text="I <b>see</b>", key="c")
     assert answer.headers["location"].endswith("#discussion")
     page = second.get(answer.headers["location"]).text
@@ -228,6 +278,8 @@ def test_the_start_leads_each_to_what_waits_for_them(app: Starlette, study: Stud
     assert f'href="{LIST}"' in start
     assert "disagreements left" not in start, "how often raters differ is not told before they look"
     rater.get(LIST)
+    assert "disagreements left" not in rater.get("/").text, "nor by being asked whether they do"
+    look(rater)
     assert "<strong>3</strong> of 3 disagreements left" in rater.get("/").text
     start = breaker.get("/").text
     assert f'href="{TIES}"' in start

@@ -19,6 +19,10 @@ class StateError(QuaestorError):
     """What was asked for needs something that has not been done yet."""
 
 
+class NotNow(StateError):
+    """What keeps the study cannot answer at this moment; the same can be asked again."""
+
+
 class MissingPart(QuaestorError):
     """This machine lacks a program or a package that the call needs."""
 

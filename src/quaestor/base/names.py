@@ -17,3 +17,13 @@ def listed(names: Iterable[str]) -> str:
     """`a, b or c`."""
     parts = list(names)
     return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+NOT_IN_AN_ADDRESS = "/\\?#%"
+_TAKEN = ("new", ".", "..")
+"""Names that mean something else in the address of a page."""
+
+
+def fits_an_address(name: str) -> bool:
+    """Whether pages can be addressed by a name."""
+    return name not in _TAKEN and not any(letter in name for letter in NOT_IN_AN_ADDRESS)

@@ -6,8 +6,9 @@ import math
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from quaestor.base.names import NOT_IN_AN_ADDRESS, fits_an_address
 from quaestor.base.settings import Name, Seed, Settings
 
 
@@ -97,6 +98,17 @@ class RoundSettings(Settings):
     practice: tuple[PracticeSettings, ...] = ()
     deadline: datetime | None = None
     confirms: tuple[Name, ...] = ()
+
+    @field_validator("round")
+    @classmethod
+    def _has_pages(cls, name: str) -> str:
+        if not fits_an_address(name):
+            unfit = " ".join(NOT_IN_AN_ADDRESS)
+            raise ValueError(
+                f"{name!r} cannot be the name of a round, whose pages are addressed by it: "
+                f"take one without {unfit}, and not 'new', '.' or '..'"
+            )
+        return name
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

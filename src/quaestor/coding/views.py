@@ -60,6 +60,7 @@ class RaterPlace:
     progress: Progress
     set: int
     sets: int
+    opened: str
     _own: dict[str, list[Rating]]
 
     def rating(self, item: str) -> Rating | None:
@@ -85,6 +86,7 @@ def rater_place(state: State, name: str, rater: str) -> RaterPlace:
         progress=one.progress(seat, rater),
         set=one.set,
         sets=len(one.sets),
+        opened=one.opened,
         _own=one.ratings.get(rater, {}),
     )
 

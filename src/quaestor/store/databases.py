@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
-from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.errors import InputError, NotNow, QuaestorError
 
 _FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
@@ -98,7 +98,7 @@ def explained(database: Database) -> Iterator[None]:
     except DBAPIError as error:
         raise database.refusal(error) from error
     except NoConnectionFree as error:
-        raise StateError(f"{database.shown} is too busy, no connection became free: try again") from error
+        raise NotNow(f"{database.shown} is too busy, no connection became free: try again") from error
 
 
 def one_line(error: DBAPIError) -> str:

@@ -95,10 +95,15 @@ class Writing:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self._connection = connection
         self._clock = clock
+        self._head: int | None = None
+        self._unknown: set[str] = set()
+        """Keys that were looked for and are not on record; nobody else can put them there meanwhile."""
 
     def head(self) -> int:
         """The number of the last act, those of this transaction included."""
-        return head_of(self._connection)
+        if self._head is None:
+            self._head = head_of(self._connection)
+        return self._head
 
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order, those of this transaction included."""
@@ -107,13 +112,16 @@ class Writing:
     def find(self, key: str) -> Act | None:
         """The act on record with a key."""
         found = rows_by_key(self._connection, [key]).get(key)
+        if found is None:
+            self._unknown.add(key)
         return found.act() if found else None
 
     def append(self, acts: Sequence[NewAct]) -> list[Act]:
         """Put acts on record; an act whose key is there already is returned as it is on record."""
         time = written(self._clock())
         wanted = [row_of(act, time) for act in acts]
-        known = rows_by_key(self._connection, [row.key for row in wanted])
+        asked = [row.key for row in wanted if row.key not in self._unknown]
+        known = rows_by_key(self._connection, asked) if asked else {}
         head = self.head()
         recorded: list[Act] = []
         new: list[Row] = []
@@ -129,4 +137,6 @@ class Writing:
                 )
             recorded.append(found.act())
         add_rows(self._connection, new)
+        self._head = head + len(new)
+        self._unknown.difference_update(row.key for row in new)
         return recorded

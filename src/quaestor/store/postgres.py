@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, MissingPart, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
 from quaestor.store.backup_file import write_backup
 from quaestor.store.databases import explained, one_line
 from quaestor.store.tables import VERSIONS, noted_revision, rows
@@ -92,8 +92,8 @@ class PostgreSQL:
     def refusal(self, error: DBAPIError) -> QuaestorError:
         if getattr(error.orig, "sqlstate", None) is None:
             remedy = "start the server, or mend the address of the store"
-            return StateError(f"{self.shown} cannot be reached ({one_line(error)}): {remedy}")
-        return StateError(f"{self.shown} cannot be used: {one_line(error)}")
+            return NotNow(f"{self.shown} cannot be reached ({one_line(error)}): {remedy}")
+        return NotNow(f"{self.shown} cannot be used: {one_line(error)}")
 
 
 def _be_durable(connection: DBAPIConnection, record: object) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 from quaestor.base.files import fsync
 from quaestor.store.backup_file import BACKUP
 from quaestor.store.databases import Damaged, explained, one_line
@@ -112,12 +112,12 @@ class SQLite:
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
-            return StateError(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return NotNow(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
         if code == sqlite3.SQLITE_FULL:
-            return StateError(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
+            return NotNow(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            return StateError(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
-        return StateError(f"{self.shown} cannot be used: {one_line(error)}")
+            return NotNow(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
+        return NotNow(f"{self.shown} cannot be used: {one_line(error)}")
 
     def _refuse_foreign(self) -> None:
         with self.reading() as connection:

@@ -126,7 +126,7 @@ def require_part(coding: Coding, name: str, actor: str) -> str:
     """The actor, where they rate in a round or lead the study; refuses anybody else."""
     one = coding.state.round(name)
     if actor != coding.lead and one.seat_of(actor) is None:
-        raise StateError(f"{actor!r} does not rate in {name!r}: its raters are {', '.join(s.rater for s in one.seats)}")
+        raise StateError(f"{actor!r} does not rate in {name!r}: only its raters and the lead can do this")
     return actor
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
-from quaestor.coding.answers import written
+from quaestor.coding.answers import checked_answer, written
 from quaestor.coding.decisions import (
     TIE_BREAKER,
     comment_on,
@@ -20,8 +21,8 @@ from quaestor.coding.decisions import (
 from quaestor.coding.records import Decision
 from quaestor.coding.state import State
 from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
-from quaestor.store.records import NewAct
-from quaestor.study.coding import Same, Where, open_coding
+from quaestor.store.records import Act, NewAct
+from quaestor.study.coding import Where, open_coding
 from quaestor.study.ratings import export_decisions, note_view
 
 
@@ -98,7 +99,11 @@ def comment_on_item(
             asked = _facet(state, name, facet)
             return _keyed(comment_on(state, name, actor, item, asked, text, lead=coding.lead), key)
 
-        made = coding.act(act, key, _same_actor(actor))
+        def same(state: State, known: Act) -> bool:
+            said = {"round": name, "item": item, "facet": _facet(state, name, facet), "text": text}
+            return _same(known, "comment", actor, said)
+
+        made = coding.act(act, key, same)
         note_view(coding, name, actor)
         return made[0].number
 
@@ -125,7 +130,15 @@ def break_tie(
                 return [said]
             return [said, decide(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead)]
 
-        return coding.act(act, key, _same_actor(actor))[0].number
+        def same(state: State, known: Act) -> bool:
+            asked = _facet(state, name, facet)
+            value = _checked(state, name, asked, answer)
+            said = {"round": name, "item": item, "facet": asked, "answer": value, "text": text}
+            with_it = [one for one in state.round(name).decisions.get((item, asked), ())
+                       if (one.number, one.actor, one.how) == (known.number + 1, actor, TIE_BREAKER)]  # fmt: skip
+            return _same(known, "tie.comment", actor, said, bool(with_it) is settling)
+
+        return coding.act(act, key, same)[0].number
 
 
 def settle_item(
@@ -155,7 +168,13 @@ def settle_item(
                 )
             return _keyed(decide(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key)
 
-        made = coding.act(act, key, _same_actor(who))
+        def same(state: State, known: Act) -> bool:
+            asked = _facet(state, name, facet)
+            entry = {"item": item, "facet": asked, "answer": _checked(state, name, asked, answer), "how": how}
+            said = {"round": name, "decisions": [entry], **({"reason": reason} if reason else {})}
+            return _same(known, "decision", who, said)
+
+        made = coding.act(act, key, same)
         note_view(coding, name, who)
         return made[0].number
 
@@ -164,9 +183,21 @@ def _keyed(act: NewAct, key: str) -> NewAct:
     return replace(act, key=key) if key else act
 
 
-def _same_actor(actor: str) -> Same:
-    """A key is its sender's own."""
-    return lambda state, known: known.actor == actor
+def _same(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: bool = True) -> bool:
+    """Whether an act on record is the one that is sent again; a key is its sender's own."""
+    if known.actor != actor:
+        return False
+    if known.kind != kind or known.payload != said or not together:
+        raise StateError(
+            "This form was sent before, and what is on record from it says something else: look at what is there, "
+            "and send it anew if that is not right."
+        )
+    return True
+
+
+def _checked(state: State, name: str, facet: str, answer: Any) -> Any:
+    plan = state.round(name).plan
+    return checked_answer(plan.facet(facet), state.history.at(plan.codebook), answer)
 
 
 def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:

@@ -20,11 +20,11 @@ from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
 from quaestor.study.rating_desk import tried
 from quaestor.study.ratings import rate
-from quaestor.study.reading import Reading
+from quaestor.study.reading import Prepare, Reading
 from quaestor.study.reading_room import BATCH, ReadingRoom
 
-_KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
-_RESERVED = set("umsbpn0/?")
+_KEYS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_RESERVED = set("umsbz0/")
 """Keys that do something else on the desk."""
 _RECENT = 30
 
@@ -75,6 +75,8 @@ class Sheet:
     total: int
     set: int
     sets: int
+    opened: str
+    """When the round was opened, which tells it from one of the same name in another study."""
     pace: float | None
     """Seconds an item took, in the middle of the last ones."""
 
@@ -82,11 +84,11 @@ class Sheet:
 class Desk:
     """A study that pages work on: one journal, open as long as the server runs."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
         self.study = study
         self.journal = open_journal(study)
         self.coding = Coding(study, self.journal)
-        self.room = ReadingRoom(study)
+        self.room = ReadingRoom(study, prepare)
 
     def take_study(self, study: Study) -> None:
         """Go on with what the study file says now."""
@@ -152,6 +154,11 @@ class Desk:
         """Record a rating; the number of its act, which the disk has."""
         return rate(self.coding, name, rater, item, answers, unsure=tuple(unsure), memo=memo, seconds=seconds, key=key)
 
+    def opened(self, name: str) -> str:
+        """When a round was opened."""
+        with self.coding.looking() as state:
+            return state.round(name).opened
+
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
         return tried(self.coding, name, rater, item, answers)
@@ -185,8 +192,17 @@ def _blank(place: RaterPlace, item: str, *, practice: bool) -> Sheet:
         total=len(progress),
         set=place.set,
         sets=place.sets,
+        opened=place.opened,
         pace=_pace(place.recent(_RECENT)),
     )
+
+
+def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> Sheet:
+    """A sheet as somebody left it: what was not taken is not typed again."""
+    asked = tuple(
+        replace(one, given=answers.get(one.facet, one.given), unsure=one.facet in unsure) for one in sheet.asked
+    )
+    return replace(sheet, asked=asked, memo=memo)
 
 
 def _pace(ratings: Sequence[Rating]) -> float | None:

@@ -13,13 +13,15 @@ from quaestor.study.coding import Coding
 from quaestor.study.desk import Desk
 from quaestor.study.folder import Study, open_study
 from quaestor.study.journal import has_journal
+from quaestor.study.reading import Prepare
 
 
 class KeptOpen:
     """What every page looks at; safe for many threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prepare: Prepare | None = None) -> None:
         self._folder = folder
+        self._prepare = prepare
         self._lock = threading.Lock()
         self._study: Study | None = None
         self._read = (0, 0)
@@ -37,8 +39,7 @@ class KeptOpen:
         seen = (found.st_mtime_ns, found.st_size) if found else (0, 0)
         if self._study is None or seen != self._read:
             self._study = open_study(self._folder)
-            found = self._study.file.stat()
-            self._read = (found.st_mtime_ns, found.st_size)
+            self._read = seen  # as it was before it was read: what changes meanwhile is read again
             if self._desk is not None:
                 self._desk.take_study(self._study)
         return self._study
@@ -71,7 +72,7 @@ class KeptOpen:
         with self._lock:
             study = self._current()
             if self._desk is None:
-                self._desk = Desk(study)
+                self._desk = Desk(study, self._prepare)
             return self._desk
 
     def close(self) -> None:

@@ -54,8 +54,11 @@ def rate(
     def same(state: State, known: Act) -> bool:
         plan = state.round(name).plan
         said = checked_answers(plan, state.history.at(plan.codebook), answers)
-        asked = {"round": name, "item": item, "answers": said}
-        return known.kind == "rating" and known.actor == rater and asked.items() <= known.payload.items()
+        told = {"unsure": [], "memo": "", **known.payload}
+        asked = {"round": name, "item": item, "answers": said, "unsure": sorted(unsure)}
+        if known.kind != "rating" or known.actor != rater or not asked.items() <= told.items():
+            return False
+        return str(told["memo"]).splitlines() == memo.splitlines()  # a form and a script end lines differently
 
     acts = coding.act(
         lambda state: give_rating(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import ibis.expr.types as ir
@@ -33,6 +33,12 @@ class Reading:
     link: str = ""
     answer: str = ""
     """The accepted answer, where there is one."""
+    is_prepared: bool = False
+    """Whether body and answer have been made ready for a page; the last step, which makes them safe, is the page's."""
+
+
+Prepare = Callable[[Reading], Reading]
+"""What makes an item ready for a page beforehand; a function of a module, so that another process finds it."""
 
 
 def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:

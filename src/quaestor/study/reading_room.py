@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from quaestor.study.folder import Study
-from quaestor.study.reading import Reading, readings_of
+from quaestor.study.reading import Prepare, Reading, readings_of
 from quaestor.study.shelf import Shelf
 
 BATCH, KEPT = 60, 6_000
@@ -17,16 +17,17 @@ BATCH, KEPT = 60, 6_000
 class ReadingRoom:
     """Safe for many threads; nobody waits for what somebody else fetches."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
         self._study = study
+        self._prepare = prepare
         self._known: OrderedDict[str, Reading] = OrderedDict()
         self._lock = threading.Lock()
-        self._shelf = Shelf(study)
+        self._shelf = Shelf(study, prepare)
 
     def take_study(self, study: Study) -> None:
         """Go on with a study file that has changed, and with it perhaps the evidence."""
-        shelf, self._shelf = self._shelf, Shelf(study)
-        shelf.close()
+        shelf, self._shelf = self._shelf, Shelf(study, self._prepare)
+        threading.Thread(target=shelf.close, daemon=True).start()  # nobody waits for what it was about to do
         with self._lock:
             self._study = study
             self._known.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from quaestor.coding.rounds import close_round, next_set, reopen_round, replace_rater, set_deadline, waive_gate
@@ -37,8 +38,11 @@ def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
 
 
 def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
-    with open_coding(study) as coding:
-        return summary(open_named(coding, name, require_lead(coding, actor, "open rounds")))
+    """Open a round; others go on while its items are chosen."""
+    with nullcontext(study) if isinstance(study, Coding) else open_coding(study) as coding:
+        open_named(coding, name, require_lead(coding, actor, "open rounds"))
+        with coding.looking() as state:
+            return summary(state.round(name))
 
 
 def close_by_name(study: Where, name: str, actor: str | None, incomplete: str = "") -> dict[str, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import fits_an_address
 from quaestor.coding.rounds import reopen_round
 from quaestor.coding.settings import RoundSettings
 from quaestor.coding.state import CLOSED, OPEN, RoundState, Seat, State
 from quaestor.study.folder import Study
 from quaestor.study.moments import in_utc
-from quaestor.study.round_setup import can_be_changed, fits_an_address
+from quaestor.study.round_setup import can_be_changed
 from quaestor.study.rounds import settings_of
 
 NOT_OPENED = "not opened"
@@ -65,6 +66,7 @@ class RoundOverview:
     simulated: bool = False
     phrases: bool = False
     has_page: bool = True
+    """Not so for one that was opened before names had to fit an address."""
 
     @property
     def missing(self) -> int:
@@ -103,7 +105,6 @@ def _unopened(study: Study, one: RoundSettings) -> RoundOverview:
         practice=len(one.practice),
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         phrases=any(study.settings.facets[facet].kind == "phrase" for facet in one.facets),
-        has_page=fits_an_address(one.round),
     )
 
 

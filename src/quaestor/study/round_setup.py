@@ -17,10 +17,6 @@ from quaestor.study.folder import Study
 from quaestor.study.rounds import settings_of
 from quaestor.study.settings import StudySettings, explain
 
-_UNFIT = "/\\?#%"
-_TAKEN = ("new", ".", "..")
-"""Names that mean something else in the address of a page."""
-
 
 def checked_round(wanted: Mapping[str, Any]) -> RoundSettings:
     """A round as a study file could define it, looked at by itself; its name can stand in an address."""
@@ -30,14 +26,7 @@ def checked_round(wanted: Mapping[str, Any]) -> RoundSettings:
         raise InputError(explain(error.errors()[0], RoundSettings)) from None
     if one.round != one.round.strip():
         raise InputError(f"the name {one.round!r} begins or ends with a space: leave it out")
-    if not fits_an_address(one.round):
-        raise InputError(f"{one.round!r} cannot be the name of a round: take one without {' '.join(_UNFIT)}, not 'new'")
     return one
-
-
-def fits_an_address(name: str) -> bool:
-    """Whether the pages of a round can be addressed by its name."""
-    return name not in _TAKEN and not any(letter in name for letter in _UNFIT)
 
 
 def study_with(study: Study, wanted: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:

@@ -15,17 +15,19 @@ from quaestor.coding.decisions import decided, kept
 from quaestor.coding.phrases import agreed_phrases
 from quaestor.coding.ratings import hours
 from quaestor.coding.records import Facet, Plan, Practice
-from quaestor.coding.rounds import missing, open_round
+from quaestor.coding.rounds import left_by_seat, open_round
 from quaestor.coding.settings import RoundSettings
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.corpus.sampling import simple_sample
 from quaestor.measures.records import Agreement
-from quaestor.study.agreement import round_agreement, statistic
+from quaestor.store.records import NewAct
+from quaestor.study.agreement import statistic
 from quaestor.study.coding import Coding
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import fell_file, step_number
 from quaestor.study.moments import in_utc
 from quaestor.study.samples import draw_sample
+from quaestor.study.worked_out import agreement_now
 
 
 def settings_of(study: Study, name: str) -> RoundSettings:
@@ -34,14 +36,6 @@ def settings_of(study: Study, name: str) -> RoundSettings:
             return one
     options = listed(nearest_first(name, [one.round for one in study.settings.rounds])) or "none is defined"
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
-
-
-def plan_of(coding: Coding, name: str) -> Plan:
-    """The plan a round would have if it opened now."""
-    study, state = coding.study, coding.state
-    one = settings_of(study, name)
-    items = chosen_items(study, one, known_items(state, one))
-    return planned(study, one, items, state.history.latest.version, _proposals(state, one, items))
 
 
 def planned(
@@ -154,12 +148,42 @@ def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict
 
 
 def open_named(coding: Coding, name: str, actor: str) -> RoundState:
-    """Freeze the plan of a round and open it, if the round before it allows that."""
-    plan = plan_of(coding, name)
-    before = coding.state.rounds.get(plan.after)
-    passed = gate(coding, plan.after)[1] if before and not before.waived else None
-    coding.act(lambda state: open_round(state, plan, actor, passed))
+    """Freeze the plan of a round and open it, if the round before it allows that.
+
+    Its items are chosen while others go on rating; where that changed what they depend on, nothing is opened.
+    """
+    study = coding.study
+    one = settings_of(study, name)
+    with coding.looking() as state:
+        known, before = known_items(state, one), _standing(state, one.after)
+    items = chosen_items(study, one, known)
+    passed = gate(coding, str(one.after))[1] if before and not before.waived else None
+
+    def decide(state: State) -> NewAct:
+        if (known_items(state, one), _standing(state, one.after)) != (known, before):
+            raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
+        if settings_of(open_study(study.root), name) != one:
+            raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
+        plan = planned(study, one, items, state.history.latest.version, _proposals(state, one, items))
+        return open_round(state, plan, actor, passed)
+
+    coding.act(decide)
     return coding.state.round(name)
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """What a round's agreement, and with it the gate after it, depends on."""
+
+    status: str
+    closed: str
+    waived: str
+    unifications: int
+
+
+def _standing(state: State, name: str | None) -> _Standing | None:
+    one = state.rounds.get(name or "")
+    return _Standing(one.status, one.closed, one.waived, len(one.unifications)) if one else None
 
 
 def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
@@ -167,7 +191,10 @@ def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
     one = coding.state.round(name)
     if one.status != CLOSED or one.plan.facet(one.plan.measured).kind == "text":
         return None, None
-    found = round_agreement(coding.state, name, one.plan.measured)
+    worked_out = agreement_now(coding, name, one.plan.measured)
+    if worked_out is None:
+        return None, None
+    found = worked_out.agreement
     if one.plan.threshold is None:
         return found, None
     value = statistic(found, one.plan.statistic).value
@@ -176,7 +203,6 @@ def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
 
 def summary(one: RoundState) -> dict[str, Any]:
     """A round in a few numbers, for somebody who may see it whole."""
-    ratings = one.all_ratings()
     return {
         "round": one.plan.round,
         "kind": one.plan.kind,
@@ -186,10 +212,10 @@ def summary(one: RoundState) -> dict[str, Any]:
         "set": one.set,
         "sets": len(one.sets),
         "codebook": one.plan.codebook,
-        "missing": len(missing(one)),
-        "ratings": len(ratings),
+        "missing": sum(left_by_seat(one).values()),
+        "ratings": one.given,
         "hours": {rater: round(spent, 3) for rater, spent in hours(one).items()} if one.status == CLOSED else {},
-        "simulated": any(rating.simulated for rating in ratings),
+        "simulated": one.simulated,
         "deadline": one.deadline,
         "waived": one.waived,
         "incomplete": one.incomplete,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.coding.answers import written
 from quaestor.coding.decisions import agreed_left, answers_of, settled
 from quaestor.coding.records import Disagreement, Facet
@@ -70,8 +70,22 @@ def has_desk_without_names(where: Where, name: str, viewer: Viewer) -> bool:
         return viewer.name == one.plan.tie_breaker and not (one.status == CLOSED and settled(coding.state, name))
 
 
+def is_asked_first(where: Where, name: str, viewer: Viewer) -> bool:
+    """Whether somebody would see for the first time what the others said, which is theirs to say; else they may now."""
+    with open_coding(where) as coding:
+        disagreements_for(coding.state, name, viewer.name, coding.lead)
+        return unblinding(coding.state, name, viewer.name) is not None
+
+
+def look_at_disagreements(where: Where, name: str, viewer: Viewer) -> None:
+    """Put on record that somebody now sees the disagreements of a closed round, where they may."""
+    with open_coding(where) as coding:
+        disagreements_for(coding.state, name, viewer.name, coding.lead)
+        note_view(coding, name, viewer.name)
+
+
 def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listing:
-    """The disagreements that are wanted; that a rater of the round now sees them is put on record."""
+    """The disagreements that are wanted, for those who need not say first that they look."""
     with open_coding(where) as coding:
         found, teller = _looked_at(coding, name, viewer)
         said = {written(answer): teller.words(case.facet, answer) for case in found for _, answer in case.answers}
@@ -135,6 +149,7 @@ def settle_case(
 ) -> int:
     """Settle a case as a form says; the number of the act."""
     with open_coding(where) as coding:
+        _require_looked(coding, name, viewer)
         asked = facet_of(coding.state.round(name), facet)
         given = [answer for _, answer in answers_of(coding.state.round(name), item, asked.id)]
         answer = chosen_answer(asked, chosen, given)
@@ -143,13 +158,16 @@ def settle_case(
 
 def comment_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str) -> int:
     """Say something about a case; the number of the act."""
-    return comment_on_item(where, name, viewer.name, item, facet, text, key=key)
+    with open_coding(where) as coding:
+        _require_looked(coding, name, viewer)
+        return comment_on_item(coding, name, viewer.name, item, facet, text, key=key)
 
 
 def settle_all_agreed(where: Where, name: str, viewer: Viewer) -> int:
     """Put on record what all raters agree on; how many decisions that made."""
     with open_coding(where) as coding:
         require_lead(coding, viewer.name, "put on record what raters agree on")
+        _require_looked(coding, name, viewer)
         return settle_agreed(coding, name, viewer.name)
 
 
@@ -189,6 +207,12 @@ def facet_of(one: RoundState, facet: str) -> Facet:
 def _looked_at(coding: Coding, name: str, viewer: Viewer) -> tuple[list[Disagreement], Teller]:
     state = coding.state
     found = disagreements_for(state, name, viewer.name, coding.lead)
-    if unblinding(state, name, viewer.name) is not None:
-        note_view(coding, name, viewer.name)
+    _require_looked(coding, name, viewer)
     return found, Teller(state, Sight(state, coding.lead, viewer), state.round(name))
+
+
+def _require_looked(coding: Coding, name: str, viewer: Viewer) -> None:
+    """Refuse raters of a closed round who have not said that they look; nobody's eyes are opened by the way."""
+    one = coding.state.round(name)
+    if one.status == CLOSED and unblinding(coding.state, name, viewer.name) is not None:
+        raise StateError(f"The disagreements of {name!r} are seen by those who say so: open their page and look.")

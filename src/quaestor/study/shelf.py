@@ -17,13 +17,14 @@ from pathlib import Path
 import ibis
 import pyarrow as pa
 
+from quaestor import __version__
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_answers, read_questions
 from quaestor.corpus.records import Manifest
 from quaestor.study.beside import Beside, Tell
 from quaestor.study.folder import Study, open_study
-from quaestor.study.reading import Reading, is_linked, reading_of
+from quaestor.study.reading import Prepare, Reading, is_linked, reading_of
 
 _FILE = "texts.db"
 _BATCH, _ROWS = 20_000, 1_000
@@ -36,8 +37,9 @@ _FEW = 5_000
 class Shelf:
     """The texts that are at hand; safe for many threads."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
         self._study = study
+        self._prepare = prepare
         self._lock = threading.Lock()
         self._path = self._place()
         self._ending = threading.Event()
@@ -49,7 +51,7 @@ class Shelf:
         manifest = read_manifest(self._study.evidence_of(self._study.funnel_source()))
         if manifest is None:
             return None
-        made = json.dumps([manifest.made, [asdict(one) for one in manifest.inputs]])
+        made = json.dumps([__version__, bool(self._prepare), manifest.made, [asdict(one) for one in manifest.inputs]])
         return self._study.funnel_folder / "texts" / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
 
     def find(self, items: Sequence[str]) -> dict[str, Reading]:
@@ -83,12 +85,13 @@ class Shelf:
     def _fill(self, path: Path, items: Sequence[str]) -> None:
         if len(items) <= _FEW:
             with suppress(sqlite3.Error, OSError):  # raters go on without it, a little slower
-                fill_shelf(self._study, path, items, self._go_on)
+                fill_shelf(self._study, path, items, self._go_on, self._prepare)
             return
-        beside = Beside(_fill_beside, self._study.root, path, tuple(items))
-        self._beside.append(beside)
-        for _ in beside.told():
-            pass
+        with suppress(OSError):
+            beside = Beside(_fill_beside, self._study.root, path, tuple(items), self._prepare)
+            self._beside.append(beside)
+            for _ in beside.told():
+                pass
 
     def _go_on(self) -> bool:
         return not self._ending.is_set()
@@ -105,7 +108,9 @@ class Shelf:
         self.wait()
 
 
-def fill_shelf(study: Study, path: Path, items: Sequence[str], go_on: Callable[[], bool]) -> None:
+def fill_shelf(
+    study: Study, path: Path, items: Sequence[str], go_on: Callable[[], bool], prepare: Prepare | None = None
+) -> None:
     """What is not on the shelf yet, part by part; what was put there stays whenever it ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(_opened(path)) as connection:
@@ -116,13 +121,14 @@ def fill_shelf(study: Study, path: Path, items: Sequence[str], go_on: Callable[[
         for readings in _read(study, missing):
             if not go_on():
                 return
-            rows = [(one.item, json.dumps(asdict(one), ensure_ascii=False)) for one in readings]
+            ready = map(prepare, readings) if prepare else readings
+            rows = [(one.item, json.dumps(asdict(one), ensure_ascii=False)) for one in ready]
             connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", rows)
             connection.commit()
 
 
-def _fill_beside(root: Path, path: Path, items: Sequence[str], tell: Tell) -> None:
-    fill_shelf(open_study(root), path, items, lambda: True)
+def _fill_beside(root: Path, path: Path, items: Sequence[str], prepare: Prepare | None, tell: Tell) -> None:
+    fill_shelf(open_study(root), path, items, lambda: True, prepare)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

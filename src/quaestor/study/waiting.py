@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from quaestor.base.clock import Clock, now
+from quaestor.base.names import fits_an_address
 from quaestor.coding.decisions import disagreements
 from quaestor.coding.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.views import rater_place, unblinding
@@ -42,6 +43,8 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
     found = []
     for one in state.rounds.values():
         plan = one.plan
+        if not fits_an_address(plan.round):  # opened before names had to, and without pages
+            continue
         if one.status == OPEN and one.seat_of(name) is not None:
             place = rater_place(state, plan.round, name)
             done, total = place.progress.done, len(place.progress)

@@ -130,16 +130,16 @@ class Access:
         return RedirectResponse(target, 303)
 
     async def _own_form(self, request: Request, receive: Receive) -> tuple[Receive, Response | None]:
-        """Whether what changes something was sent from a page that this very browser was shown."""
+        """Whether what changes something was sent from a page that this very browser was shown; read up to a bound."""
         if not is_same_origin(request.headers):
             return receive, self._refuse(request, 403, _NOT_OURS)
+        try:
+            body = await read_whole(receive)
+        except TooLong:
+            return receive, self._refuse(request, 413, _TOO_LONG)
+        receive = told_again(body, receive)
         said = request.headers.get("x-csrf-token", "")
         if not said and is_form(request.headers):
-            try:
-                body = await read_whole(receive)
-            except TooLong:
-                return receive, self._refuse(request, 413, _TOO_LONG)
-            receive = told_again(body, receive)
             said = fields_in(body).get("csrf", [""])[0]
         if not same(said, request.state.csrf):
             return receive, self._refuse(request, 403, _NOT_OURS)

@@ -7,12 +7,12 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.numbers import whole_number
 from quaestor.base.spreadsheets import harmless
 from quaestor.study.agreement import to_json
 from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
@@ -21,7 +21,7 @@ from quaestor.study.confusion import confused_items, matrix_rows
 from quaestor.study.looking import Look, all_seen, look_at, note_look
 from quaestor.study.round_agreement import RoundAgreement
 from quaestor.web.links import link_to
-from quaestor.web.page import Pages, visitor
+from quaestor.web.page import Pages, page_asked, visitor
 
 _PAGE = 50
 
@@ -80,7 +80,7 @@ class AgreementPages(Pages):
         name, who = request.path_params["name"], visitor(request).name
         asked, query = _asked(request), request.query_params
         first, second, either = query.get("first", ""), query.get("second", ""), query.get("either") == "yes"
-        page = _page(query.get("page", "1"))
+        page = page_asked(request)
         desk = self.opened.desk
         found = await self.work(
             lambda: confused_items(
@@ -131,15 +131,12 @@ class AgreementPages(Pages):
 def _asked(request: Request) -> Asked:
     query = request.query_params
     version = query.get("version", "").strip()
-    if version and not version.isdecimal():
-        raise InputError(f"the version {version!r} is no number: leave it empty for the one that was rated under")
-    return Asked(query.get("facet", ""), query.get("level", ""), int(version) if version else None)
-
-
-def _page(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
-        raise HTTPException(404)
-    return int(text)
+    number = whole_number(version)
+    if version and number is None:
+        raise InputError(
+            f"the version {version[:60]!r} is no number of one: leave it empty for the one that was rated under"
+        )
+    return Asked(query.get("facet", ""), query.get("level", ""), number)
 
 
 def _links(request: Request, name: str, view: AgreementView) -> dict[str, Any]:

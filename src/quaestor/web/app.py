@@ -38,7 +38,7 @@ from quaestor.web.agreement_pages import AgreementPages
 from quaestor.web.codebook_acts import CodebookActs
 from quaestor.web.codebook_pages import CodebookPages
 from quaestor.web.doors import DoorPages
-from quaestor.web.evidence import clean
+from quaestor.web.evidence import answer_of, body_of, clean, prepared
 from quaestor.web.evidence_pages import EvidencePages
 from quaestor.web.funnel_pages import FunnelPages
 from quaestor.web.headers import HEADERS, SafeHeaders
@@ -71,6 +71,8 @@ def templates() -> Jinja2Templates:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = clean
+    environment.filters["body_of"] = body_of
+    environment.filters["answer_of"] = answer_of
     environment.filters["with_commands"] = with_commands
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
@@ -101,7 +103,7 @@ def make_app(
     renderer = templates()
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
-    opened = KeptOpen(study)
+    opened = KeptOpen(study, prepared)
     remaking = Remaking(study)
     codebook = CodebookRoom(opened)
     parts: list[Pages] = [

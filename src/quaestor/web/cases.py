@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from quaestor.base.errors import InputError, QuaestorError
@@ -15,7 +14,7 @@ from quaestor.study.opinions import Chosen
 from quaestor.study.reading import Reading
 from quaestor.study.settling import without_names
 from quaestor.study.sight import Viewer
-from quaestor.web.page import Pages, visitor
+from quaestor.web.page import Pages, page_asked, visitor
 
 _PAGE = 50
 Fields = Mapping[str, Sequence[str]]
@@ -70,9 +69,6 @@ def one_of(form: Fields, name: str) -> str:
 
 def page_of(request: Request, rows: Sequence[_Row]) -> tuple[Sequence[_Row], dict[str, int]]:
     """The part of a long list that is asked for, and where that is."""
-    text = request.query_params.get("page", "1")
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
-        raise HTTPException(404)
-    page = int(text)
+    page = page_asked(request)
     shown = rows[(page - 1) * _PAGE : page * _PAGE]
     return shown, {"page": page, "pages": max(1, -(-len(rows) // _PAGE))}

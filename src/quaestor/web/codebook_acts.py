@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.numbers import whole_number
 from quaestor.coding.records import Codebook
 from quaestor.study.codebook import CodebookChanged, change_codebook, import_codebook
 from quaestor.study.codes.acts import ACTS, described, text_in
@@ -110,9 +111,10 @@ def _version(fields: Fields, name: str) -> int | None:
     text = text_in(fields, name)
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    number = whole_number(text)
+    if number is None:
         raise InputError(f"the version is {text[:60]!r}: load the page again")
-    return int(text)
+    return number
 
 
 def _about(payload: Mapping[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
+from quaestor.base.numbers import whole_number
 from quaestor.people.roles import Permission
 from quaestor.study.codes.room import CodebookRoom
 from quaestor.study.kept_open import KeptOpen
@@ -86,9 +87,10 @@ def number_in(request: Request, name: str) -> int | None:
     text = request.query_params.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    number = whole_number(text)
+    if number is None:
         raise HTTPException(404)
-    return int(text)
+    return number
 
 
 def _items_of_code(request: Request, code: str) -> str:

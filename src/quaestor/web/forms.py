@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
 LONGEST = 1_000_000
-"""Bytes of a form."""
+"""Bytes of a form, or of anything else that is sent."""
 _MOST_FIELDS = 1_000
 
 

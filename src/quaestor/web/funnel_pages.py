@@ -10,10 +10,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
+from quaestor.base.numbers import whole_number
 from quaestor.study.funnel import drawing, last_result
 from quaestor.study.items import items_of_step
 from quaestor.study.status import study_status
-from quaestor.web.page import Pages
+from quaestor.web.page import Pages, page_asked
 
 _PAGE = 50
 
@@ -25,7 +26,7 @@ class FunnelPages(Pages):
         return [
             Route("/funnel", self.funnel, name="funnel"),
             Route("/funnel.svg", self.drawing, name="drawing"),
-            Route("/steps/{step:int}/{side}", self.items, name="items"),
+            Route("/steps/{step}/{side}", self.items, name="items"),
         ]
 
     async def funnel(self, request: Request) -> Response:
@@ -43,19 +44,21 @@ class FunnelPages(Pages):
         return self.page(request, "funnel.html", context)
 
     async def drawing(self, request: Request) -> Response:
-        found = last_result(self.opened.study, self.opened.coding_if_any)
+        study, coding = self.opened.study, self.opened.coding_if_any
+        found = await self.work(lambda: last_result(study, coding))
         if found is None:
             raise StateError("the funnel has not run yet: run `quaestor funnel` first")
-        return Response(drawing(found[0]), media_type="image/svg+xml")
+        result, _ = found
+        return Response(await self.work(lambda: drawing(result)), media_type="image/svg+xml")
 
     async def items(self, request: Request) -> Response:
-        study = self.opened.study
-        found = last_result(study, self.opened.coding_if_any)
-        number, side = request.path_params["step"], request.path_params["side"]
-        if found is None or not 1 <= number <= len(found[0].steps) or side not in ("kept", "dropped"):
+        study, coding = self.opened.study, self.opened.coding_if_any
+        found = await self.work(lambda: last_result(study, coding))
+        number, side = whole_number(request.path_params["step"]), request.path_params["side"]
+        if found is None or number is None or not 1 <= number <= len(found[0].steps) or side not in ("kept", "dropped"):
             raise HTTPException(404)
         step = found[0].steps[number - 1]
-        page = _page(request)
+        page = page_asked(request)
         dropped = side == "dropped"
         rows = await self.work(
             lambda: items_of_step(study, step.step, dropped=dropped, limit=_PAGE, offset=(page - 1) * _PAGE)
@@ -72,10 +75,3 @@ class FunnelPages(Pages):
             "size": _PAGE,
         }
         return self.page(request, "items.html", context)
-
-
-def _page(request: Request) -> int:
-    text = request.query_params.get("page", "1")
-    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
-        raise HTTPException(404)
-    return int(text)

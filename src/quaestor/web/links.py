@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.routing import NoMatchFound
 
+from quaestor.base.names import NOT_IN_AN_ADDRESS
 from quaestor.web.access import visitor_of
 from quaestor.web.matrix import MATRIX, PUBLIC
-
-_NOT_IN_A_PATH = frozenset("/\\?#%")
 
 
 def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
@@ -19,7 +18,7 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
     needed, found = MATRIX.get(route), visitor_of(request)
     if needed is None or found is None or (needed != PUBLIC and not found.can(needed)):
         return ""
-    if any(isinstance(part, str) and (not part or set(part) & _NOT_IN_A_PATH) for part in path.values()):
+    if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_AN_ADDRESS)) for part in path.values()):
         return ""
     try:
         target = str(request.url_for(route, **path).path)

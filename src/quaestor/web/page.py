@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 from starlette.templating import Jinja2Templates
 
+from quaestor.base.numbers import whole_number
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.sources import notes_of
 from quaestor.web.access import Visitor
 
 _Found = TypeVar("_Found")
+_LAST_PAGE = 1_000_000
 
 
 class Pages:
@@ -59,3 +62,11 @@ def visitor(request: Request) -> Visitor:
     """Who asks; no page is reached by nobody unless the matrix says so."""
     found: Visitor = request.state.visitor
     return found
+
+
+def page_asked(request: Request) -> int:
+    """Which page of a long list an address asks for; there is no other than a numbered one."""
+    page = whole_number(request.query_params.get("page", "1"))
+    if page is None or not 1 <= page <= _LAST_PAGE:
+        raise HTTPException(404)
+    return page

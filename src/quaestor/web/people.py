@@ -13,6 +13,7 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.numbers import whole_number
 from quaestor.people.records import Invitation
 from quaestor.people.roles import Role, role_named
 from quaestor.study.kept_open import KeptOpen
@@ -65,11 +66,12 @@ class PeoplePages(Pages):
 
     def _invite(self, fields: Mapping[str, str]) -> tuple[str, Invitation]:
         days = fields.get("days", "7")
-        if not days.isdecimal() or not 1 <= int(days) <= _LONGEST:
-            raise InputError(f"the link is to last {days!r} days: give a number from 1 to {_LONGEST}")
+        number = whole_number(days)
+        if number is None or not 1 <= number <= _LONGEST:
+            raise InputError(f"the link is to last {days[:60]!r} days: give a number from 1 to {_LONGEST}")
         role = role_named(fields.get("role", ""))
         name = fields.get("name", "").strip()
-        return invite(self.opened.study, name, role, timedelta(days=int(days)), self._clock)
+        return invite(self.opened.study, name, role, timedelta(days=number), self._clock)
 
     def _act(self, fields: Mapping[str, str], who: str) -> None:
         study, name = self.opened.study, fields.get("name", "")

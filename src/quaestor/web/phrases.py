@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.numbers import whole_number
 from quaestor.study.phrase_sets import SEE, phrase_set, titles_of
 from quaestor.study.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
 from quaestor.study.round_acts import next_set_by_name
@@ -31,7 +32,7 @@ class PhrasePages(Pages):
         ]
 
     async def phrases(self, request: Request) -> Response:
-        return await self._page(request, _number(request.query_params.get("set", "")))
+        return await self._page(request, whole_number(request.query_params.get("set", "")))
 
     async def _page(self, request: Request, number: int | None, status: int = 200, **more: Any) -> Response:
         name, who = request.path_params["name"], visitor(request).name
@@ -83,7 +84,3 @@ class PhrasePages(Pages):
                 adopt_objects(where, name, one.get("phases", ""), fields.get("objects", ()), who)
             case unknown:
                 raise InputError(f"nothing is called {unknown!r} here: load the page again")
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None

@@ -13,13 +13,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from quaestor.base.errors import QuaestorError
-from quaestor.study.desk import Asked, Desk, Sheet
+from quaestor.base.errors import NotNow, QuaestorError, SettingsError
+from quaestor.study.desk import Asked, Desk, Sheet, filled_in
+from quaestor.web.cases import page_of
 from quaestor.web.forms import fields_in
 from quaestor.web.page import Pages, visitor
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
+_LONGEST_KEY = 200
+_LATER = "The desk cannot save at this moment. What you said is not lost; the lead can see what is wrong."
 
 
 class RatingPages(Pages):
@@ -73,19 +76,31 @@ class RatingPages(Pages):
         if said["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": f"this was rated by {said['rater']!r}"}, status_code=409)
         try:
+            if said["opened"] and said["opened"] != await self.work(lambda: self._desk.opened(name)):
+                return JSONResponse({"refused": "this was rated in another study"}, status_code=409)
             if said["practice"]:
                 told = await self.work(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
                 return JSONResponse(told) if by_script else self._feedback(request, name, said, told)
             act = await self.work(lambda: self._give(name, who, said))
+        except (NotNow, SettingsError):
+            if by_script:  # the rating is all right, and waits in the browser
+                return JSONResponse({"later": _LATER}, status_code=503)
+            return await self._again(request, name, said, _LATER, 503)
         except QuaestorError as error:
             if by_script:
                 return JSONResponse({"refused": str(error)}, status_code=422)
-            sheet = await self.work(lambda: self._desk.sheet(name, who, said["item"]))
-            context = {"sheet": sheet, "refused": str(error)}
-            return self.page(request, "rate.html", context, status=422)
+            return await self._again(request, name, said, str(error), 422)
         if by_script:
             return JSONResponse({"act": act, "item": said["item"]})
         return self.go(request, "rate", name=name)
+
+    async def _again(self, request: Request, name: str, said: dict[str, Any], why: str, status: int) -> Response:
+        """The sheet once more with what was filled in, and why it was not taken."""
+        sheet = await self.work(lambda: self._desk.sheet(name, visitor(request).name, said["item"]))
+        if sheet is None:
+            return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
+        typed = filled_in(sheet, said["answers"], said["unsure"], said["memo"])
+        return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
     def _give(self, name: str, who: str, said: dict[str, Any]) -> int:
         return self._desk.give(
@@ -100,7 +115,8 @@ class RatingPages(Pages):
         """A rater's own ratings, each a step away from being changed."""
         name, who = request.path_params["name"], visitor(request).name
         ratings = await self.work(lambda: self._desk.own_ratings(name, who))
-        return self.page(request, "mine.html", {"round": name, "ratings": ratings})
+        shown, where = page_of(request, ratings)
+        return self.page(request, "mine.html", {"round": name, "ratings": shown, **where})
 
 
 async def _from_script(request: Request) -> dict[str, Any]:
@@ -116,11 +132,12 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "unsure": [str(one) for one in raw.get("unsure", [])],
             "memo": str(raw.get("memo", "")),
             "seconds": float(raw.get("seconds", 0)),
-            "key": str(raw["key"])[:200],
+            "key": _key(str(raw["key"])),
             "practice": bool(raw.get("practice")),
             "rater": str(raw.get("rater", "")),
+            "opened": str(raw.get("opened", "")),
         }
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise HTTPException(400) from None
 
 
@@ -134,11 +151,11 @@ async def _from_form(request: Request) -> dict[str, Any]:
         values = [value for value in given if value]
         if values:
             answers[facet] = values if len(values) > 1 else values[0]
-    for facet in {name.split(".")[1] for name in form if name.startswith(("verb.", "object."))}:
+    for facet in {name.partition(".")[2] for name in form if name.startswith(("verb.", "object."))}:
         verb, thing = _one(form, f"verb.{facet}"), _one(form, f"object.{facet}")
         if (verb or thing) and facet not in answers:
             answers[facet] = {"verb": verb, "object": thing}
-    for facet in {name.split(".")[1] for name in form if name.startswith("instead.")}:
+    for facet in {name.partition(".")[2] for name in form if name.startswith("instead.")}:
         instead = _one(form, f"instead.{facet}").strip()
         if instead and answers.get(facet) == "no":
             answers[facet] = f"no: {instead}"
@@ -148,10 +165,18 @@ async def _from_form(request: Request) -> dict[str, Any]:
         "unsure": form.get("unsure", []),
         "memo": _one(form, "memo"),
         "seconds": 0.0,
-        "key": _one(form, "key")[:200],
+        "key": _key(_one(form, "key")),
         "practice": _one(form, "practice") == "yes",
         "rater": "",
+        "opened": "",
     }
+
+
+def _key(text: str) -> str:
+    """A key as pages make them; whatever else is sent stands for no rating."""
+    if not text.isascii() or not text.isprintable() or len(text) > _LONGEST_KEY:
+        raise HTTPException(400)
+    return text
 
 
 def _one(form: Mapping[str, Sequence[str]], name: str) -> str:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import IO
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -15,6 +16,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.people.roles import Permission
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.results.freshness import PUBLISHED
+from quaestor.study.results.publication import rounds_shown_to_lead
 from quaestor.study.results.remaking import Remaking
 from quaestor.study.results.standing import Standing, pack, standing
 from quaestor.web.page import Pages, visitor
@@ -41,18 +43,24 @@ class ResultPages(Pages):
 
     async def results(self, request: Request) -> Response:
         """What is published; where the study has moved on and its lead looks, it is made anew meanwhile."""
-        found = await self.work(self._standing)
+        found, shows_ratings = await self.work(self._standing)
         may_make = visitor(request).can(Permission.LEAD)
-        if may_make and found.stale and not self._remaking.told.failed:
+        if may_make and found.stale and not shows_ratings and not self._remaking.told.failed:
             self._remaking.begin(found.stale)
         made = {one.name: _moment(one.made) for one in found.published if one.made is not None}
-        context = {"standing": found, "made": made, "told": self._remaking.told, "may_make": may_make}
+        context = {
+            "standing": found,
+            "made": made,
+            "told": self._remaking.told,
+            "may_make": may_make,
+            "shows": shows_ratings,
+        }
         return self.page(request, "results.html", context)
 
-    def _standing(self) -> Standing:
+    def _standing(self) -> tuple[Standing, list[str]]:
         study = self.opened.study
         with self.opened.looking() as state:
-            return standing(study, state)
+            return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead)
 
     async def make(self, request: Request) -> Response:
         """Everything anew, at the lead's word."""
@@ -68,7 +76,8 @@ class ResultPages(Pages):
         except BaseException:
             file.close()
             raise
-        headers = {"Content-Disposition": f'attachment; filename="{study.settings.study.name}-{name}.zip"'}
+        called = quote(f"{study.settings.study.name}-{name}.zip", safe="")
+        headers = {"Content-Disposition": f"attachment; filename=\"{name}.zip\"; filename*=UTF-8''{called}"}
         return StreamingResponse(_pieces(file), media_type="application/zip", headers=headers)
 
 

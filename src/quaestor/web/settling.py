@@ -15,7 +15,9 @@ from quaestor.study.settling import (
     case_of,
     comment_case,
     has_desk_without_names,
+    is_asked_first,
     listing_of,
+    look_at_disagreements,
     settle_all_agreed,
     settle_case,
 )
@@ -32,17 +34,25 @@ class SettlingPages(CasePages):
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
-            Route("/rounds/{name}/disagreements", self.disagreements, methods=["GET"], name="disagreements"),
+            Route("/rounds/{name}/disagreements", self.disagreements, methods=["GET", "POST"], name="disagreements"),
             Route("/rounds/{name}/comments", self.comment, methods=["POST"], name="comment"),
             Route("/rounds/{name}/decisions", self.decide, methods=["POST"], name="decide"),
             Route("/rounds/{name}/agreed", self.settle_agreed, methods=["POST"], name="settle-agreed"),
         ]
 
     async def disagreements(self, request: Request) -> Response:
-        """The case that is asked for, else the list; a tie-breaker is led to the desk without names."""
+        """The case that is asked for, else the list; who has not looked yet is asked first and says so by POST.
+
+        A tie-breaker is led to the desk without names.
+        """
         name, who, asked = request.path_params["name"], viewer(request), request.query_params
         if await self.work(lambda: has_desk_without_names(self.coding, name, who)):
             return self.go(request, "ties", name=name)
+        if request.method == "POST":
+            await self.work(lambda: look_at_disagreements(self.coding, name, who))
+            return self.go(request, "disagreements", request.url.query, name=name)
+        if await self.work(lambda: is_asked_first(self.coding, name, who)):
+            return self.page(request, "disagreements_asked.html", {"round": name})
         if asked.get("item"):
             return await self._case(request, asked["item"], asked.get("facet", ""))
         return await self._list(request)

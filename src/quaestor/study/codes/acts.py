@@ -8,6 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.numbers import whole_number
 from quaestor.coding.records import Code, Codebook
 
 Fields = Mapping[str, Sequence[str]]
@@ -113,10 +114,11 @@ def _retire(fields: Fields, book: Codebook) -> dict[str, Any]:
 
 
 def _undo(fields: Fields, book: Codebook) -> dict[str, Any]:
-    version = text_in(fields, "version")
-    if not (version.isascii() and version.isdigit() and len(version) < 10):
-        raise InputError(f"the change to undo is {version!r}: name it by its number in the history")
-    return {"version": int(version)}
+    said = text_in(fields, "version")
+    version = whole_number(said)
+    if version is None:
+        raise InputError(f"the change to undo is {said[:60]!r}: name it by its number in the history")
+    return {"version": version}
 
 
 _DESCRIBED: dict[str, Callable[[Fields, Codebook], dict[str, Any]]] = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.numbers import whole_number
 from quaestor.coding.records import Code, Codebook, CodeFacet
 from quaestor.study.codes.acts import Fields, text_in, told_of
 
@@ -78,7 +79,7 @@ def filled(fields: Fields, book: Codebook) -> Form:
     if code is None and act in _ABOUT_A_CODE:
         options = listed(nearest_first(name, book.codes)[:3]) or "none yet"
         raise StateError(f"there is no code {name!r} in the codebook, nearest: {options}")
-    version = text_in(fields, "from") or str(book.version)
+    version = whole_number(text_in(fields, "from"))
     values = {**_known(act, code), **{name: text_in(fields, name) for name in fields}}
     across = {facet.id: values.get(f"across.{facet.id}", "") for facet in book.facets.values()}
     return Form(
@@ -86,7 +87,7 @@ def filled(fields: Fields, book: Codebook) -> Form:
         title=_TITLES.get(act, act),
         code=code if act in _ABOUT_A_CODE else None,
         path=book.path_name(name) if code else "",
-        version=int(version) if version.isdecimal() else book.version,
+        version=book.version if version is None else version,
         values=values,
         parents=tuple(_parents(act, code, book, values.get("parent", ""))),
         targets=tuple(_alike(code, book, {values.get("into", "")})) if act == "merge" and code else (),

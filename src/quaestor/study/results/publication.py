@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.state import CLOSED, State
-from quaestor.coding.views import require_lead_view
+from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.measures.records import Agreement
 from quaestor.publish.audit.explain import Alternatives
 from quaestor.publish.audit.records import Audit, Key
@@ -68,6 +68,15 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
                 raise
             results = None
         yield Computed(study, results, coding, found[0] if found else None, tuple(_agreements(coding.state)))
+
+
+def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
+    """Closed rounds in which the lead rated and has not looked at the others' ratings yet: results would show them."""
+    return [
+        name
+        for name, one in state.rounds.items()
+        if one.status == CLOSED and one.seat_of(lead) is not None and unblinding(state, name, lead) is not None
+    ]
 
 
 def _note_views(coding: Coding) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from urllib.parse import parse_qsl
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.numbers import whole_number
 from quaestor.people.directory import Directory
 from quaestor.people.filters import SavedFilter, delete_filter, filters_of, rename_filter, save_filter
 from quaestor.people.roles import Role
@@ -43,6 +44,7 @@ def change_saved(
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 18):
+    number = whole_number(text)
+    if number is None:
         raise InputError("this filter is not there any more: load the page again")
-    return int(text)
+    return number

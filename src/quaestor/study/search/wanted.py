@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.numbers import whole_number
 
 SIDES = ("kept", "dropped")
 DISAGREEMENTS = ("any", "open", "settled")
@@ -89,6 +90,7 @@ def _decision(facet: str, code: str) -> str:
 def _number(text: str, name: str, allowed: range) -> int | None:
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) in allowed):
+    number = whole_number(text)
+    if number is None or number not in allowed:
         raise InputError(f"the {name} is {text[:60]!r}: write it as a number from {allowed[0]} to {allowed[-1]:,}")
-    return int(text)
+    return number

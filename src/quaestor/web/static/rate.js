@@ -5,9 +5,10 @@
   const desk = document.getElementById("desk");
   const saved = document.getElementById("saved");
   if (!desk) return;
-  const { round, rater, give, ahead: aheadAddress, rate } = desk.dataset;
+  const { round, rater, opened, give, ahead: aheadAddress, rate } = desk.dataset;
   let { csrf } = desk.dataset;
-  const store = `quaestor/${location.host}${give}/${rater}/`;
+  // Another study at the same address has a round of the same name that was opened at another moment.
+  const store = `quaestor/${location.host}${give}/${opened}/${rater}/`;
   const pauses = [1000, 2000, 5000, 10000];
   const past = [];
   let ahead = [];
@@ -65,8 +66,7 @@
       const again = document.createElement("a");
       again.href = `${rate}?item=${encodeURIComponent(refused[0].item)}`;
       again.textContent = " Rate it again";
-      again.addEventListener("click", () => queue.drop(refused[0].key));
-      saved.append(again);
+      saved.append(again, waiting.length + refused.length > 1 ? `; ${waiting.length + refused.length - 1} more not saved` : "");
     } else if (waiting.length) {
       saved.classList.add("waiting");
       const why = trouble || (failures ? "no connection, trying again" : "");
@@ -99,7 +99,8 @@
           failures = 0;
           trouble = "";
           queue.drop(record.key);
-        } else if (answer && (answer.status === 422 || answer.status === 400)) {
+          for (const one of queue.all()) if (one.refused && one.item === record.item) queue.drop(one.key);
+        } else if (answer && [400, 413, 422].includes(answer.status)) {
           const said = await answer.json().catch(() => ({}));
           queue.refuse(record, said.refused || "the server does not understand it");
         } else {
@@ -117,6 +118,7 @@
 
   // Whoever signs in again gets a new token; whoever else signs in must not send what is not theirs.
   async function askedWhy(answer) {
+    if (answer && answer.status === 503) return "the desk cannot save at this moment, trying again";
     if (!answer || ![401, 403, 409].includes(answer.status)) return "";
     try {
       const page = new DOMParser().parseFromString(await (await fetch(rate)).text(), "text/html");
@@ -169,7 +171,7 @@
     }
     return {
       key: data.get("key"), item: data.get("item"), answers, unsure: data.getAll("unsure"), memo: data.get("memo") || "",
-      seconds: Math.min(seconds(), 3600), round, rater, at: Date.now() + performance.now() / 1e6,
+      seconds: Math.min(seconds(), 3600), round, rater, opened, at: Date.now() + performance.now() / 1e6,
     };
   }
 

@@ -1,0 +1,115 @@
+"""What the lead does with a round while others rate: it keeps nobody waiting, and nothing is opened on what is gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import StateError
+from quaestor.coding.rounds import missing
+from quaestor.coding.settings import RoundSettings
+from quaestor.coding.state import RoundState
+from quaestor.study import rounds
+from quaestor.study.codebook import change_codebook, import_codebook
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, deadline_by_name, open_by_name, reopen_by_name
+from quaestor.study.rounds import KnownItems, summary
+from small_study import ITEMS, small_study
+
+AGAIN = """
+[[rounds]]
+round = "again"
+items = { again = "main", size = 3 }
+facets = ["relevance"]
+raters = ["rater-1", "rater-2"]
+after = "main"
+"""
+
+
+@pytest.fixture
+def coding(tmp_path: Path) -> Iterator[Coding]:
+    """The round main is rated and closed, and another comes after it."""
+    study = small_study(tmp_path / "study")
+    text = study.file.read_text("utf-8").replace('after = "pilot"\n', "")
+    study.file.write_text(f"{text}{AGAIN}", "utf-8")
+    study = open_study(study.root)
+    import_codebook(study)
+    open_by_name(study, "main", None)
+    with open_coding(study) as opened:
+        for rater in ("rater-1", "rater-2"):
+            for item in ITEMS:
+                rate(opened, "main", rater, item, {"relevance": "keep"}, seconds=30)
+        close_by_name(opened, "main", None)
+        yield opened
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Lets somebody else do something while the items of a round are being chosen."""
+    choose = rounds.chosen_items
+
+    def let(act: Callable[[], object]) -> None:
+        def chosen(study: Study, one: RoundSettings, known: KnownItems) -> tuple[str, ...]:
+            other = threading.Thread(target=act, daemon=True)
+            other.start()
+            other.join(20)
+            assert not other.is_alive(), "others wait until the items are chosen"
+            return choose(study, one, known)
+
+        monkeypatch.setattr(rounds, "chosen_items", chosen)
+
+    return let
+
+
+def test_others_act_while_the_items_of_a_round_are_chosen(
+    coding: Coding, meanwhile: Callable[[Callable[[], object]], None]
+) -> None:
+    meanwhile(lambda: change_codebook(coding, "codebook.rename", {"code": "training", "name": "training it"}))
+    before = coding.state.history.latest.version
+    assert open_by_name(coding, "again", None)["items"] == 3
+    opened = coding.state.round("again").plan
+    assert opened.codebook == coding.state.history.latest.version == before + 1, "it opens under what is said now"
+
+
+def test_nothing_is_opened_on_a_round_that_has_changed_meanwhile(
+    coding: Coding, meanwhile: Callable[[Callable[[], object]], None]
+) -> None:
+    meanwhile(lambda: reopen_by_name(coding, "main", None, "a typo"))
+    with pytest.raises(StateError, match="has changed meanwhile"):
+        open_by_name(coding, "again", None)
+    assert "again" not in coding.state.rounds
+
+
+def test_nothing_is_opened_whose_definition_has_changed_meanwhile(
+    coding: Coding, meanwhile: Callable[[Callable[[], object]], None]
+) -> None:
+    file = coding.study.file
+    meanwhile(lambda: file.write_text(file.read_text("utf-8").replace("size = 3", "size = 5"), "utf-8"))
+    with pytest.raises(StateError, match=r"changed in .*study\.toml meanwhile"):
+        open_by_name(coding, "again", None)
+    assert "again" not in coding.state.rounds
+
+
+def test_an_act_tells_of_its_round_without_reading_its_ratings(coding: Coding, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_by_name(coding, "again", None)
+    one = coding.state.round("again")
+    rate(coding, "again", "rater-1", one.plan.items[0], {"relevance": "keep"})
+    rate(coding, "again", "rater-1", one.plan.items[0], {"relevance": "exclude: crash"})
+    expected = (len(missing(one)), len(one.all_ratings()))
+
+    def read(_: object) -> None:
+        raise AssertionError("every rating is read")
+
+    monkeypatch.setattr(RoundState, "all_ratings", read)
+    monkeypatch.setattr(RoundState, "is_rated", read)
+    told = deadline_by_name(coding, "again", None, "2100-01-01")
+    assert (told["missing"], told["ratings"]) == expected == (5, 2)
+    assert (told["simulated"], summary(coding.state.round("main"))["hours"]) == (
+        False,
+        {"rater-1": 0.1, "rater-2": 0.1},
+    )

@@ -1,0 +1,195 @@
+"""Blindness over every route and export: what others said, and who, is found on no page that it is hidden from."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.testclient import TestClient
+
+from desk import HERE, QUICK, closing_app, invited, join
+from desk import browser as visitor
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, open_by_name, reopen_by_name, waive_by_name
+from quaestor.web.app import make_app
+from small_study import ITEMS, small_study
+
+TELLING = "tellingmemo"
+NAMES = ("head-of-study", "rater-1", "rater-2", "the-breaker")
+ANSWERED = {"name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html"}
+QUERIES = (f"item={ITEMS[0]}&facet=relevance", f"item={ITEMS[0]}", "round=main&disagreement=any", "facet=relevance")
+MOST_PAGES = 250
+
+
+@pytest.fixture
+def study(request: pytest.FixtureRequest, tmp_path: Path) -> Study:
+    """Rater-2 has said everything in a blind round, rater-1 half of it; a test may say who leads."""
+    lead = getattr(request, "param", "head-of-study")
+    folder = tmp_path / "study"
+    small_study(folder)
+    text = (folder / "study.toml").read_text("utf-8")
+    text = text.replace('name = "small"', f'name = "small"\nlead = "{lead}"', 1).replace(
+        'tie_breaker = "tie-breaker"', 'tie_breaker = "the-breaker"'
+    )
+    (folder / "study.toml").write_text(text, "utf-8")
+    study = open_study(folder)
+    run_funnel(study)
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    close_by_name(study, "pilot", None, "none is needed")
+    waive_by_name(study, "pilot", None, "none is needed")
+    open_by_name(study, "main", None)
+    give(study, "rater-2", ITEMS)
+    give(study, "rater-1", ITEMS[::2])
+    return study
+
+
+def give(study: Study, rater: str, items: list[str]) -> None:
+    with open_coding(study) as coding:
+        for item in items:
+            said = "exclude: installation" if rater == "rater-2" else "keep"
+            memo = TELLING if rater == "rater-2" else ""
+            rate(coding, "main", rater, item, {"relevance": said}, memo=memo, seconds=7777.5 if memo else 5)
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+def seated(app: Starlette, study: Study, role: Role, name: str | None = None) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, role, name))
+    opened.follow_redirects = True
+    return opened
+
+
+def addresses(app: Starlette) -> list[str]:
+    """Every route that can be asked for, with what its path needs, alone and with the questions pages ask."""
+    found = []
+    for route in app.routes:
+        if isinstance(route, Mount) or not isinstance(route, Route) or "GET" not in (route.methods or ()):
+            continue
+        path = re.sub(r"{(\w+)(?::\w+)?}", lambda part: ANSWERED[part[1]], route.path)
+        found += [path, *(f"{path}?{query}" for query in QUERIES)]
+    return found
+
+
+def everything(app: Starlette, opened: TestClient) -> Iterator[tuple[str, str]]:
+    """All that somebody is answered: every route, and every page that these lead to."""
+    waiting, seen = addresses(app), set()
+    while waiting and len(seen) < MOST_PAGES:
+        address = waiting.pop(0)
+        if address in seen or address.startswith(("/sign-out", "/static/")):
+            continue
+        seen.add(address)
+        answer = opened.get(address)
+        yield address, f"{dict(answer.headers)}\n{text_of(answer.content)}"
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            for link in re.findall(r'(?:href|action)="([^"#]+)', answer.text):
+                target = urlsplit(urljoin(f"{HERE}{address}", unescape(link)))
+                if f"{target.scheme}://{target.netloc}" == HERE:
+                    waiting.append(f"{target.path}?{target.query}" if target.query else target.path)
+
+
+def text_of(content: bytes) -> str:
+    """What an answer says; a packed one is unpacked."""
+    if not content.startswith(b"PK"):
+        return content.decode("utf-8", "replace")
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        return "\n".join(packed.read(name).decode("utf-8", "replace") for name in packed.namelist())
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [(Role.RATER, "rater-1"), (Role.TIE_BREAKER, "the-breaker"), (Role.LEAD, "head-of-study"), (Role.VIEWER, None),
+     (Role.REVIEWER, None)],
+)  # fmt: skip
+def test_nobody_finds_what_was_said_in_an_open_blind_round(
+    app: Starlette, study: Study, role: Role, name: str | None
+) -> None:
+    opened = seated(app, study, role, name)
+    pages = 0
+    for address, said in everything(app, opened):
+        pages += 1
+        assert TELLING not in said, address
+        assert "7777.5" not in said, address
+        assert "rater-2" not in said or role in (Role.LEAD, Role.VIEWER), address
+    assert pages > 20
+    assert unblinded(study) == [], "looking around is no look at the ratings"
+
+
+@pytest.mark.parametrize("study", ["rater-1"], indirect=True)
+def test_a_lead_who_rates_finds_nothing_of_the_others_in_an_open_blind_round(app: Starlette, study: Study) -> None:
+    opened = seated(app, study, Role.LEAD, "rater-1")
+    pages = 0
+    for address, said in everything(app, opened):
+        pages += 1
+        assert TELLING not in said, address
+        assert "7777.5" not in said, address
+    assert pages > 20
+    assert unblinded(study) == [], "looking around is no look at the ratings"
+
+
+@pytest.mark.parametrize("study", ["rater-1"], indirect=True)
+@pytest.mark.parametrize("role", [Role.LEAD, Role.RATER])
+def test_who_rated_in_a_closed_round_has_looked_only_when_they_say_so(app: Starlette, study: Study, role: Role) -> None:
+    close_by_name(study, "main", None, "rater-1 stopped")
+    opened = seated(app, study, role, "rater-2" if role is Role.RATER else "rater-1")
+    read = ""
+    for address, said in everything(app, opened):
+        assert role is Role.RATER or TELLING not in said, address
+        read += said
+    assert "can then not be opened again" in read, "but they are asked whether they look"
+    assert unblinded(study) == [], "no page is a look by itself"
+    reopen_by_name(study, "main", None, "rater-1 goes on")
+
+
+def unblinded(study: Study) -> list[str]:
+    with open_coding(study) as coding:
+        return coding.state.round("main").unblinded
+
+
+def test_a_tie_breaker_finds_no_name_before_the_last_is_settled(app: Starlette, study: Study) -> None:
+    close_by_name(study, "main", None, "rater-1 stopped")
+    comment_on_item(study, "main", "rater-2", ITEMS[0], "relevance", f"I, rater-2, say so: {TELLING}")
+    opened = seated(app, study, Role.TIE_BREAKER, "the-breaker")
+    read = ""
+    for address, said in everything(app, opened):
+        assert TELLING not in said, address
+        assert "rater-1" not in said, address
+        assert "rater-2" not in said, address
+        read += said
+    assert "installation" in read, "but the answers in dispute are shown"
+
+
+def test_a_reviewer_never_finds_a_name(app: Starlette, study: Study) -> None:
+    close_by_name(study, "main", None, "rater-1 stopped")
+    settle_agreed(study, "main", None)
+    for item in ITEMS[::2]:
+        comment_on_item(study, "main", "rater-1", item, "relevance", "as rater-2 wrote, and the-breaker too")
+        break_tie(study, "main", "the-breaker", item, "relevance", "keep", "")
+        settle_item(study, "main", None, item, "relevance", "keep", "together", "head-of-study said so")
+    opened = seated(app, study, Role.REVIEWER)
+    read = ""
+    for address, said in everything(app, opened):
+        for name in NAMES:
+            assert name not in said, (address, name)
+        read += said
+    assert "together" in read, "but how it was decided is told"

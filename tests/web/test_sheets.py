@@ -1,0 +1,211 @@
+"""Sheets of every kind of question, unrated, rated and refused; and what a desk in trouble tells a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import HERE, QUICK, closing_app, csrf_in, invited, join
+from desk import browser as visitor
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import settle_agreed
+from quaestor.study.desk import Desk
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, open_by_name
+from quaestor.web.app import make_app
+from small_study import ITEMS, small_study
+
+MORE = """
+[facets.topics]
+kind = "multiple"
+options = ["data", "model", "speed"]
+
+[facets.why]
+kind = "text"
+required = false
+
+[facets.many]
+kind = "single"
+options = [{options}]
+
+[[rounds]]
+round = "kinds"
+items = {{ after = "how-to" }}
+facets = ["relevance", "phase", "topics", "phrase", "why"]
+raters = ["rater-1"]
+
+[[rounds]]
+round = "many"
+items = {{ after = "how-to" }}
+facets = ["many"]
+raters = ["rater-1"]
+
+[[rounds]]
+round = "confirmed"
+items = {{ again = "pilot" }}
+facets = ["triplet"]
+raters = ["rater-1"]
+confirms = ["pilot"]
+"""
+OPTIONS = [f"option {number:02}" for number in range(36)]
+WHOLE = {
+    "answer.relevance": "exclude: crash",
+    "answer.phase": "training",
+    "answer.topics": ["data", "speed"],
+    "verb.phrase": "save",
+    "object.phrase": "layer",
+    "answer.why": "because it says so",
+    "memo": "a thought",
+    "unsure": ["phase"],
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    folder = tmp_path_factory.mktemp("sheets") / "study"
+    small_study(folder)
+    text = (folder / "study.toml").read_text("utf-8")
+    options = ", ".join(f'"{one}"' for one in OPTIONS)
+    (folder / "study.toml").write_text(text + MORE.format(options=options), "utf-8")
+    found = open_study(folder)
+    run_funnel(found)
+    import_codebook(found)
+    open_by_name(found, "pilot", None)
+    with open_coding(found) as coding:
+        for item in coding.state.rounds["pilot"].plan.items:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "pilot", rater, item, {"relevance": "keep"})
+    close_by_name(found, "pilot", None)
+    settle_agreed(found, "pilot", None)
+    for name in ("kinds", "many", "confirmed"):
+        open_by_name(found, name, None)
+    return found
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def rater(app: Starlette, study: Study) -> TestClient:
+    opened = visitor(app)
+    join(opened, invited(study.root, Role.RATER, "rater-1"))
+    return opened
+
+
+def send(rater: TestClient, name: str, item: str, fields: dict[str, Any]) -> Any:
+    page = rater.get(f"/rounds/{name}/rate?item={item}")
+    assert page.status_code == 200
+    data = {"csrf": csrf_in(page.text), "item": item, "key": f"{name}{item}{len(fields)}", **fields}
+    return rater.post(f"/rounds/{name}/ratings", data=data, headers={"origin": HERE})
+
+
+def sent_by_script(rater: TestClient, record: Any) -> Any:
+    headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
+    headers["content-type"] = "application/json"
+    return rater.post("/rounds/kinds/ratings", content=json.dumps(record), headers=headers)
+
+
+def test_every_kind_of_question_is_asked_answered_and_shown_again(rater: TestClient) -> None:
+    first, second = ITEMS[:2]
+    assert rater.get("/rounds/kinds/ahead", params={"after": first}).status_code == 200
+    assert send(rater, "kinds", first, WHOLE).status_code == 303
+    page = rater.get(f"/rounds/kinds/rate?item={first}").text
+    for words in ('value="exclude: crash" checked', 'value="data" checked', 'value="speed" checked', 'value="save"'):
+        assert words in page
+    for words in ('value="layer"', "because it says so", "a thought", 'value="phase" checked'):
+        assert words in page
+    assert 'value="model" checked' not in page
+    assert second in rater.get("/rounds/kinds/mine").text or first in rater.get("/rounds/kinds/mine").text
+
+
+def test_a_refused_sheet_comes_back_as_it_was_filled_in(rater: TestClient) -> None:
+    typed = {name: value for name, value in WHOLE.items() if name != "answer.phase"}
+    answer = send(rater, "kinds", ITEMS[3], typed)
+    assert answer.status_code == 422
+    for words in ("phase", 'value="exclude: crash" checked', 'value="save"', "a thought", "because it says so"):
+        assert words in answer.text
+
+
+@pytest.mark.parametrize("answer", ["yes", "no", "no: something else", "cannot judge"])
+def test_what_was_confirmed_or_not_can_be_opened_again(rater: TestClient, study: Study, answer: str) -> None:
+    with open_coding(study) as coding:
+        item = coding.state.rounds["confirmed"].plan.items[0]
+        rate(coding, "confirmed", "rater-1", item, {"triplet": answer})
+    page = rater.get(f"/rounds/confirmed/rate?item={item}")
+    assert page.status_code == 200
+    assert f'value="{answer.partition(":")[0]}" checked' in page.text
+    assert ('value="something else"' in page.text) == answer.endswith("else")
+
+
+def test_each_of_thirty_six_codes_has_a_key_and_none_has_one_of_the_desk_s(study: Study) -> None:
+    desk = Desk(study)
+    sheet = desk.sheet("many", "rater-1")
+    assert sheet is not None
+    keys = [choice.key for choice in sheet.asked[0].choices]
+    desk.close()
+    assert len(set(keys)) == len(OPTIONS)
+    assert all(keys)
+    assert not set(keys) & set("umsbz0/")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"key": "\ud800", "item": ITEMS[0], "answers": {}},
+        {"key": "k" * 500, "item": ITEMS[0], "answers": {}},
+        {"key": "ключ", "item": ITEMS[0], "answers": {}},
+    ],
+    ids=["half a character", "too long", "not plain"],
+)
+def test_a_key_that_no_page_makes_is_refused_before_anything_happens(rater: TestClient, record: Any) -> None:
+    assert sent_by_script(rater, record).status_code == 400
+
+
+def test_what_is_nested_beyond_reason_is_refused(rater: TestClient) -> None:
+    headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
+    headers["content-type"] = "application/json"
+    answer = rater.post("/rounds/kinds/ratings", content="[" * 50_000, headers=headers)
+    assert answer.status_code == 400
+
+
+def test_a_form_without_an_item_where_all_is_rated_is_answered(rater: TestClient, study: Study) -> None:
+    with open_coding(study) as coding:
+        for item in coding.state.rounds["confirmed"].plan.items:
+            rate(coding, "confirmed", "rater-1", item, {"triplet": "yes"})
+    csrf = csrf_in(rater.get("/me").text)
+    answer = rater.post("/rounds/confirmed/ratings", data={"csrf": csrf, "key": "x"}, headers={"origin": HERE})
+    assert answer.status_code == 422
+    assert "All rated" in answer.text
+
+
+def test_a_desk_in_trouble_asks_for_the_same_rating_later_and_takes_it_then(rater: TestClient, study: Study) -> None:
+    record = {"key": "later", "item": ITEMS[5], "answers": {"relevance": "keep", "phase": "training",
+              "topics": ["data"], "phrase": {"verb": "save", "object": "layer"}}}  # fmt: skip
+    headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
+    text = study.file.read_text("utf-8")
+    study.file.write_text(f"{text}\n[study", "utf-8")
+    try:
+        answer = rater.post("/rounds/kinds/ratings", json=record, headers=headers)
+        assert answer.status_code == 503
+        assert str(study.root) not in answer.text
+    finally:
+        study.file.write_text(text, "utf-8")
+    assert rater.post("/rounds/kinds/ratings", json=record, headers=headers).status_code == 200
+
+
+def test_what_was_rated_in_another_study_is_not_taken(rater: TestClient) -> None:
+    record = {"key": "elsewhere", "item": ITEMS[6], "answers": {}, "opened": "2020-01-01T00:00:00.000000+00:00"}
+    assert sent_by_script(rater, record).status_code == 409
