@@ -8,13 +8,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import anyio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import NotNow, QuaestorError, SettingsError
 from quaestor.study.desk import Asked, Desk, Sheet, filled_in
+from quaestor.study.kept_open import KeptOpen
 from quaestor.web.cases import page_of
 from quaestor.web.forms import fields_in
 from quaestor.web.page import Pages, visitor
@@ -27,6 +30,10 @@ _LATER = "The desk cannot save at this moment. What you said is not lost; the le
 
 class RatingPages(Pages):
     """What a rater does; whose hands are on the keyboard is the signed-in visitor, never a field of a form."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
+        super().__init__(opened, templates)
+        self._fetching = anyio.Semaphore(1)
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -66,7 +73,9 @@ class RatingPages(Pages):
             sheets = self._desk.ahead(name, who, after, _MOST_AHEAD)
             return [{"item": one.item, "html": self.render(request, "sheet.html", {"sheet": one})} for one in sheets]
 
-        return JSONResponse({"sheets": await self.work(rendered), "rater": who})
+        # One at a time: whoever saves a rating goes before those who fetch twenty sheets for later.
+        async with self._fetching:
+            return JSONResponse({"sheets": await self.work(rendered), "rater": who})
 
     async def give(self, request: Request) -> Response:
         """A rating by form or by script; by script it is answered with the number of its act."""
