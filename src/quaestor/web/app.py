@@ -107,12 +107,12 @@ def make_app(
     remaking = Remaking(study)
     codebook = CodebookRoom(opened)
     parts: list[Pages] = [
+        RatingPages(opened, renderer),  # asked for most often, so found first
         StudyPages(opened, renderer),
         AgreementPages(opened, renderer),
         EvidencePages(opened, renderer, directory, clock),
         FunnelPages(opened, renderer),
         RoundPages(opened, renderer),
-        RatingPages(opened, renderer),
         SettlingPages(opened, renderer),
         TiePages(opened, renderer),
         PhrasePages(opened, renderer),

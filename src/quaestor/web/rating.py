@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow, QuaestorError, SettingsError
+from quaestor.base.errors import NotNow, QuaestorError, SettingsError, StateError
 from quaestor.study.desk import Asked, Desk, Sheet, filled_in
 from quaestor.study.kept_open import KeptOpen
 from quaestor.web.cases import page_of
@@ -26,6 +26,10 @@ _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
 _LONGEST_KEY = 200
 _LATER = "The desk cannot save at this moment. What you said is not lost; the lead can see what is wrong."
+
+
+class _Elsewhere(StateError):
+    """Kept by a browser that rated in another study at this address."""
 
 
 class RatingPages(Pages):
@@ -85,12 +89,12 @@ class RatingPages(Pages):
         if said["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": f"this was rated by {said['rater']!r}"}, status_code=409)
         try:
-            if said["opened"] and said["opened"] != await self.work(lambda: self._desk.opened(name)):
-                return JSONResponse({"refused": "this was rated in another study"}, status_code=409)
             if said["practice"]:
                 told = await self.work(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
                 return JSONResponse(told) if by_script else self._feedback(request, name, said, told)
             act = await self.work(lambda: self._give(name, who, said))
+        except _Elsewhere as error:
+            return JSONResponse({"refused": str(error)}, status_code=409)
         except (NotNow, SettingsError):
             if by_script:  # the rating is all right, and waits in the browser
                 return JSONResponse({"later": _LATER}, status_code=503)
@@ -112,6 +116,8 @@ class RatingPages(Pages):
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
     def _give(self, name: str, who: str, said: dict[str, Any]) -> int:
+        if said["opened"] and said["opened"] != self._desk.opened(name):
+            raise _Elsewhere("this was rated in another study")
         return self._desk.give(
             name, who, said["item"], said["answers"],
             unsure=said["unsure"], memo=said["memo"], seconds=said["seconds"], key=said["key"],
