@@ -115,7 +115,7 @@ def test_a_wrong_call_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list
 def test_wishes_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     quaestor("new", "mine", cwd=tmp_path)
     for arguments, expected in (
-        (["items"], "name an item, a cell or a step"),
+        (["items"], "name an item, a cell, a step or words"),
         (["sample", "--by", "colour"], "--by is 'colour'"),
         (["sample", "--confidence", "3"], "--confidence is 3.0"),
         (["sample", "pilot"], "there is no sample 'pilot'"),
