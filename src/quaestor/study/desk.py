@@ -89,6 +89,7 @@ class Desk:
         self.journal = open_journal(study)
         self.coding = Coding(study, self.journal)
         self.room = ReadingRoom(study, prepare)
+        self._opened: dict[str, str] = {}
 
     def take_study(self, study: Study) -> None:
         """Go on with what the study file says now."""
@@ -155,9 +156,11 @@ class Desk:
         return rate(self.coding, name, rater, item, answers, unsure=tuple(unsure), memo=memo, seconds=seconds, key=key)
 
     def opened(self, name: str) -> str:
-        """When a round was opened."""
-        with self.coding.looking() as state:
-            return state.round(name).opened
+        """When a round was opened, which never changes."""
+        if name not in self._opened:
+            with self.coding.looking() as state:
+                self._opened[name] = state.round(name).opened
+        return self._opened[name]
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
