@@ -85,6 +85,8 @@ def test_the_server_is_killed_and_started_again_while_two_rate(browser: Browser,
     said: dict[str, dict[str, list[str]]] = {"rater-1": {}, "rater-2": {}}
     for turn, key in enumerate("123"):
         if turn == 1:
+            for page in pages.values():
+                all_saved(page)
             server.kill()
         for name, page in pages.items():
             said[name][rate_next(page, key)] = [SAID[key]]
@@ -109,6 +111,7 @@ def test_queue_journal_and_export_agree_after_a_cut_in_the_middle_of_a_round(
     items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=True)]
     for number, item in enumerate(items[:-1]):
         if number == 1:
+            all_saved(page)
             context.set_offline(True)
         key = "123"[number % 3]
         assert rate_next(page, key) == item
