@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -191,19 +193,48 @@ def test_a_form_without_an_item_where_all_is_rated_is_answered(rater: TestClient
     assert "All rated" in answer.text
 
 
-def test_a_desk_in_trouble_asks_for_the_same_rating_later_and_takes_it_then(rater: TestClient, study: Study) -> None:
-    record = {"key": "later", "item": ITEMS[5], "answers": {"relevance": "keep", "phase": "training",
-              "topics": ["data"], "phrase": {"verb": "save", "object": "layer"}}}  # fmt: skip
-    headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
+WHOLE_RECORD = {
+    "key": "later",
+    "item": ITEMS[5],
+    "answers": {
+        "relevance": "keep",
+        "phase": "training",
+        "topics": ["data"],
+        "phrase": {"verb": "save", "object": "layer"},
+    },
+}
+
+
+def test_who_edits_the_study_file_stops_nobody_who_rates(app: Starlette, rater: TestClient, study: Study) -> None:
+    page = rater.get("/rounds/kinds/rate")
+    lead = visitor(app)
+    join(lead, invited(study.root, Role.LEAD))
+    headers = {"x-csrf-token": csrf_in(page.text), "origin": HERE}
     text = study.file.read_text("utf-8")
     study.file.write_text(f"{text}\n[study", "utf-8")
     try:
-        answer = rater.post("/rounds/kinds/ratings", json=record, headers=headers)
-        assert answer.status_code == 503
-        assert str(study.root) not in answer.text
+        record = {**WHOLE_RECORD, "key": "meanwhile", "item": ITEMS[4]}
+        assert rater.post("/rounds/kinds/ratings", json=record, headers=headers).status_code == 200
+        for path in ("/", "/rounds/kinds/rate", "/rounds/kinds/mine"):
+            assert rater.get(path).status_code == 200, path
+        assert "is not valid TOML" in lead.get("/").text
     finally:
         study.file.write_text(text, "utf-8")
-    assert rater.post("/rounds/kinds/ratings", json=record, headers=headers).status_code == 200
+    assert lead.get("/").status_code == 200
+
+
+def test_a_store_in_trouble_asks_for_the_same_rating_later_and_takes_it_then(rater: TestClient, study: Study) -> None:
+    headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
+    with closing(sqlite3.connect(study.root / "study.db")) as store:
+        store.execute("ALTER TABLE acts RENAME TO hidden")
+        try:
+            answer = rater.post("/rounds/kinds/ratings", json=WHOLE_RECORD, headers=headers)
+            assert answer.status_code == 503
+            assert str(study.root) not in answer.text
+            assert rater.get("/rounds/kinds/rate").status_code == 503
+        finally:
+            store.execute("ALTER TABLE hidden RENAME TO acts")
+    assert rater.post("/rounds/kinds/ratings", json=WHOLE_RECORD, headers=headers).status_code == 200
 
 
 def test_what_was_rated_in_another_study_is_not_taken(rater: TestClient) -> None:

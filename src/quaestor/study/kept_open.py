@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.state import State
 from quaestor.study.coding import Coding
 from quaestor.study.desk import Desk
@@ -33,6 +33,16 @@ class KeptOpen:
         with self._lock:
             return self._current()
 
+    @property
+    def latest(self) -> Study:
+        """The study as its file said when it could last be read: whoever rates is not stopped by who edits it."""
+        with self._lock:
+            if self._study is None:
+                return self._current()
+            with suppress(SettingsError):
+                self._current()
+            return self._study
+
     def _current(self) -> Study:
         file = self._study.file if self._study else None
         found = file.stat() if file is not None and file.exists() else None
@@ -52,12 +62,12 @@ class KeptOpen:
     @property
     def coding_if_any(self) -> Coding | None:
         """The same for those who only look: none where nobody has acted yet."""
-        return self._opened().coding if self._desk is not None or has_journal(self.study) else None
+        return self._opened().coding if self._desk is not None or has_journal(self.latest) else None
 
     @property
     def desk(self) -> Desk:
         """For those who rate: a study in which nobody has acted gets no journal by being looked at."""
-        if self._desk is None and not has_journal(self.study):
+        if self._desk is None and not has_journal(self.latest):
             raise StateError("No round has been opened yet: the lead opens rounds.")
         return self._opened()
 
@@ -69,8 +79,8 @@ class KeptOpen:
             yield state
 
     def _opened(self) -> Desk:
+        study = self.latest
         with self._lock:
-            study = self._current()
             if self._desk is None:
                 self._desk = Desk(study, self._prepare)
             return self._desk

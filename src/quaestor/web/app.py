@@ -21,7 +21,7 @@ from starlette.templating import Jinja2Templates
 
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
-from quaestor.base.errors import QuaestorError
+from quaestor.base.errors import NotNow, QuaestorError
 from quaestor.base.look import ICON, TOKENS
 from quaestor.people.directory import Directory
 from quaestor.people.passwords import Passwords
@@ -130,7 +130,7 @@ def make_app(
     async def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             return refuse(request, error.status_code, _WORDS.get(error.status_code, "This cannot be done here."))
-        return refuse(request, 409, str(error))
+        return refuse(request, 503 if isinstance(error, NotNow) else 409, str(error))
 
     async def broke(request: Request, error: Exception) -> Response:
         context = {"status": 500, "words": "Something went wrong here: the terminal that serves the desk says what."}

@@ -44,7 +44,7 @@ class Pages:
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""
-        study = self.opened.study
+        study = self.opened.latest
         shared = {"study": study.settings.study, "synthetic": "; ".join(notes_of(study)), "refused": ""}
         return self._templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow, QuaestorError, SettingsError, StateError
+from quaestor.base.errors import NotNow, QuaestorError, StateError
 from quaestor.study.desk import Asked, Desk, Sheet, filled_in
 from quaestor.study.kept_open import KeptOpen
 from quaestor.web.cases import page_of
@@ -95,10 +95,10 @@ class RatingPages(Pages):
             act = await self.work(lambda: self._give(name, who, said))
         except _Elsewhere as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
-        except (NotNow, SettingsError):
+        except NotNow:
             if by_script:  # the rating is all right, and waits in the browser
                 return JSONResponse({"later": _LATER}, status_code=503)
-            return await self._again(request, name, said, _LATER, 503)
+            raise
         except QuaestorError as error:
             if by_script:
                 return JSONResponse({"refused": str(error)}, status_code=422)
