@@ -91,3 +91,16 @@ def test_what_evidence_does_not_hold_is_called_by_its_id(study: Study) -> None:
     room = ReadingRoom(study)
     assert room.get(["forum/question/999"])["forum/question/999"].title == "forum/question/999"
     room.close()
+
+
+def test_a_shelf_of_evidence_that_is_gone_makes_room(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    filled(study, ITEMS).close()
+    (old,) = files(study)
+    sheet = study.root / "posts.csv"
+    sheet.write_text(sheet.read_text("utf-8").replace("how to save layer 1,", "how to load layer 1,"), "utf-8")
+    ingest_source(study, "sheet")
+    shelf = filled(study, ITEMS)
+    assert len(shelf.find(ITEMS)) == len(ITEMS)
+    assert not old.exists()
+    assert len(files(study)) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,11 @@ def _comparison(one: RoundState) -> _Comparison:
     if one.status == CLOSED:
         one.memory[key] = found
     return found
+
+
+def differing(state: State, name: str) -> Set[tuple[str, str]]:
+    """(item, facet) on which the raters of a round differ, settled or not."""
+    return _comparison(state.round(name)).differing.keys()
 
 
 def disagreements(state: State, name: str) -> list[Disagreement]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import ibis
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
@@ -15,6 +18,8 @@ from quaestor.study.folder import Study
 from quaestor.study.funnel import link_of
 
 _LONGEST = 60_000
+_FEW = 1_000
+"""Values that are named one by one; more are joined."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +59,14 @@ def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:
         accepted = [row["accepted_answer_id"] for row in found if row.get("accepted_answer_id")]
         answers = read_answers(connection, evidence) if accepted else None
         if answers is not None:
-            texts = answers.filter(answers.id.isin(accepted)).select("id", "body").to_pyarrow().to_pylist()
+            texts = _among(answers, "id", accepted).select("id", "body").to_pyarrow().to_pylist()
             bodies = {text["id"]: text["body"] for text in texts}
             found = [{**row, "answer_body": bodies.get(row["accepted_answer_id"])} for row in found]
-    linked = is_linked(manifest)
-    return {row["item"]: reading_of(row, linked) for row in found}
+    linked = _is_linked(manifest)
+    return {row["item"]: _reading(row, linked) for row in found}
 
 
-def is_linked(manifest: Manifest) -> bool:
+def _is_linked(manifest: Manifest) -> bool:
     """Whether items have an address in the world: that of an invented post is another's."""
     return "posts" in manifest.tables and not any("synthetic" in note.casefold() for note in manifest.notes)
 
@@ -69,15 +74,23 @@ def is_linked(manifest: Manifest) -> bool:
 def _chosen(questions: ir.Table, site: str, items: Sequence[str]) -> ir.Table:
     """Some questions, by number where they have one: then most of a large file need not be read."""
     if "item" in questions.columns:
-        return questions.filter(questions.item.isin(sorted(set(items))))
+        return _among(questions, "item", items)
     start = f"{site}/question/"
     numbers = {item.removeprefix(start) for item in items if item.startswith(start)}
     wanted = sorted(int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19)
-    rows = questions.filter(questions.id.isin(wanted)) if wanted else questions.filter(False)
+    rows = _among(questions, "id", wanted) if wanted else questions.filter(False)
     return rows.mutate(item=item_id(rows, site))
 
 
-def reading_of(row: dict[str, object], linked: bool) -> Reading:
+def _among(table: ir.Table, column: str, values: Sequence[Any]) -> ir.Table:
+    """Rows with one of the values: few are named in the question, so that parts of a file are passed over."""
+    wanted = sorted(set(values))
+    if len(wanted) <= _FEW:
+        return table.filter(table[column].isin(wanted))
+    return table.semi_join(ibis.memtable(pa.table({column: wanted})), column)
+
+
+def _reading(row: dict[str, object], linked: bool) -> Reading:
     """A row of evidence as somebody reads it."""
     created = row.get("creation_date")
     number = row.get("owner_user_id")

@@ -9,26 +9,20 @@ import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-import ibis
-import pyarrow as pa
-
 from quaestor import __version__
-from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
-from quaestor.corpus.questions import item_id, read_answers, read_questions
-from quaestor.corpus.records import Manifest
 from quaestor.study.beside import Beside, Tell
 from quaestor.study.folder import Study, open_study
-from quaestor.study.reading import Prepare, Reading, is_linked, reading_of
+from quaestor.study.reading import Prepare, Reading, readings_of
 
 _FILE = "texts.db"
-_BATCH, _ROWS = 20_000, 1_000
-"""Items of one pass over evidence, and rows written together."""
+_BATCH = 5_000
+"""Items of one pass over evidence, put on the shelf together."""
 _MOST_ASKED = 500
 _FEW = 5_000
 """Items that are read sooner than a process starts."""
@@ -113,17 +107,21 @@ def fill_shelf(
 ) -> None:
     """What is not on the shelf yet, part by part; what was put there stays whenever it ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    for other in path.parent.glob(f"*-{_FILE}*"):  # of evidence that is no longer there
+        if not other.name.startswith(path.name):
+            other.unlink(missing_ok=True)
     with closing(_opened(path)) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID")
         connection.commit()
         known = {item for (item,) in connection.execute("SELECT item FROM texts")}
         missing = [item for item in items if item not in known]
-        for readings in _read(study, missing):
-            if not go_on():
-                return
-            ready = map(prepare, readings) if prepare else readings
-            rows = [(one.item, json.dumps(asdict(one), ensure_ascii=False)) for one in ready]
-            connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", rows)
+        for start in range(0, len(missing), _BATCH):
+            for reading in readings_of(study, missing[start : start + _BATCH]).values():
+                if not go_on():
+                    return
+                ready = prepare(reading) if prepare else reading
+                text = json.dumps(asdict(ready), ensure_ascii=False)
+                connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (ready.item, text))
             connection.commit()
 
 
@@ -141,26 +139,3 @@ def _opened(path: Path) -> sqlite3.Connection:
 def _taken(text: str) -> Reading:
     raw = json.loads(text)
     return Reading(**{**raw, "tags": tuple(raw["tags"])})
-
-
-def _read(study: Study, items: Sequence[str]) -> Iterator[list[Reading]]:
-    """Many items with their accepted answers, in a few passes and in parts."""
-    evidence = study.evidence_of(study.funnel_source())
-    manifest: Manifest | None = read_manifest(evidence)
-    if manifest is None or not items:
-        return
-    linked = is_linked(manifest)
-    with engine(study.funnel_folder) as connection:
-        questions = read_questions(connection, evidence)
-        if "item" not in questions.columns:
-            questions = questions.mutate(item=item_id(questions, manifest.site))
-        answers = read_answers(connection, evidence)
-        with_answers = answers is not None and "accepted_answer_id" in questions.columns
-        for start in range(0, len(items), _BATCH):
-            chosen = ibis.memtable(pa.table({"item": list(items[start : start + _BATCH])}))
-            rows = questions.semi_join(chosen, "item")
-            if answers is not None and with_answers:
-                texts = answers.select(_answer_id=answers.id, answer_body=answers.body)
-                rows = rows.left_join(texts, rows.accepted_answer_id == texts._answer_id).drop("_answer_id")
-            for batch in rows.to_pyarrow().to_batches(max_chunksize=_ROWS):
-                yield [reading_of(row, linked) for row in batch.to_pylist()]

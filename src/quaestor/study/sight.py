@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
-from quaestor.coding.decisions import disagreements
+from quaestor.coding.decisions import settled
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.people.roles import Permission, Role, can
@@ -52,7 +52,7 @@ class Sight:
         one = self.state.round(name)
         if self.viewer.role is Role.LEAD:
             return self._why_not(name)
-        if one.status != CLOSED or open_disagreements(self.state, name):
+        if one.status != CLOSED or not settled(self.state, name):
             return f"what the raters said in {name} can be seen when it is closed and every disagreement is settled"
         return self._why_not(name)
 
@@ -103,21 +103,6 @@ class Sight:
 def raters_of(one: RoundState) -> list[str]:
     """Everybody who had a seat, in the order of the seats."""
     return [rater for seat in one.seats for rater in seat.raters]
-
-
-def differing(state: State, name: str) -> frozenset[tuple[str, str]]:
-    """(item, facet) on which the raters of a closed round differ; worked out once, since ratings stand from there."""
-    one = state.round(name)
-    key = ("differing", one.closed, len(one.unifications))
-    if key not in one.memory:
-        one.memory[key] = frozenset((found.item, found.facet) for found in disagreements(state, name))
-    found: frozenset[tuple[str, str]] = one.memory[key]
-    return found
-
-
-def open_disagreements(state: State, name: str) -> frozenset[tuple[str, str]]:
-    """Those of a closed round that nobody has settled yet."""
-    return differing(state, name) - state.round(name).decisions.keys()
 
 
 def _letter(place: int) -> str:

@@ -7,7 +7,7 @@ from quaestor.coding.decisions import settled
 from quaestor.coding.records import Codebook
 from quaestor.coding.state import CLOSED, OPEN, RoundState
 from quaestor.people.roles import Role
-from quaestor.study.sight import Sight, open_disagreements
+from quaestor.study.sight import Sight
 
 
 def why_no_counts(sight: Sight) -> str:
@@ -34,7 +34,7 @@ def counted(sight: Sight) -> list[str]:
     state = sight.state
     if sight.viewer.role in (Role.RATER, Role.TIE_BREAKER):
         closed = [one.plan.round for one in state.rounds.values() if one.status == CLOSED]
-        return [*(name for name in closed if not open_disagreements(state, name)), *state.published]
+        return [*(name for name in closed if settled(state, name)), *state.published]
     return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
 
 

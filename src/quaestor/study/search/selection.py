@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
+from quaestor.coding.decisions import differing
 from quaestor.coding.state import State
 from quaestor.study.search.outcomes import Outcomes
 from quaestor.study.search.wanted import Wanted
-from quaestor.study.sight import differing, open_disagreements
 
 
 def chosen_items(outcomes: Outcomes, wanted: Wanted) -> set[str] | None:
@@ -52,8 +52,8 @@ def _in_dispute(outcomes: Outcomes, wanted: Wanted) -> set[str]:
         if why and wanted.round:
             raise StateError(why)
         if not why:
-            pairs, still = differing(sight.state, name), open_disagreements(sight.state, name)
-            chosen = {"any": pairs, "open": still, "settled": pairs - still}[wanted.disagreement]
+            pairs, decided = differing(sight.state, name), sight.state.round(name).decisions.keys()
+            chosen = {"any": pairs, "open": pairs - decided, "settled": pairs & decided}[wanted.disagreement]
             found |= {item for item, facet in chosen if wanted.facet in ("", facet)}
     return found
 
