@@ -116,36 +116,36 @@ def items(
 
         quaestor items stackoverflow/question/34454721
     """
+    opened = chosen_study(study)
+    asked = {"words": search, "tag": tag, "year": year, "code": code, "facet": facet, "round": round}
+    asked["disagreement"] = disagreement
+    if item is not None:
+        _show_way(opened, item, json)
+    elif cell is not None:
+        _items_of_cell(opened, cell, limit, out, json)
+    elif any(asked.values()):
+        _items_found(opened, {**asked, "step": step or "", "side": "dropped" if dropped else ""}, limit, out, json)
+    elif step is not None:
+        _items_of_step(opened, step, dropped, limit, out, json)
+    else:
+        raise InputError('name an item, a cell, a step or words: quaestor items --step "not closed" [--dropped]')
+
+
+def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Path | None, as_json: bool) -> None:
     from rich.markup import escape
 
     from quaestor.study.items import items_of_step, step_result, write_items
 
-    opened = chosen_study(study)
-    screen = console()
-    if item is not None:
-        _show_way(opened, item, json)
-        return
-    if cell is not None:
-        _items_of_cell(opened, cell, limit, out, json)
-        return
-    if search or tag or year is not None or code or facet or round or disagreement:
-        side = "dropped" if dropped else ""
-        asked = {"words": search, "tag": tag, "year": year, "code": code, "facet": facet, "round": round}
-        asked |= {"disagreement": disagreement, "step": step or "", "side": side}
-        _items_found(opened, asked, limit, out, json)
-        return
-    if step is None:
-        raise InputError('name an item, a cell, a step or words: quaestor items --step "not closed" [--dropped]')
     _, result = step_result(opened, step)
     rows = items_of_step(opened, step, dropped=dropped, limit=None if out else limit)
     if out is not None:
         write_items(rows, out)
         errors().print(f"{number(len(rows))} items written to {out}", soft_wrap=True)
-    elif json:
+    elif as_json:
         print_json([{**asdict(row), "body": row.body[:200]} for row in rows])
     else:
         for row in rows:
-            screen.print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)
+            console().print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)
     total = result.dropped if dropped else result.kept
     if len(rows) < total:
         missing = len(rows) < limit or out is not None

@@ -14,6 +14,7 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
 from quaestor.base.files import write_whole
+from quaestor.base.spreadsheets import harmless
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_left_out, read_questions
@@ -72,7 +73,8 @@ def write_items(items: list[Example], path: Path) -> None:
     writer = csv.writer(text)
     writer.writerow(["item", "title", "created", "tags", "score", "views", "link"])
     for one in items:
-        writer.writerow([one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link])
+        said = [harmless(text) for text in (one.item, one.title, one.created, " ".join(one.tags))]
+        writer.writerow([*said, one.score, one.views, one.link])
     write_whole(path, text.getvalue().encode("utf-8"))
 
 

@@ -21,7 +21,7 @@ from starlette.templating import Jinja2Templates
 
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
-from quaestor.base.errors import NotNow, QuaestorError
+from quaestor.base.errors import QuaestorError
 from quaestor.base.look import ICON, TOKENS
 from quaestor.people.directory import Directory
 from quaestor.people.passwords import Passwords
@@ -41,13 +41,14 @@ from quaestor.web.doors import DoorPages
 from quaestor.web.evidence import answer_of, body_of, clean, prepared
 from quaestor.web.evidence_pages import EvidencePages
 from quaestor.web.funnel_pages import FunnelPages
-from quaestor.web.headers import HEADERS, SafeHeaders
+from quaestor.web.headers import SafeHeaders
 from quaestor.web.page import Pages
 from quaestor.web.people import PeoplePages
 from quaestor.web.phrases import PhrasePages
 from quaestor.web.places import places
 from quaestor.web.published import Published
 from quaestor.web.rating import RatingPages, chosen_values, left_in_words
+from quaestor.web.refusals import Refusals
 from quaestor.web.results_pages import ResultPages
 from quaestor.web.rounds import RoundPages
 from quaestor.web.settling import SettlingPages
@@ -57,9 +58,6 @@ from quaestor.web.ties import TiePages
 _HERE = Path(str(resources.files("quaestor.web")))
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """A page of this desk answers under these names only, so that no foreign name can be pointed at it."""
-
-
-_WORDS = {404: "There is no such page.", 405: "This page cannot be asked for that."}
 
 
 def templates() -> Jinja2Templates:
@@ -121,20 +119,8 @@ def make_app(
         CodebookActs(opened, renderer, codebook),
         ResultPages(opened, renderer, remaking),
     ]
+    refusals = Refusals(renderer)
     doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
-
-    def refuse(request: Request, status: int, words: str) -> Response:
-        context = {"status": status, "words": words}
-        return renderer.TemplateResponse(request, "error.html", context, status_code=status)
-
-    async def failed(request: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException):
-            return refuse(request, error.status_code, _WORDS.get(error.status_code, "This cannot be done here."))
-        return refuse(request, 503 if isinstance(error, NotNow) else 409, str(error))
-
-    async def broke(request: Request, error: Exception) -> Response:
-        context = {"status": 500, "words": "Something went wrong here: the terminal that serves the desk says what."}
-        return renderer.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)
 
     def let_go() -> None:
         for part in parts:
@@ -167,10 +153,14 @@ def make_app(
         middleware=[
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
-            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refuse),
+            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refusals.refuse),
         ],
         lifespan=lasting,
-        exception_handlers={HTTPException: failed, QuaestorError: failed, Exception: broke},
+        exception_handlers={
+            HTTPException: refusals.failed,
+            QuaestorError: refusals.failed,
+            Exception: refusals.broke,
+        },
     )
     app.state.remaking = remaking
     app.state.let_go = let_go

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from numbers import Integral
 
+from quaestor.base.spreadsheets import harmless
 from quaestor.publish.records import Cell, Number, Table
 from quaestor.publish.tables.layout import part_counts, part_name, part_value, printable
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$')
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?%?")
 
 
@@ -23,7 +23,7 @@ def to_csv(table: Table) -> str:
     for group in table.groups:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
-            lines.append(_line([*map(_harmless, fields), *_values(row.cells, counts)]))
+            lines.append(_line([*map(harmless, fields), *_values(row.cells, counts)]))
     return "".join(lines)
 
 
@@ -37,7 +37,7 @@ def _header(table: Table, *, titled: bool) -> list[str]:
     for column, count in zip(table.columns, part_counts(table), strict=True):
         parts = (part_name(column, number) for number in range(count))
         names += [f"{column.key}: {part}" if number and part else column.key for number, part in enumerate(parts)]
-    return [_harmless(name) for name in _distinct(names)]
+    return [harmless(name) for name in _distinct(names)]
 
 
 def _distinct(names: list[str]) -> Iterator[str]:
@@ -60,12 +60,7 @@ def _values(cells: tuple[Cell, ...], counts: list[int]) -> Iterator[str]:
                 yield exact(value)
             else:
                 text = cell.parts[number] if number < len(cell.parts) else ""
-                yield text if _NUMBER.fullmatch(text) else _harmless(text)
-
-
-def _harmless(text: str) -> str:
-    """A spreadsheet takes what begins like a formula for one; behind an apostrophe it is text."""
-    return f"'{text}" if _FORMULA.match(text) else text
+                yield text if _NUMBER.fullmatch(text) else harmless(text)
 
 
 def _line(fields: list[str]) -> str:
