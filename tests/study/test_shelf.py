@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -104,3 +106,18 @@ def test_a_shelf_of_evidence_that_is_gone_makes_room(tmp_path: Path) -> None:
     assert len(shelf.find(ITEMS)) == len(ITEMS)
     assert not old.exists()
     assert len(files(study)) == 1
+
+
+def test_a_desk_that_ends_while_a_round_is_being_put_on_the_shelf_waits_for_it(study: Study) -> None:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(200):
+            shelf = Shelf(study)
+            beginning = threading.Thread(target=shelf.fill, args=("pilot", ITEMS))
+            beginning.start()
+            shelf.close()
+            beginning.join()
+            shelf.wait()
+    finally:
+        sys.setswitchinterval(usual)

@@ -84,6 +84,8 @@ class Shelf:
         with suppress(OSError):
             beside = Beside(_fill_beside, self._study.root, path, tuple(items), self._prepare)
             self._beside.append(beside)
+            if self._ending.is_set():
+                beside.stop()
             for _ in beside.told():
                 pass
 
@@ -92,7 +94,9 @@ class Shelf:
 
     def wait(self) -> None:
         """Until everything that was begun is done."""
-        for thread in list(self._filling.values()):
+        with self._lock:  # who is being begun has started when the lock is free
+            begun = list(self._filling.values())
+        for thread in begun:
             thread.join()
 
     def close(self) -> None:

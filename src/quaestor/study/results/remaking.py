@@ -54,8 +54,10 @@ class Remaking:
 
     def wait(self) -> Remade:
         """What came of it, once it is over."""
-        if self._listener is not None:
-            self._listener.join()
+        with self._lock:  # who is being begun has started when the lock is free
+            listener = self._listener
+        if listener is not None:
+            listener.join()
         return self._told
 
     def close(self) -> None:

@@ -54,7 +54,8 @@ class Indexing:
 
     def wait(self) -> None:
         """Until nobody builds any more."""
-        thread = self._thread
+        with self._lock:  # who is being begun has started when the lock is free
+            thread = self._thread
         if thread is not None:
             thread.join()
 
@@ -72,13 +73,15 @@ class Indexing:
             if items_to_index(study) <= _FEW:
                 build_index(study, self._tell)
                 return
-            self._beside = Beside(_build, study.root)
+            beside = self._beside = Beside(_build, study.root)
         except Interrupted:
             return
         except (QuaestorError, OSError, sqlite3.Error) as error:
             self._progress = Progress(failed=str(error))
             return
-        for told in self._beside.told():
+        if self._ending.is_set():
+            beside.stop()
+        for told in beside.told():
             if isinstance(told, Progress):
                 self._progress = told
             elif isinstance(told, Failed) and not self._ending.is_set():
