@@ -31,26 +31,31 @@ _NAVIGATION = re.compile(r"<nav.*?</nav>", re.DOTALL)
 
 @dataclass
 class Share:
-    """How much of a core server, clients and whatever else runs here took, once a phase is over."""
+    """How much of a core server, clients and whatever else runs here took, once a phase is over.
+
+    What is stolen was wanted here, and given by the host of this machine to somebody else.
+    """
 
     server: float = 0.0
     clients: float = 0.0
     others: float = 0.0
+    stolen: float = 0.0
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        return f"server {self.server:.0%} of a core, clients {self.clients:.0%}, all others {self.others:.0%}"
+        took = f"server {self.server:.0%} of a core, clients {self.clients:.0%}, all others {self.others:.0%}"
+        return f"{took}, stolen by the host {self.stolen:.0%}"
 
 
 @contextmanager
 def shares(process: psutil.Process) -> Iterator[Share]:
     """CPU of the server with its children, of this process, and of the machine, while something goes on."""
     share, started = Share(), time.perf_counter()
-    before = _cpu(process), time.process_time(), _busy()
+    before = _cpu(process), time.process_time(), _busy(), _stolen()
     yield share
     share.seconds = time.perf_counter() - started
-    now = _cpu(process), time.process_time(), _busy()
-    share.server, share.clients, busy = (
+    now = _cpu(process), time.process_time(), _busy(), _stolen()
+    share.server, share.clients, busy, share.stolen = (
         (after - earlier) / share.seconds for earlier, after in zip(before, now, strict=True)
     )
     share.others = max(0.0, busy - share.server - share.clients)
@@ -64,6 +69,10 @@ def _cpu(process: psutil.Process) -> float:
 def _busy() -> float:
     times = psutil.cpu_times()
     return float(times.user + times.nice + times.system)
+
+
+def _stolen() -> float:
+    return float(getattr(psutil.cpu_times(), "steal", 0.0))
 
 
 def main(folder: Path, options: argparse.Namespace) -> None:

@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 import xlsxwriter
 
-QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
+from command_line import quaestor
+
 PILOT = Path(__file__).resolve().parents[3] / "shared" / "data" / "onnx" / "pilot-ratings-open.csv"
 
 FIRST = "aaaabbbbccaaaabbbbccaaaabbbbcc"
 SECOND = "aaaabbbbccaaaabbbbccaaaabbbcca"
 
 
-def quaestor(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [QUAESTOR, "agreement", *map(str, arguments)], capture_output=True, text=True, env=environment, check=False
-    )
+def agreement(*arguments: str | Path) -> CompletedProcess[str]:
+    return quaestor("agreement", *arguments)
 
 
 def answer(*arguments: str | Path) -> Any:
-    done = quaestor(*arguments, "--json")
+    done = agreement(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def refusal(*arguments: str | Path) -> str:
-    done = quaestor(*arguments)
+    done = agreement(*arguments)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -94,12 +90,12 @@ def test_several_facets_are_a_list_and_the_undefined_is_explained(ratings: Path,
     assert found["kappa"] is None
     assert found["percent"] == 1
     assert found["undefined"]["kappa"].startswith("undefined, because every rating is the same code")
-    told = quaestor("--ratings", same, "--facet", "f").stdout
+    told = agreement("--ratings", same, "--facet", "f").stdout
     assert "Cohen's κ is undefined, because every rating is the same code" in told
 
 
 def test_a_stranger_reads_what_was_found(ratings: Path) -> None:
-    told = quaestor("--ratings", ratings, "--facet", "cause")
+    told = agreement("--ratings", ratings, "--facet", "cause")
     assert told.returncode == 0
     words = told.stdout
     assert "cause: 30 items, 2 raters (R1, R2)" in words
@@ -115,7 +111,7 @@ def test_names_with_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
         (item, who, label) for item, label in zip("abcd", ("[red]", "b", "[red]", "b"), strict=True) for who in "12"
     ]
     file = write(tmp_path / "r.csv", ("item", "rater", "[bold]"), *rows, ("e", "1", "[red]"), ("e", "2", "b"))
-    told = quaestor("--ratings", file, "--facet", "[bold]").stdout
+    told = agreement("--ratings", file, "--facet", "[bold]").stdout
     assert "[bold]: 5 items" in told
     assert "[red] ↔ b" in told
 

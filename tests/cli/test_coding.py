@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
+from command_line import quaestor
 from small_study import ITEMS, small_study
-
-QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 
 
 class Shell:
@@ -22,11 +19,8 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        return subprocess.run(
-            [QUAESTOR, *arguments], cwd=self.folder, capture_output=True, text=True, env=environment, check=False
-        )
+    def __call__(self, *arguments: str) -> CompletedProcess[str]:
+        return quaestor(*arguments, cwd=self.folder)
 
     def json(self, *arguments: str) -> Any:
         done = self(*arguments, "--json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,14 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from command_line import quaestor
+
 QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
-
-
-def quaestor(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [QUAESTOR, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, env=environment, check=False
-    )
 
 
 def refusal(*arguments: str | Path, cwd: Path | None = None) -> str:

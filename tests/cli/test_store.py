@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command_line import quaestor
 from quaestor.store.records import NewAct
 from quaestor.study.folder import open_study
 from quaestor.study.journal import open_journal
 from quaestor.study.templates import new_study
-
-QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
-
-
-def quaestor(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [QUAESTOR, *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment},
-        check=False,
-    )
 
 
 def refusal(*arguments: str | Path, cwd: Path, **environment: str) -> str:

@@ -22,6 +22,7 @@ class Progress:
         for turn, place in enumerate(self._order):
             self._turns[place] = turn
         self._waiting = bytearray([_WAITS]) * len(self._order)
+        self.done = 0
 
     def __len__(self) -> int:
         return len(self._order)
@@ -40,11 +41,8 @@ class Progress:
     def rated(self, item: str) -> None:
         turn = self.turn_of(item)
         if turn >= 0:
+            self.done += self._waiting[turn] == _WAITS
             self._waiting[turn] = 0
-
-    @property
-    def done(self) -> int:
-        return len(self._order) - self._waiting.count(_WAITS)
 
     def waiting_from(self, turn: int) -> Iterator[str]:
         """The items that wait, those from a turn on first, then those that were skipped before it."""

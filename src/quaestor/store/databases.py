@@ -38,6 +38,9 @@ class Database(Protocol):
     def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that holds the write lock from its first moment."""
 
+    def newest(self) -> int:
+        """The number of the last act, 0 where there is none; asked for very often."""
+
     def revision(self, connection: Connection) -> str | None:
         """The revision noted in the store; none where there is no store yet."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -55,8 +55,8 @@ class Journal:
 
     def head(self) -> int:
         """The number of the last act; 0 where there is none."""
-        with explained(self.database), self.database.reading() as connection:
-            return head_of(connection)
+        with explained(self.database):
+            return self.database.newest()
 
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order; no act with a lower number can appear later."""
@@ -79,7 +79,9 @@ class Journal:
             self._writer = threading.get_ident()
             try:
                 with explained(self.database), self.database.writing() as connection:
-                    yield Writing(connection, self.clock)
+                    writing = Writing(connection, self.clock)
+                    yield writing
+                    writing.write()
             finally:
                 self._writer = None
 
@@ -96,8 +98,9 @@ class Writing:
         self._connection = connection
         self._clock = clock
         self._head: int | None = None
-        self._unknown: set[str] = set()
-        """Keys that were looked for and are not on record; nobody else can put them there meanwhile."""
+        self._looked_up: dict[str, Row | None] = {}
+        """Keys and what stands behind them; nobody else can put anything there meanwhile."""
+        self._unwritten: list[Row] = []
 
     def head(self) -> int:
         """The number of the last act, those of this transaction included."""
@@ -107,36 +110,45 @@ class Writing:
 
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order, those of this transaction included."""
+        self.write()
         return (row.act() for row in rows(self._connection, after))
+
+    def look_up(self, keys: Iterable[str]) -> None:
+        """Ask for many keys at once which are about to be found one by one."""
+        unknown = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
+        if unknown:
+            self._looked_up |= dict.fromkeys(unknown) | rows_by_key(self._connection, unknown)
 
     def find(self, key: str) -> Act | None:
         """The act on record with a key."""
-        found = rows_by_key(self._connection, [key]).get(key)
-        if found is None:
-            self._unknown.add(key)
+        self.look_up([key])
+        found = self._looked_up[key]
         return found.act() if found else None
 
     def append(self, acts: Sequence[NewAct]) -> list[Act]:
         """Put acts on record; an act whose key is there already is returned as it is on record."""
         time = written(self._clock())
         wanted = [row_of(act, time) for act in acts]
-        asked = [row.key for row in wanted if row.key not in self._unknown]
-        known = rows_by_key(self._connection, asked) if asked else {}
+        self.look_up(row.key for row in wanted)
         head = self.head()
+        new: dict[str, Row] = {}
         recorded: list[Act] = []
-        new: list[Row] = []
         for row in wanted:
-            found = known.get(row.key)
+            found = self._looked_up[row.key] or new.get(row.key)
             if found is None:
-                known[row.key] = found = row._replace(number=head + len(new) + 1)
-                new.append(found)
+                new[row.key] = found = row._replace(number=head + len(new) + 1)
             elif not found.says_the_same_as(row):
                 raise StateError(
                     f"the key {row.key!r} already stands for act {found.number} ({found.kind} by {found.actor}), "
                     f"which says something else than this {row.kind} by {row.actor}: use a new key for a new act"
                 )
             recorded.append(found.act())
-        add_rows(self._connection, new)
         self._head = head + len(new)
-        self._unknown.difference_update(row.key for row in new)
+        self._looked_up |= new
+        self._unwritten += new.values()
         return recorded
+
+    def write(self) -> None:
+        """What was appended goes to the database together."""
+        new, self._unwritten = self._unwritten, []
+        add_rows(self._connection, new)

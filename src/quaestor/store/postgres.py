@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
 from quaestor.store.backup_file import write_backup
 from quaestor.store.databases import explained, one_line
-from quaestor.store.tables import VERSIONS, noted_revision, rows
+from quaestor.store.tables import VERSIONS, head_of, noted_revision, rows
 
 _LOCK = 0x5155414553544F52
 """The advisory lock of every writer: `QUAESTOR` as a number."""
@@ -62,6 +62,10 @@ class PostgreSQL:
         with self._engine.connect().execution_options(**options) as connection, connection.begin():
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield connection
+
+    def newest(self) -> int:
+        with explained(self), self.reading() as connection:
+            return head_of(connection)
 
     def revision(self, connection: Connection) -> str | None:
         if self._has(connection, VERSIONS):

@@ -20,13 +20,19 @@ Same = Callable[[State, Act], bool]
 
 
 @dataclass(eq=False)
-class _Wanted:
-    """An act that waits for its turn, and what came of it."""
+class Wanted:
+    """An act that somebody wants on record, and what came of it."""
 
     decide: Decide
-    key: str
-    same: Same | None
+    key: str = ""
+    same: Same | None = None
     outcome: list[Act] | BaseException | None = None
+
+    def acts(self) -> list[Act]:
+        """What is on record now; raises why it is not."""
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        return self.outcome or []
 
 
 class Coding:
@@ -37,7 +43,7 @@ class Coding:
         self.journal = journal
         self._state = State()
         self._taking = threading.RLock()
-        self._waiting: deque[_Wanted] = deque()
+        self._waiting: deque[Wanted] = deque()
 
     @property
     def lead(self) -> str:
@@ -46,15 +52,18 @@ class Coding:
     @property
     def state(self) -> State:
         """What the journal says now."""
-        with self._taking:
-            self._state.take(self.journal.acts(after=self._state.head))
-            return self._state
+        with self.looking() as state:
+            return state
 
     @contextmanager
     def looking(self) -> Iterator[State]:
         """What the journal says now, and nobody of this process changes it meanwhile; keep it short."""
         with self._taking:
-            self._state.take(self.journal.acts(after=self._state.head))
+            head = self.journal.head()
+            if head < self._state.head:  # a backup was brought back
+                self._state = State()
+            if head > self._state.head:
+                self._state.take(self.journal.acts(after=self._state.head))
             yield self._state
 
     def now(self) -> str:
@@ -64,28 +73,38 @@ class Coding:
         """Check an act against the newest state and record it, with nobody in between; the disk has it on return.
 
         A key that is on record is answered with the act it stands for, if that says the `same`. What `decide` returns
-        is recorded whole or not at all. Acts that arrive while the disk is busy are recorded together, each checked
-        against what those before it made of the state: many raters share the wait for the disk.
+        is recorded whole or not at all.
         """
-        wanted = _Wanted(decide, key, same)
-        self._waiting.append(wanted)
-        with self._taking:
-            if wanted.outcome is None:
-                together = []
-                while self._waiting:
-                    together.append(self._waiting.popleft())
-                self._record(together)
-        if isinstance(wanted.outcome, BaseException):
-            raise wanted.outcome
-        return wanted.outcome or []
+        wanted = Wanted(decide, key, same)
+        self.ask_for(wanted)
+        self.record()
+        return wanted.acts()
 
-    def _record(self, together: Sequence[_Wanted]) -> None:
+    def ask_for(self, wanted: Wanted) -> None:
+        """Put an act in the line; whoever records next records it too."""
+        self._waiting.append(wanted)
+
+    def record(self) -> None:
+        """Record all that wait; on return each of them has its outcome.
+
+        Acts that arrive while the disk is busy are recorded together, each checked against what those before it made
+        of the state: many raters share the wait for the disk.
+        """
+        with self._taking:
+            together = []
+            while self._waiting:
+                together.append(self._waiting.popleft())
+            if together:
+                self._record(together)
+
+    def _record(self, together: Sequence[Wanted]) -> None:
         """All of these in one transaction; where something goes wrong that is not one's own fault, each alone."""
         safe = self._state.head
         try:
             with self.journal.writing() as writing:
                 self._state.take(writing.acts(after=self._state.head))
                 safe = self._state.head
+                writing.look_up(wanted.key for wanted in together if wanted.key)
                 outcomes: list[list[Act] | BaseException] = [self._recorded(writing, wanted) for wanted in together]
         except BaseException as error:  # noqa: BLE001 - raised where the act was asked for
             if self._state.head > safe:  # it holds acts that were not recorded after all
@@ -98,7 +117,7 @@ class Coding:
         for wanted, outcome in zip(together, outcomes, strict=True):
             wanted.outcome = outcome
 
-    def _recorded(self, writing: Writing, wanted: _Wanted) -> list[Act] | QuaestorError:
+    def _recorded(self, writing: Writing, wanted: Wanted) -> list[Act] | QuaestorError:
         """One act within the transaction; a refusal is its own, and leaves nothing behind."""
         try:
             known = writing.find(wanted.key) if wanted.key else None

@@ -15,11 +15,11 @@ from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Rating
 from quaestor.coding.state import OPEN
 from quaestor.coding.views import RaterPlace, rater_place, rater_view
 from quaestor.store.records import new_key
-from quaestor.study.coding import Coding
+from quaestor.study.coding import Coding, Wanted
 from quaestor.study.folder import Study
 from quaestor.study.journal import open_journal
 from quaestor.study.rating_desk import tried
-from quaestor.study.ratings import rate
+from quaestor.study.ratings import Said, rating_wanted
 from quaestor.study.reading import Prepare, Reading
 from quaestor.study.reading_room import BATCH, ReadingRoom
 
@@ -89,7 +89,6 @@ class Desk:
         self.journal = open_journal(study)
         self.coding = Coding(study, self.journal)
         self.room = ReadingRoom(study, prepare)
-        self._opened: dict[str, str] = {}
 
     def take_study(self, study: Study) -> None:
         """Go on with what the study file says now."""
@@ -105,6 +104,7 @@ class Desk:
             for seat in one.seats:
                 with self.coding.looking() as state:
                     rater_place(state, one.plan.round, seat.rater)
+                    seat.has(seat.rater, "")
 
     def close(self) -> None:
         self.room.close()
@@ -120,7 +120,7 @@ class Desk:
                 return None
             if place.progress.turn_of(wanted) < 0 and wanted not in trying:
                 raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
-            blank = _blank(place, wanted, practice=wanted in trying)
+            blank = Blanks(place).sheet(wanted, practice=wanted in trying)
             following = place.progress.some_from(place.progress.turn_of(wanted) + 1, BATCH)
         self.room.prepare(name, place.plan.items)
         return self._with_texts([blank], following)[0]
@@ -132,7 +132,8 @@ class Desk:
             turn = place.progress.turn_of(after) + 1
             waiting = (item for item in place.progress.waiting_from(turn) if item != after)
             following = list(islice(waiting, max(most, BATCH)))
-            blank = [_blank(place, item, practice=False) for item in following[:most]]
+            blanks = Blanks(place)
+            blank = [blanks.sheet(item) for item in following[:most]]
         return self._with_texts(blank, following[most:])
 
     def _with_texts(self, blank: Sequence[Sheet], ahead: Sequence[str]) -> list[Sheet]:
@@ -140,27 +141,11 @@ class Desk:
         texts = self.room.get([sheet.item for sheet in blank], ahead)
         return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
 
-    def give(
-        self,
-        name: str,
-        rater: str,
-        item: str,
-        answers: Mapping[str, Any],
-        *,
-        unsure: Sequence[str] = (),
-        memo: str = "",
-        seconds: float = 0.0,
-        key: str = "",
-    ) -> int:
-        """Record a rating; the number of its act, which the disk has."""
-        return rate(self.coding, name, rater, item, answers, unsure=tuple(unsure), memo=memo, seconds=seconds, key=key)
-
-    def opened(self, name: str) -> str:
-        """When a round was opened, which never changes."""
-        if name not in self._opened:
-            with self.coding.looking() as state:
-                self._opened[name] = state.round(name).opened
-        return self._opened[name]
+    def rating(self, name: str, rater: str, said: Said) -> Wanted:
+        """A rating to be recorded, in the line of all that wait for the disk."""
+        wanted = rating_wanted(self.coding, name, rater, said)
+        self.coding.ask_for(wanted)
+        return wanted
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
@@ -173,31 +158,58 @@ class Desk:
         return sorted(view.ratings.values(), key=lambda one: -one.number)
 
 
-def _blank(place: RaterPlace, item: str, *, practice: bool) -> Sheet:
-    """A sheet on which only the text is missing."""
-    progress, plan = place.progress, place.plan
-    turn = progress.turn_of(item)
-    given = place.rating(item)
-    return Sheet(
-        round=plan.round,
-        kind=plan.kind,
-        rater=place.rater,
-        instructions=plan.instructions,
-        item=item,
-        reading=Reading(item, item),
-        asked=tuple(_asked(facet, place, item, given) for facet in plan.facets),
-        memo=given.memo if given else "",
-        rated=given is not None,
-        practice=practice,
-        before=progress.item(turn - 1) if turn > 0 else "",
-        after=next((one for one in progress.waiting_from(turn + 1) if one != item), ""),
-        done=progress.done,
-        total=len(progress),
-        set=place.set,
-        sets=place.sets,
-        opened=place.opened,
-        pace=_pace(place.recent(_RECENT)),
-    )
+class Blanks:
+    """Sheets of one rater's place, on which only the text is missing."""
+
+    def __init__(self, place: RaterPlace) -> None:
+        self._place = place
+        self._pace = _pace(place.recent(_RECENT))
+        self._choices = {facet.id: _choices(facet, place.codebook) for facet in place.plan.facets}
+        self._unrated = tuple(self._asked(facet, "", None) for facet in place.plan.facets)
+        self._same_for_all = all(facet.kind != "confirm" for facet in place.plan.facets)
+
+    def sheet(self, item: str, *, practice: bool = False) -> Sheet:
+        place, progress, plan = self._place, self._place.progress, self._place.plan
+        turn = progress.turn_of(item)
+        given = place.rating(item)
+        if given is None and self._same_for_all:
+            asked = self._unrated
+        else:
+            asked = tuple(self._asked(facet, item, given) for facet in plan.facets)
+        return Sheet(
+            round=plan.round,
+            kind=plan.kind,
+            rater=place.rater,
+            instructions=plan.instructions,
+            item=item,
+            reading=Reading(item, item),
+            asked=asked,
+            memo=given.memo if given else "",
+            rated=given is not None,
+            practice=practice,
+            before=progress.item(turn - 1) if turn > 0 else "",
+            after=next((one for one in progress.waiting_from(turn + 1) if one != item), ""),
+            done=progress.done,
+            total=len(progress),
+            set=place.set,
+            sets=place.sets,
+            opened=place.opened,
+            pace=self._pace,
+        )
+
+    def _asked(self, facet: Facet, item: str, given: Rating | None) -> Asked:
+        proposed = self._place.proposals(item) if facet.kind == "confirm" else {}
+        said = given.answers.get(facet.id) if given else None
+        return Asked(
+            facet.id,
+            facet.kind,
+            facet.question,
+            self._choices[facet.id],
+            tuple(sorted(proposed.items())),
+            CANNOT_JUDGE if said == CANNOT_JUDGE else said,
+            given is not None and facet.id in given.unsure,
+            facet.required,
+        )
 
 
 def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> Sheet:
@@ -211,21 +223,6 @@ def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], m
 def _pace(ratings: Sequence[Rating]) -> float | None:
     spent = [one.seconds for one in ratings if one.seconds > 0]
     return statistics.median(spent) if spent else None
-
-
-def _asked(facet: Facet, place: RaterPlace, item: str, given: Rating | None) -> Asked:
-    proposed = place.proposals(item) if facet.kind == "confirm" else {}
-    said = given.answers.get(facet.id) if given else None
-    return Asked(
-        facet.id,
-        facet.kind,
-        facet.question,
-        _choices(facet, place.codebook),
-        tuple(sorted(proposed.items())),
-        CANNOT_JUDGE if said == CANNOT_JUDGE else said,
-        given is not None and facet.id in given.unsure,
-        facet.required,
-    )
 
 
 def _choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:

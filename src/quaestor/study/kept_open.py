@@ -65,6 +65,11 @@ class KeptOpen:
         return self._opened().coding if self._desk is not None or has_journal(self.latest) else None
 
     @property
+    def desk_at_hand(self) -> Desk | None:
+        """The desk where somebody has opened it already; nobody waits for it."""
+        return self._desk
+
+    @property
     def desk(self) -> Desk:
         """For those who rate: a study in which nobody has acted gets no journal by being looked at."""
         if self._desk is None and not has_journal(self.latest):

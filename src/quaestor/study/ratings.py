@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.files import write_whole
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import checked_answers, written
@@ -19,7 +19,7 @@ from quaestor.coding.ratings import give_rating
 from quaestor.coding.state import State
 from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Coding
+from quaestor.study.coding import Coding, Wanted
 from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
@@ -36,38 +36,54 @@ class Imported:
     known: int
 
 
-def rate(
-    coding: Coding,
-    name: str,
-    rater: str,
-    item: str,
-    answers: Mapping[str, Any],
-    *,
-    unsure: tuple[str, ...] = (),
-    memo: str = "",
-    seconds: float = 0.0,
-    key: str = "",
-) -> int:
-    """One rating; the number of its act."""
+class OtherStudy(StateError):
+    """A rating that was meant for a round of the same name in another study."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a rater says about an item."""
+
+    item: str
+    answers: Mapping[str, Any]
+    unsure: tuple[str, ...] = ()
+    memo: str = ""
+    seconds: float = 0.0
+    key: str = ""
+    opened: str = ""
+    """When the round was opened that is meant, where that is known."""
+
+
+def rate(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
+    """One rating, with whatever `Said` has more; the number of its act."""
+    wanted = rating_wanted(coding, name, rater, Said(item, answers, **more))
+    coding.ask_for(wanted)
+    coding.record()
+    return wanted.acts()[0].number
+
+
+def rating_wanted(coding: Coding, name: str, rater: str, said: Said) -> Wanted:
+    """A rating to put in the line of what is to be recorded."""
     now = coding.now()
 
     def same(state: State, known: Act) -> bool:
         plan = state.round(name).plan
-        said = checked_answers(plan, state.history.at(plan.codebook), answers)
+        answers = checked_answers(plan, state.history.at(plan.codebook), said.answers)
         told = {"unsure": [], "memo": "", **known.payload}
-        asked = {"round": name, "item": item, "answers": said, "unsure": sorted(unsure)}
+        asked = {"round": name, "item": said.item, "answers": answers, "unsure": sorted(said.unsure)}
         if known.kind != "rating" or known.actor != rater or not asked.items() <= told.items():
             return False
-        return str(told["memo"]).splitlines() == memo.splitlines()  # a form and a script end lines differently
+        return str(told["memo"]).splitlines() == said.memo.splitlines()  # a form and a script end lines differently
 
-    acts = coding.act(
-        lambda state: give_rating(
-            state, name, rater, item, answers, now=now, unsure=unsure, memo=memo, seconds=seconds, key=key
-        ),
-        key,
-        same,
-    )
-    return acts[0].number
+    def decide(state: State) -> NewAct:
+        if said.opened and said.opened != state.round(name).opened:
+            raise OtherStudy("this was rated in another study")
+        return give_rating(
+            state, name, rater, said.item, said.answers,
+            now=now, unsure=said.unsure, memo=said.memo, seconds=said.seconds, key=said.key,
+        )  # fmt: skip
+
+    return Wanted(decide, said.key, same)
 
 
 def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = None) -> Imported:

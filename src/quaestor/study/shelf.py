@@ -21,6 +21,7 @@ from quaestor.study.folder import Study, open_study
 from quaestor.study.reading import Prepare, Reading, readings_of
 
 _FILE = "texts.db"
+_LAYOUT = 2
 _BATCH = 5_000
 """Items of one pass over evidence, put on the shelf together."""
 _MOST_ASKED = 500
@@ -45,7 +46,9 @@ class Shelf:
         manifest = read_manifest(self._study.evidence_of(self._study.funnel_source()))
         if manifest is None:
             return None
-        made = json.dumps([__version__, bool(self._prepare), manifest.made, [asdict(one) for one in manifest.inputs]])
+        made = json.dumps(
+            [__version__, _LAYOUT, bool(self._prepare), manifest.made, [asdict(one) for one in manifest.inputs]]
+        )
         return self._study.funnel_folder / "texts" / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
 
     def find(self, items: Sequence[str]) -> dict[str, Reading]:
@@ -115,7 +118,7 @@ def fill_shelf(
         if not other.name.startswith(path.name):
             other.unlink(missing_ok=True)
     with closing(_opened(path)) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID")
+        connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT)")
         connection.commit()
         known = {item for (item,) in connection.execute("SELECT item FROM texts")}
         missing = [item for item in items if item not in known]

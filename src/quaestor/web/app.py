@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
@@ -40,6 +40,7 @@ from quaestor.web.codebook_pages import CodebookPages
 from quaestor.web.doors import DoorPages
 from quaestor.web.evidence import answer_of, body_of, clean, prepared
 from quaestor.web.evidence_pages import EvidencePages
+from quaestor.web.facets import Facets
 from quaestor.web.funnel_pages import FunnelPages
 from quaestor.web.headers import SafeHeaders
 from quaestor.web.page import Pages
@@ -81,6 +82,7 @@ def templates() -> Jinja2Templates:
     environment.globals["chosen_values"] = chosen_values
     environment.globals["left_in_words"] = left_in_words
     environment.globals["new_key"] = fresh_key
+    environment.globals["facets_of"] = Facets(environment)
     environment.globals["written"] = answer_in_words
     return Jinja2Templates(env=environment)
 
@@ -95,9 +97,13 @@ def with_commands(words: str) -> Markup:
 
 
 def make_app(
-    study: Path, clock: Clock = now, allowed_hosts: Sequence[str] = (), passwords: Passwords | None = None
+    study: Path,
+    clock: Clock = now,
+    allowed_hosts: Sequence[str] = (),
+    passwords: Passwords | None = None,
+    warm: Callable[[], None] = lambda: None,
 ) -> Starlette:
-    """The desk of one study; its people are let go when it ends."""
+    """The desk of one study; its people are let go when it ends. `warm` is called when the journal has been read."""
     renderer = templates()
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
@@ -105,7 +111,7 @@ def make_app(
     remaking = Remaking(study)
     codebook = CodebookRoom(opened)
     parts: list[Pages] = [
-        RatingPages(opened, renderer),  # asked for most often, so found first
+        RatingPages(opened, renderer, warm),  # asked for most often, so found first
         StudyPages(opened, renderer),
         AgreementPages(opened, renderer),
         EvidencePages(opened, renderer, directory, clock),

@@ -38,40 +38,41 @@ _FLOATING_CLASSES = {
 _TOO_MUCH = "<p>The markup of this post is not what people write, so it is shown as it came.</p>"
 _CUT = "<p>The rest of this post is left out: it is longer than 100,000 characters.</p>"
 
+_TAKE_IN = nh3.Cleaner(
+    tags=_KEPT,
+    clean_content_tags=_SILENT,
+    attributes={"a": {"href"}, "img": {"src", "alt"}, "pre": {"class"}, "code": {"class"}},
+    url_schemes={"http", "https", "mailto"},
+    url_relative="deny",
+    link_rel=None,
+)
+_LET_OUT = nh3.Cleaner(
+    tags=(_KEPT - {"img", "dl", "dt", "dd"}) | {"span", "div"},
+    clean_content_tags=_SILENT,
+    attributes={"a": {"href"}},
+    allowed_classes=_FLOATING_CLASSES,
+    tag_attribute_values={
+        "pre": {"tabindex": {"0"}},
+        "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}},
+    },
+    url_schemes={"http", "https", "mailto"},
+    url_relative="deny",
+    link_rel="nofollow noopener noreferrer",
+)
+
 
 def taken_in(html: str) -> str:
     """A post's HTML with what is listed above and no more, written as a browser would write it."""
     text = _LONE.sub("\ufffd", html[:LONGEST])
     if _beyond_reason(text):
         return f"{_TOO_MUCH}<pre>{escape(text[:20_000])}</pre>"
-    taken = nh3.clean(
-        text,
-        tags=_KEPT,
-        clean_content_tags=_SILENT,
-        attributes={"a": {"href"}, "img": {"src", "alt"}, "pre": {"class"}, "code": {"class"}},
-        url_schemes={"http", "https", "mailto"},
-        url_relative="deny",
-        link_rel=None,
-    )
+    taken = _TAKE_IN.clean(text)
     return taken + _CUT if len(html) > LONGEST else taken
 
 
 def let_out(html: str) -> str:
     """The last word on what a page shows: read once more, with nothing allowed that the desk does not write itself."""
-    return nh3.clean(
-        html,
-        tags=(_KEPT - {"img", "dl", "dt", "dd"}) | {"span", "div"},
-        clean_content_tags=_SILENT,
-        attributes={"a": {"href"}},
-        allowed_classes=_FLOATING_CLASSES,
-        tag_attribute_values={
-            "pre": {"tabindex": {"0"}},
-            "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}},
-        },
-        url_schemes={"http", "https", "mailto"},
-        url_relative="deny",
-        link_rel="nofollow noopener noreferrer",
-    )
+    return _LET_OUT.clean(html)
 
 
 def _beyond_reason(html: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,9 +16,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow, QuaestorError, StateError
+from quaestor.base.errors import NotNow, QuaestorError
 from quaestor.study.desk import Asked, Desk, Sheet, filled_in
 from quaestor.study.kept_open import KeptOpen
+from quaestor.study.ratings import OtherStudy, Said
 from quaestor.web.cases import page_of
 from quaestor.web.forms import fields_in
 from quaestor.web.page import Pages, visitor
@@ -28,16 +30,14 @@ _LONGEST_KEY = 200
 _LATER = "The desk cannot save at this moment. What you said is not lost; the lead can see what is wrong."
 
 
-class _Elsewhere(StateError):
-    """Kept by a browser that rated in another study at this address."""
-
-
 class RatingPages(Pages):
     """What a rater does; whose hands are on the keyboard is the signed-in visitor, never a field of a form."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, warm: Callable[[], None]) -> None:
         super().__init__(opened, templates)
+        self._warm = warm
         self._fetching = anyio.Semaphore(1)
+        self._recording: asyncio.Future[None] | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -55,6 +55,7 @@ class RatingPages(Pages):
         with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
             if self.opened.coding_if_any is not None:
                 self.opened.desk.warm_up()
+                self._warm()
 
     @property
     def _desk(self) -> Desk:
@@ -92,8 +93,8 @@ class RatingPages(Pages):
             if said["practice"]:
                 told = await self.work(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
                 return JSONResponse(told) if by_script else self._feedback(request, name, said, told)
-            act = await self.work(lambda: self._give(name, who, said))
-        except _Elsewhere as error:
+            act = await self._saved(name, who, said)
+        except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except NotNow:
             if by_script:  # the rating is all right, and waits in the browser
@@ -115,13 +116,18 @@ class RatingPages(Pages):
         typed = filled_in(sheet, said["answers"], said["unsure"], said["memo"])
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
-    def _give(self, name: str, who: str, said: dict[str, Any]) -> int:
-        if said["opened"] and said["opened"] != self._desk.opened(name):
-            raise _Elsewhere("this was rated in another study")
-        return self._desk.give(
-            name, who, said["item"], said["answers"],
-            unsure=said["unsure"], memo=said["memo"], seconds=said["seconds"], key=said["key"],
-        )  # fmt: skip
+    async def _saved(self, name: str, who: str, said: dict[str, Any]) -> int:
+        """Record a rating; the number of its act, which the disk has."""
+        desk = self.opened.desk_at_hand
+        if desk is None:
+            desk = await self.work(lambda: self._desk)
+        told = {field: said[field] for field in ("memo", "seconds", "key", "opened")}
+        wanted = desk.rating(name, who, Said(said["item"], said["answers"], tuple(said["unsure"]), **told))
+        while wanted.outcome is None:  # whoever comes while the disk is busy waits with the others, in no thread
+            if self._recording is None or self._recording.done():
+                self._recording = asyncio.ensure_future(self.work(desk.coding.record))
+            await asyncio.shield(self._recording)
+        return wanted.acts()[0].number
 
     def _feedback(self, request: Request, name: str, said: dict[str, Any], told: dict[str, Any]) -> Response:
         return self.page(request, "practised.html", {"round": name, "item": said["item"], "told": told})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import ipaddress
 import socket
 import sys
@@ -39,7 +40,8 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         )
     from quaestor.web.app import make_app
 
-    app = make_app(folder, allowed_hosts=place.allowed_hosts)
+    # What was read stays as long as the desk: to look through it for garbage again and again stops everybody.
+    app = make_app(folder, allowed_hosts=place.allowed_hosts, warm=gc.freeze)
     pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
     path = checked_prefix(place.root_path, pages)
     served: ASGIApp = Prefixed(app, path) if path else app
