@@ -126,7 +126,7 @@ async def _flat_out(desk: Serving, made: Made, clients: Sequence[Client], whole:
     log, share = await _rated(desk, await at_the_desk(made.raters, clients, Log()), whole)
     row("without a pause: rating saved", log.saved)
     row("without a pause: rating saved, next item in hand", log.next_in_hand, SAVE_BAR)
-    row("without a pause: the next 20 sheets fetched ahead", log.ahead)
+    row("without a pause: the next sheets fetched ahead", log.ahead)
     rate = len(log.saved) / share.seconds
     return f"without a pause: {rate:,.0f} durable ratings a second   bar ≥ {RATE_BAR}   {share}"
 
@@ -135,7 +135,7 @@ async def _at_a_pace(desk: Serving, made: Made, clients: Sequence[Client], whole
     log, share = await _rated(desk, await at_the_desk(made.raters, clients, Log()), whole, RATERS / RATE_BAR)
     row(f"at {RATE_BAR} a second: rating saved", log.saved)
     row(f"at {RATE_BAR} a second: rating saved, next item in hand", log.next_in_hand, SAVE_BAR)
-    row(f"at {RATE_BAR} a second: the next 20 sheets fetched ahead", log.ahead)
+    row(f"at {RATE_BAR} a second: the next sheets fetched ahead", log.ahead)
     rate = len(log.saved) / share.seconds
     return f"at a pace of {RATE_BAR} a second: {rate:,.0f} durable ratings a second   {share}"
 

@@ -20,8 +20,8 @@ from benchmarks.desk_study import FACET, REASONS, ROUND
 Going = Callable[[], bool]
 RATE, GIVE, AHEAD = (f"/rounds/{ROUND}/{what}" for what in ("rate", "ratings", "ahead"))
 ANSWERS = ("keep", *(f"exclude: {reason}" for reason in REASONS))
-_FEW = 10
-"""Sheets in hand below which the browser asks for more."""
+_FEW, _FULL = 15, 20
+"""Sheets in hand below which the browser asks for more, and how many it wants."""
 _ITEM, _KEY = re.compile(r'name="item" value="([^"]+)"'), re.compile(r'name="key" value="([^"]+)"')
 _CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 
@@ -119,7 +119,9 @@ class Rater:
 
     async def _fetch_ahead(self) -> None:
         last = self._sheets[-1] if self._sheets else self._item
-        answer = expect(await self._beside.get(f"{AHEAD}?after={quote(last, safe='')}"), 200)
+        answer = expect(
+            await self._beside.get(f"{AHEAD}?after={quote(last, safe='')}&most={_FULL - len(self._sheets)}"), 200
+        )
         self.log.ahead.append(answer.seconds)
         known = {self._item, *self._sheets}
         self._sheets.extend(one["item"] for one in json.loads(answer.body)["sheets"] if one["item"] not in known)

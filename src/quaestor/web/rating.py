@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import NotNow, QuaestorError
+from quaestor.base.numbers import whole_number
 from quaestor.study.desk import Asked, Desk, Sheet, filled_in
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.ratings import OtherStudy, Said
@@ -73,12 +74,13 @@ class RatingPages(Pages):
         """The sheets that come after an item, so that the next one is there before it is asked for."""
         name, who = request.path_params["name"], visitor(request).name
         after = request.query_params.get("after", "")
+        most = min(whole_number(request.query_params.get("most", "")) or _MOST_AHEAD, _MOST_AHEAD)
 
         def rendered() -> list[dict[str, str]]:
-            sheets = self._desk.ahead(name, who, after, _MOST_AHEAD)
+            sheets = self._desk.ahead(name, who, after, most)
             return [{"item": one.item, "html": self.render(request, "sheet.html", {"sheet": one})} for one in sheets]
 
-        # One at a time: whoever saves a rating goes before those who fetch twenty sheets for later.
+        # One at a time: whoever saves a rating goes before those who fetch sheets for later.
         async with self._fetching:
             return JSONResponse({"sheets": await self.work(rendered), "rater": who})
 
