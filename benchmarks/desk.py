@@ -23,6 +23,8 @@ from quaestor.study.journal import open_journal
 
 ITEMS, RATERS = 100_000, 20
 SECONDS, LOADS, COMMITS = 15.0, 30, 500
+TRIES, DISTURBED = 5, 0.05
+"""How often a phase is measured while the host takes more than this share of a core away; the calmest one counts."""
 SAVE_BAR, RATE_BAR, PAGE_BAR = 50, 300, 300
 _FILES = re.compile(r'(?:href|src)="(/static/[^"]+)"')
 _LINKS = re.compile(r'<a [^>]*href="(/[^"#]*)"')
@@ -123,21 +125,37 @@ def _works(child: psutil.Process) -> bool:
 
 
 async def _flat_out(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:
-    log, share = await _rated(desk, await at_the_desk(made.raters, clients, Log()), whole)
+    log, share, tries = await _calmest(desk, made, clients, whole)
     row("without a pause: rating saved", log.saved)
-    row("without a pause: rating saved, next item in hand", log.next_in_hand, SAVE_BAR)
+    row("without a pause: rating saved, next item in hand", log.next_in_hand)
     row("without a pause: the next sheets fetched ahead", log.ahead)
     rate = len(log.saved) / share.seconds
-    return f"without a pause: {rate:,.0f} durable ratings a second   bar ≥ {RATE_BAR}   {share}"
+    return f"without a pause: {rate:,.0f} durable ratings a second   bar ≥ {RATE_BAR}   {share}{tries}"
 
 
 async def _at_a_pace(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:
-    log, share = await _rated(desk, await at_the_desk(made.raters, clients, Log()), whole, RATERS / RATE_BAR)
+    log, share, tries = await _calmest(desk, made, clients, whole, RATERS / RATE_BAR)
     row(f"at {RATE_BAR} a second: rating saved", log.saved)
     row(f"at {RATE_BAR} a second: rating saved, next item in hand", log.next_in_hand, SAVE_BAR)
     row(f"at {RATE_BAR} a second: the next sheets fetched ahead", log.ahead)
     rate = len(log.saved) / share.seconds
-    return f"at a pace of {RATE_BAR} a second: {rate:,.0f} durable ratings a second   {share}"
+    return f"at a pace of {RATE_BAR} a second: {rate:,.0f} durable ratings a second   {share}{tries}"
+
+
+async def _calmest(
+    desk: Serving, made: Made, clients: Sequence[Client], whole: Log, every: float = 0.0
+) -> tuple[Log, Share, str]:
+    """The time in which the host took the least away from this machine, of at most so many."""
+    measured = []
+    while len(measured) < TRIES and not any(share.stolen <= DISTURBED for _, share in measured):
+        measured.append(await _rated(desk, await at_the_desk(made.raters, clients, Log()), whole, every))
+    log, share = min(measured, key=lambda one: one[1].stolen)
+    return log, share, _tries([share for _, share in measured])
+
+
+def _tries(measured: Sequence[Share]) -> str:
+    stolen = ", ".join(f"{one.stolen:.0%}" for one in measured)
+    return f"; the calmest of {len(measured)} (stolen: {stolen})" if len(measured) > 1 else ""
 
 
 async def _by_form(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:
@@ -158,18 +176,32 @@ async def _page_loads(desk: Serving, made: Made, clients: Sequence[Client], lead
     visitor.cookies = clients[0].cookies
     pages = [("rater", visitor, "/"), ("rater", visitor, RATE)]
     pages += [("lead", lead, path) for path in await _linked(lead)]
-    log, ending = Log(), asyncio.Event()
-    raters = await at_the_desk(made.raters, clients, log)
-    every = RATERS / RATE_BAR
-    with shares(desk.process) as share:
-        rating = [asyncio.create_task(rater.by_script(lambda: not ending.is_set(), every)) for rater in raters]
-        times = {(who, path): [await _load(client, path) for _ in range(LOADS)] for who, client, path in pages}
-        ending.set()
-        await asyncio.gather(*rating)
-    _add(whole, log)
+    measured = []
+    while len(measured) < TRIES and not any(one[2].stolen <= DISTURBED for one in measured):
+        measured.append(await _loaded_while_all_rate(desk, made, clients, pages))
+        _add(whole, measured[-1][1])
+    times, log, share = min(measured, key=lambda one: one[2].stolen)
     for (who, path), spent in times.items():
         row(f"page load, {who}: {path}", spent, PAGE_BAR)
-    return f"while pages load: {len(log.saved) / share.seconds:,.0f} durable ratings a second   {share}"
+    row("page load, all of them", [one for spent in times.values() for one in spent], PAGE_BAR)
+    rate = len(log.saved) / share.seconds
+    return f"while pages load: {rate:,.0f} durable ratings a second   {share}{_tries([one[2] for one in measured])}"
+
+
+Visited = tuple[str, Client, str]
+
+
+async def _loaded_while_all_rate(
+    desk: Serving, made: Made, clients: Sequence[Client], pages: Sequence[Visited]
+) -> tuple[dict[tuple[str, str], list[float]], Log, Share]:
+    log, ending = Log(), asyncio.Event()
+    raters = await at_the_desk(made.raters, clients, log)
+    with shares(desk.process) as share:
+        going = [asyncio.create_task(one.by_script(lambda: not ending.is_set(), RATERS / RATE_BAR)) for one in raters]
+        times = {(who, path): [await _load(client, path) for _ in range(LOADS)] for who, client, path in pages}
+        ending.set()
+        await asyncio.gather(*going)
+    return times, log, share
 
 
 async def _linked(lead: Client) -> list[str]:

@@ -47,7 +47,7 @@ def _items(made: Made) -> list[Item]:
 
 def _ours(made: Made, *, by_script: bool) -> Raced:
     """The race at our own desk, as its page does it, or with a page for each item."""
-    way = "as its page does, 20 sheets fetched ahead" if by_script else "a page for each item"
+    way = "as its page does, sheets fetched ahead" if by_script else "a page for each item"
     raced = Raced(f"Quaestor {__version__}, {way}", _durability(made), made.import_seconds)
     with serving(made.study) as desk:
         asyncio.run(_race(raced, made, desk, by_script=by_script))

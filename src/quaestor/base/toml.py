@@ -12,10 +12,17 @@ from quaestor.base.errors import QuaestorError
 def read_toml(path: Path, failure: type[QuaestorError]) -> dict[str, Any]:
     """The content of a file; `failure` is raised with what is wrong and where."""
     try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
+        text = path.read_text("utf-8-sig")
     except OSError as error:
         raise failure(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise failure(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise failure(f"{path} is not valid TOML: {error}") from None
+    return parsed_toml(text, str(path), failure)
+
+
+def parsed_toml(text: str, where: str, failure: type[QuaestorError]) -> dict[str, Any]:
+    """What a text of TOML says."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise failure(f"{where} is not valid TOML: {error}") from None

@@ -166,6 +166,8 @@ class State:
     published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
     latest: deque[Noted] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     """The last acts: who did what where, and nothing of what was said."""
+    others: list[Act] = field(default_factory=list)
+    """Acts of other rooms, such as those of surveys, in their order."""
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
@@ -185,6 +187,8 @@ class State:
                 self.history.record(act.kind, act.payload)
             elif act.kind in _TAKES:
                 _TAKES[act.kind](self, act)
+            else:
+                self.others.append(act)
             self.latest.append(_noted(act))
 
 

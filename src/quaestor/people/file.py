@@ -1,22 +1,11 @@
-"""The file people are kept in: for the eyes of its owner alone, durable, shared by several processes."""
+"""The file people are kept in."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sqlite3
-import stat
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
 
-from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.store.private_file import PrivateFile
 
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes."""
 _KIND = 0x51506C65
 _FIRST = """
 CREATE TABLE accounts (
@@ -47,130 +36,10 @@ CREATE TABLE filters (
 );
 """
 _UPGRADES = (_FIRST, _FILTERS)
-"""What leads from each version of the file to the next; one is only ever added at the end."""
 
 
-class PeopleFile:
-    """A SQLite file with one connection that reads, which never waits, and one that writes."""
+class PeopleFile(PrivateFile):
+    """Accounts, invitations, sessions, attempts and saved filters."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        _make_private(path)
-        self._writing = threading.Lock()
-        self._reading = threading.Lock()
-        with self._explained():
-            self._writer = _connect(path)
-            try:
-                self._prepare()
-                self._reader = _connect(path)
-            except BaseException:
-                self._writer.close()
-                raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        with self._writing, self._reading:
-            self._reader.close()
-            self._writer.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        with self._reading, self._explained():
-            yield self._reader
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that holds the write lock from its first moment, and is on the disk when it ends."""
-        with self._writing, self._explained():
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writer
-            except BaseException:
-                self._writer.execute("ROLLBACK")
-                raise
-            self._writer.execute("COMMIT")
-
-    def forget(self) -> None:
-        """Empty the log of changes, so that nothing erased stays in it."""
-        with self._writing, self._explained():
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def _prepare(self) -> None:
-        _use_write_ahead_log(self._writer)
-        self._writer.execute("BEGIN IMMEDIATE")
-        try:
-            kind, version = (
-                self._writer.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-            )
-            tables = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if kind != _KIND and tables:
-                raise InputError(f"{self.path} is a database of another program: move it away")
-            if version > len(_UPGRADES):
-                raise InputError(f"{self.path} was made by a newer Quaestor: install that one")
-            reached = version if tables else 0
-            for upgrade in _UPGRADES[reached:]:
-                for statement in upgrade.split(";\n"):
-                    self._writer.execute(statement)
-            if reached < len(_UPGRADES):
-                self._writer.execute(f"PRAGMA application_id = {_KIND}")
-                self._writer.execute(f"PRAGMA user_version = {len(_UPGRADES)}")
-        except BaseException:
-            self._writer.execute("ROLLBACK")
-            raise
-        self._writer.execute("COMMIT")
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._refusal(error) from error
-
-    def _refusal(self, error: sqlite3.Error) -> QuaestorError:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return InputError(f"{self.path} is damaged ({error}): move it away and invite everybody again")
-        if code == sqlite3.SQLITE_BUSY:
-            return StateError(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
-        return StateError(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
-
-
-def _make_private(path: Path) -> None:
-    """The file is there and its owner's alone; SQLite gives its companions the same permissions."""
-    if not path.parent.is_dir():
-        raise StateError(f"the folder {path.parent} does not exist: make it first")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: move it away")
-    # Only a file that is new is opened here: to close one that SQLite has open, anywhere in this process, would drop
-    # its locks, and another process could then remove the log under it.
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        path.chmod(0o600)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA secure_delete = ON")
-    return connection
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Once for a file; SQLite does not wait for others here, so that we must."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            return
+        super().__init__(path, _KIND, _UPGRADES, "move it away and invite everybody again")

@@ -40,8 +40,7 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         )
     from quaestor.web.app import make_app
 
-    # What was read stays as long as the desk: to look through it for garbage again and again stops everybody.
-    app = make_app(folder, allowed_hosts=place.allowed_hosts, warm=gc.freeze)
+    app = make_app(folder, allowed_hosts=place.allowed_hosts, warm=_collect_seldom)
     pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
     path = checked_prefix(place.root_path, pages)
     served: ASGIApp = Prefixed(app, path) if path else app
@@ -52,6 +51,12 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         server = _server(served, proxied=bool(path or place.allowed_hosts))
         with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
             server.run(sockets=[listener])
+
+
+def _collect_seldom() -> None:
+    """What was read stays as long as the desk: to look through it for garbage again and again stops everybody."""
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
 
 
 def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> None:

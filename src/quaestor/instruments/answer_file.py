@@ -1,0 +1,331 @@
+"""Where answers are kept: a journal of the pages that were sent, and of each response what stands now.
+
+The file knows a respondent by the hash of a code that only the respondent holds. It keeps the day on which a response
+was begun and no hour; responses are told apart by random ids, which say nothing of their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.instruments.records import Answer, Response, Standing
+from quaestor.store.private_file import PrivateFile
+
+_KIND = 0x51416E73
+_FIRST = """
+CREATE TABLE versions (
+    survey TEXT NOT NULL, version INTEGER NOT NULL, text TEXT NOT NULL, sha256 TEXT NOT NULL, day TEXT NOT NULL,
+    PRIMARY KEY (survey, version)
+);
+CREATE TABLE responses (
+    id TEXT PRIMARY KEY, code TEXT NOT NULL UNIQUE, survey TEXT NOT NULL, version INTEGER NOT NULL,
+    standing TEXT NOT NULL, language TEXT NOT NULL, seed INTEGER NOT NULL, stratum TEXT NOT NULL,
+    seconds REAL NOT NULL, sent TEXT NOT NULL, answers TEXT NOT NULL, day TEXT NOT NULL, source TEXT NOT NULL,
+    synthetic INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX responses_of_survey ON responses (survey, standing);
+CREATE TABLE saves (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, response TEXT NOT NULL REFERENCES responses (id) ON DELETE CASCADE,
+    page TEXT NOT NULL, key TEXT NOT NULL UNIQUE, answers TEXT NOT NULL, seconds REAL NOT NULL
+);
+CREATE INDEX saves_of_response ON saves (response);
+CREATE TABLE erasures (number INTEGER PRIMARY KEY, survey TEXT NOT NULL, day TEXT NOT NULL, by TEXT NOT NULL);
+"""
+_PAGE = 2_000
+
+
+@dataclass(frozen=True)
+class Version:
+    """A questionnaire as it was at some time; answers keep theirs."""
+
+    survey: str
+    number: int
+    text: str
+    sha256: str
+    day: str
+
+
+@dataclass(eq=False)
+class Sending:
+    """A page that is to be kept, and what came of it."""
+
+    code: str
+    page: str
+    answers: Mapping[str, Answer]
+    key: str
+    standing: Standing
+    seconds: float = 0.0
+    outcome: Response | BaseException | None = field(default=None)
+
+    def response(self) -> Response:
+        """The response as it stands now; raises why the page was not taken."""
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        if self.outcome is None:
+            raise RuntimeError("nobody has recorded this page yet")
+        return self.outcome
+
+
+def new_code() -> str:
+    """What a respondent holds, and nobody else: who has it can go on, and can withdraw."""
+    return secrets.token_urlsafe(18)
+
+
+class AnswerFile:
+    """All answers of a study; safe for many threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = PrivateFile(path, _KIND, (_FIRST,), "bring back a copy of it; no program can mend it")
+        self._waiting: deque[Sending] = deque()
+        self._recording = threading.Lock()
+
+    def __enter__(self) -> AnswerFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    # Versions
+
+    def add_version(self, survey: str, text: str, day: str) -> Version:
+        """Keep a questionnaire; one that is the newest already stays what it is."""
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        with self._file.writing() as writing:
+            newest = _newest(writing, survey)
+            if newest is not None and newest.sha256 == sha256:
+                return newest
+            made = Version(survey, newest.number + 1 if newest else 1, text, sha256, day)
+            writing.execute("INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (survey, made.number, text, sha256, day))
+            return made
+
+    def version(self, survey: str, number: int | None = None) -> Version | None:
+        """A version of a questionnaire, else the newest; None where it was never opened."""
+        with self._file.reading() as reading:
+            if number is None:
+                return _newest(reading, survey)
+            row = reading.execute(
+                "SELECT survey, version, text, sha256, day FROM versions WHERE survey = ? AND version = ?",
+                (survey, number),
+            ).fetchone()
+        return Version(*row) if row else None
+
+    def surveys(self) -> list[str]:
+        """Those that have been opened."""
+        with self._file.reading() as reading:
+            return [name for (name,) in reading.execute("SELECT DISTINCT survey FROM versions ORDER BY survey")]
+
+    # Responses
+
+    def begin(self, survey: str, version: int, code: str, day: str, **more: Any) -> Response:
+        """A response in which nothing is answered yet; who comes twice with a code has begun once."""
+        return self.add([(code, _begun(survey, version, day, more), ())])[0]
+
+    def add(
+        self, whole: Sequence[tuple[str, Response, Sequence[tuple[str, Mapping[str, Answer], str]]]]
+    ) -> list[Response]:
+        """Responses with the pages they consist of, each (page, answers, key), all or none; as imports bring them."""
+        made = []
+        with self._file.writing() as writing:
+            for code, response, pages in whole:
+                known = _find(writing, code)
+                if known is not None:
+                    made.append(known)
+                    continue
+                writing.execute(
+                    "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(code, response)
+                )
+                for page, answers, key in pages:
+                    _add_save(writing, response.id, Sending(code, page, answers, key, response.standing))
+                made.append(response)
+        return made
+
+    def find(self, code: str) -> Response | None:
+        """The response of whoever holds a code."""
+        with self._file.reading() as reading:
+            return _find(reading, code)
+
+    def response(self, name: str) -> Response | None:
+        """A response by its id, as the lead knows it."""
+        with self._file.reading() as reading:
+            row = reading.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
+        return _response(row) if row else None
+
+    def responses(self, survey: str) -> Iterator[Response]:
+        """All responses, in the order of their ids, which is none; page by page, so that memory stays flat."""
+        after = ""
+        while True:
+            with self._file.reading() as reading:
+                found = reading.execute(
+                    "SELECT * FROM responses WHERE survey = ? AND id > ? ORDER BY id LIMIT ?", (survey, after, _PAGE)
+                ).fetchall()
+            yield from map(_response, found)
+            if len(found) < _PAGE:
+                return
+            after = found[-1][0]
+
+    def counts(self, survey: str) -> dict[Standing, int]:
+        """How many responses stand where."""
+        with self._file.reading() as reading:
+            found = dict(
+                reading.execute("SELECT standing, count(*) FROM responses WHERE survey = ? GROUP BY 1", (survey,))
+            )
+        return {standing: found.get(standing.value, 0) for standing in Standing}
+
+    def erased(self, survey: str) -> int:
+        """How many responses were withdrawn."""
+        with self._file.reading() as reading:
+            found = reading.execute("SELECT count(*) FROM erasures WHERE survey = ?", (survey,)).fetchone()
+        return int(found[0])
+
+    def mark(self, survey: str) -> tuple[int, int, int]:
+        """Changes whenever an answer does: what was worked out from one mark holds as long as the mark is the same."""
+        with self._file.reading() as reading:
+            last = reading.execute("SELECT coalesce(max(number), 0) FROM saves").fetchone()[0]
+            held = reading.execute("SELECT count(*) FROM responses WHERE survey = ?", (survey,)).fetchone()[0]
+            erased = reading.execute("SELECT count(*) FROM erasures").fetchone()[0]
+        return int(last), int(held), int(erased)
+
+    def journal(self, response: str) -> list[tuple[int, str, dict[str, Answer]]]:
+        """Every page a response consists of as it was sent: number, page, answers; the same page may stand twice."""
+        with self._file.reading() as reading:
+            found = reading.execute(
+                "SELECT number, page, answers FROM saves WHERE response = ? ORDER BY number", (response,)
+            ).fetchall()
+        return [(number, page, json.loads(answers)) for number, page, answers in found]
+
+    # Pages
+
+    def ask_for(self, sending: Sending) -> None:
+        """Put a page in the line; whoever records next records it too."""
+        self._waiting.append(sending)
+
+    def record(self) -> None:
+        """Keep all pages that wait, in one transaction; on return each has its outcome, and the disk has it."""
+        with self._recording:
+            together = []
+            while self._waiting:
+                together.append(self._waiting.popleft())
+            if together:
+                self._record(together)
+
+    def save(self, sending: Sending) -> Response:
+        """Keep a page; the response as it stands then."""
+        self.ask_for(sending)
+        self.record()
+        return sending.response()
+
+    def _record(self, together: Sequence[Sending]) -> None:
+        outcomes: list[Response | BaseException]
+        try:
+            with self._file.writing() as writing:
+                outcomes = [_recorded(writing, sending) for sending in together]
+        except BaseException as error:  # noqa: BLE001 - raised where the page was sent
+            outcomes = [error for _ in together]
+        for sending, outcome in zip(together, outcomes, strict=True):
+            sending.outcome = outcome
+
+    # Erasure
+
+    def erase(self, code: str, day: str) -> bool:
+        """Withdraw by one's own code: the answers are gone for good, and that somebody withdrew is on record."""
+        with self._file.writing() as writing:
+            found = _find(writing, code)
+            if found is None:
+                return False
+            # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
+            writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
+            writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
+            writing.execute("INSERT INTO erasures (survey, day, by) VALUES (?, ?, 'respondent')", (found.survey, day))
+        self._file.forget()
+        return True
+
+
+def _recorded(writing: sqlite3.Connection, sending: Sending) -> Response | QuaestorError:
+    found = _find(writing, sending.code)
+    if found is None:
+        return InputError("there is no such response: it was withdrawn, or the link is not whole")
+    known = writing.execute("SELECT response, page FROM saves WHERE key = ?", (sending.key,)).fetchone()
+    if known is not None:
+        if known != (found.id, sending.page):
+            return StateError("this page has been sent with the key of another")
+        return found
+    if found.standing is not Standing.OPEN:
+        return StateError("this response is finished: it can be withdrawn, not changed")
+    _add_save(writing, found.id, sending)
+    after = replace(
+        found,
+        standing=sending.standing,
+        seconds=found.seconds + sending.seconds,
+        sent=found.sent if sending.page in found.sent else (*found.sent, sending.page),
+        answers={**found.answers, **sending.answers},
+    )
+    writing.execute(
+        "UPDATE responses SET standing = ?, seconds = ?, sent = ?, answers = ? WHERE id = ?",
+        (after.standing.value, after.seconds, _json(list(after.sent)), _json(dict(after.answers)), after.id),
+    )
+    return after
+
+
+def _add_save(writing: sqlite3.Connection, response: str, sending: Sending) -> None:
+    writing.execute(
+        "INSERT INTO saves (response, page, key, answers, seconds) VALUES (?, ?, ?, ?, ?)",
+        (response, sending.page, sending.key, _json(dict(sending.answers)), sending.seconds),
+    )
+
+
+def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:
+    settings = {"seed": secrets.randbelow(2**31), **more}
+    return Response(new_id(), survey, version, Standing.OPEN, {}, day=day, **settings)
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def _hashed(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _find(connection: sqlite3.Connection, code: str) -> Response | None:
+    row = connection.execute("SELECT * FROM responses WHERE code = ?", (_hashed(code),)).fetchone()
+    return _response(row) if row else None
+
+
+def _newest(connection: sqlite3.Connection, survey: str) -> Version | None:
+    row = connection.execute(
+        "SELECT survey, version, text, sha256, day FROM versions WHERE survey = ? ORDER BY version DESC LIMIT 1",
+        (survey,),
+    ).fetchone()
+    return Version(*row) if row else None
+
+
+def _row(code: str, one: Response) -> tuple[Any, ...]:
+    return (
+        one.id, _hashed(code), one.survey, one.version, one.standing.value, one.language, one.seed, one.stratum,
+        one.seconds, _json(list(one.sent)), _json(dict(one.answers)), one.day, one.source, int(one.synthetic),
+    )  # fmt: skip
+
+
+def _response(row: Sequence[Any]) -> Response:
+    name, _, survey, version, standing, language, seed, stratum, seconds, sent, answers, day, source, synthetic = row
+    return Response(
+        name, survey, version, Standing(standing), json.loads(answers), language, seed, stratum, seconds,
+        tuple(json.loads(sent)), day, source, bool(synthetic),
+    )  # fmt: skip
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

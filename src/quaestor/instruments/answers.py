@@ -1,0 +1,193 @@
+"""Answers as a page sends them: read, checked and put into one form, and why there is none where there is none.
+
+An answer is JSON. `choices`: codes of options, in the order of the questionnaire; `texts`: words of one's own by option
+or row; `rows`: the step by row of a matrix; `number`: as it was typed; `text`; `ranks`: codes, the first first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.records import CHOSEN, Answer, Kind, Question
+
+LONGEST = 20_000
+"""Characters of one text; more is refused, not cut."""
+_LONGEST_NUMBER = 40
+Sent = Mapping[str, Sequence[str]]
+"""The fields of a form."""
+
+
+def sent_answer(question: Question, form: Sent) -> Answer:
+    """What a form says to one question; empty where it says nothing.
+
+    Fields: `q.ID` with codes, a number or words; `q.ID.CODE.text` with the words of an option or row;
+    `q.ID.ROW` with the step of a row; `q.ID.CODE.rank` with the place of an option.
+    """
+    name = f"q.{question.id}"
+    values = [value for value in form.get(name, ()) if value.strip()]
+    if question.kind in CHOSEN:
+        texts = {one.code: _one(form, f"{name}.{one.code}.text") for one in question.options if one.text}
+        # Words beside an "other" that was not ticked are an answer all the same.
+        chosen = [*values, *(code for code, words in texts.items() if words)]
+        return checked_answer(question, {"choices": chosen, "texts": texts} if chosen else {})
+    if question.kind is Kind.MATRIX:
+        rows = {row.code: _one(form, f"{name}.{row.code}") for row in question.rows}
+        texts = {row.code: _one(form, f"{name}.{row.code}.text") for row in question.rows if row.text}
+        return checked_answer(question, {"rows": rows, "texts": texts})
+    if question.kind is Kind.RANKING:
+        return checked_answer(question, {"ranks": _ranked(question, form)})
+    key = "number" if question.kind is Kind.NUMBER else "text"
+    return checked_answer(question, {key: values[0]} if values else {})
+
+
+def checked_answer(question: Question, said: Mapping[str, Any]) -> Answer:
+    """An answer in its one form; what the question does not offer is refused in a sentence for whoever answers."""
+    if question.kind in CHOSEN:
+        return _chosen(question, list(said.get("choices", ())), said.get("texts", {}))
+    if question.kind is Kind.MATRIX:
+        return _matrix(question, said.get("rows", {}), said.get("texts", {}))
+    if question.kind is Kind.RANKING:
+        return _ranking(question, list(said.get("ranks", ())))
+    if question.kind is Kind.NUMBER:
+        text = str(said.get("number", "")).strip()
+        return {"number": _number(question, text)} if text else {}
+    text = _text(str(said.get("text", "")))
+    return {"text": text} if text.strip() else {}
+
+
+def unanswered(question: Question, answer: Answer) -> str:
+    """Why an answer will not do where one is required; empty where it will."""
+    if not question.required:
+        return ""
+    if question.kind is Kind.MATRIX:
+        said = answer.get("rows", {})
+        left = [row.label for row in question.rows if not row.text and row.code not in said]
+        return f"Please choose a step for: {'; '.join(left)}." if left else ""
+    if question.kind is Kind.RANKING and len(answer.get("ranks", ())) < len(question.options):
+        return "Please give every option a place."
+    if not answer:
+        return "Please answer this question."
+    return ""
+
+
+def is_attentive(question: Question, answer: Answer) -> bool:
+    """Whether an attention check was passed; what was not answered tells nothing."""
+    if not question.attention or not answer:
+        return True
+    said = set(answer.get("choices", ())) | set(answer.get("rows", {}).values())
+    return said == {question.attention}
+
+
+def in_words(question: Question, answer: Answer) -> str:
+    """An answer as one line, for a person or to be piped into a later text."""
+    if question.kind in CHOSEN:
+        return "; ".join(_named(question, code, answer) for code in answer.get("choices", ()))
+    if question.kind is Kind.MATRIX:
+        labels = {one.code: one.label for one in question.options}
+        rows = {row.code: row.label for row in question.rows}
+        said = answer.get("rows", {})
+        parts = [f"{answer.get('texts', {}).get(row) or rows[row]}: {labels[step]}" for row, step in said.items()]
+        return "; ".join(parts)
+    if question.kind is Kind.RANKING:
+        labels = {one.code: one.label for one in question.options}
+        return "; ".join(f"{place}. {labels[code]}" for place, code in enumerate(answer.get("ranks", ()), start=1))
+    return str(answer.get("number") or answer.get("text") or "")
+
+
+def _named(question: Question, code: str, answer: Answer) -> str:
+    option = question.option(code)
+    label = option.label if option else code
+    words = answer.get("texts", {}).get(code, "")
+    return f"{label}: {words}" if words else label
+
+
+def _chosen(question: Question, said: list[str], texts: Mapping[str, str]) -> Answer:
+    known = {one.code: one for one in question.options}
+    for code in said:
+        if code not in known:
+            raise InputError(f"{code[:60]!r} is no option of {question.id!r}")
+    chosen = [one for one in question.options if one.code in said]
+    if question.kind is not Kind.MULTIPLE and len(chosen) > 1:
+        # Words beside "other" and a choice besides: the choice that was ticked and needs no words gives way.
+        raise InputError(f"only one answer can be given to {question.id!r}")
+    if len(chosen) > 1 and any(one.alone for one in chosen):
+        alone = next(one.label for one in chosen if one.alone)
+        raise InputError(f"{alone!r} goes with no other answer: choose it alone, or the others")
+    if not chosen:
+        return {}
+    words = {one.code: _text(texts.get(one.code, "")) for one in chosen if one.text}
+    answer: dict[str, Any] = {"choices": [one.code for one in chosen]}
+    if any(words.values()):
+        answer["texts"] = {code: text for code, text in words.items() if text}
+    return answer
+
+
+def _matrix(question: Question, rows: Mapping[str, str], texts: Mapping[str, str]) -> Answer:
+    steps = {one.code for one in question.options}
+    known = {row.code: row for row in question.rows}
+    for row, step in rows.items():
+        if row not in known or (step and step not in steps):
+            raise InputError(f"{row[:60]!r} and {step[:60]!r} are no row and step of {question.id!r}")
+    said = {row.code: rows[row.code] for row in question.rows if rows.get(row.code)}
+    words = {row.code: _text(texts.get(row.code, "")) for row in question.rows if row.text}
+    answer: dict[str, Any] = {"rows": said} if said else {}
+    if any(words.values()):
+        answer["texts"] = {code: text for code, text in words.items() if text}
+    return answer
+
+
+def _ranked(question: Question, form: Sent) -> list[str]:
+    """Codes by the places they were given; two at the same place are no ranking."""
+    places: dict[int, str] = {}
+    for one in question.options:
+        text = _one(form, f"q.{question.id}.{one.code}.rank")
+        if not text:
+            continue
+        if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:6]) <= len(question.options):
+            raise InputError(f"a place is a number from 1 to {len(question.options)}, not {text[:20]!r}")
+        if int(text) in places:
+            raise InputError(f"two options have place {int(text)}: give each its own")
+        places[int(text)] = one.code
+    return [places[place] for place in sorted(places)]
+
+
+def _ranking(question: Question, ranks: list[str]) -> Answer:
+    known = {one.code for one in question.options}
+    if len(set(ranks)) < len(ranks) or not set(ranks) <= known:
+        raise InputError(f"what was ranked in {question.id!r} is not what it offers, each once")
+    return {"ranks": ranks} if ranks else {}
+
+
+def _number(question: Question, text: str) -> str:
+    """A number as it was typed, without what a person puts around it."""
+    plain = text.replace("\u2212", "-").replace(" ", "").replace("\u00a0", "")
+    if plain.count(",") == 1 and "." not in plain and len(plain.partition(",")[2]) != 3:
+        plain = plain.replace(",", ".")
+    plain = plain.replace(",", "")
+    try:
+        value = float(plain) if len(plain) <= _LONGEST_NUMBER and plain.isascii() and "_" not in plain else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{text[:40]!r} is no number: write digits, such as 12")
+    if question.whole and value != int(value):
+        raise InputError(f"{text[:40]!r} is no whole number")
+    if question.low is not None and value < question.low:
+        raise InputError(f"{text[:40]!r} is less than {question.low:g}")
+    if question.high is not None and value > question.high:
+        raise InputError(f"{text[:40]!r} is more than {question.high:g}")
+    return plain
+
+
+def _text(words: str) -> str:
+    if len(words) > LONGEST:
+        raise InputError(f"this is {len(words):,} characters long: shorten it to {LONGEST:,}")
+    whole = words.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return whole.encode("utf-8", "replace").decode().strip()
+
+
+def _one(form: Sent, name: str) -> str:
+    return (form.get(name) or ("",))[0].strip()

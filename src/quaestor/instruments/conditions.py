@@ -1,0 +1,162 @@
+"""Conditions on earlier answers, as people write them: `onnx = yes and not (problems includes none)`.
+
+Words: `QUESTION = OPTION`, `QUESTION != OPTION`, `QUESTION includes OPTION`, `QUESTION >= 3` (and `>`, `<`, `<=`),
+`QUESTION.ROW = STEP` in a matrix, `QUESTION answered`; joined by `and`, `or`, `not` and parentheses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import InputError
+
+_TOKEN = re.compile(r"""\s*(?:(?P<mark>!=|>=|<=|=|>|<|\(|\))|"(?P<quoted>[^"]*)"|(?P<word>[^\s()=<>!"]+))""")
+_COMPARE = ("=", "!=", ">", ">=", "<", "<=", "includes")
+_DEEPEST = 50
+Said = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A tree of tests; `words` is how its author wrote it."""
+
+    words: str
+    kind: str
+    """`test`, `and`, `or` or `not`."""
+    parts: tuple[Condition, ...] = ()
+    question: str = ""
+    row: str = ""
+    compare: str = ""
+    value: str = ""
+
+    def tests(self) -> Iterator[Condition]:
+        """The tests in it, in the order in which they were written."""
+        if self.kind == "test":
+            yield self
+        for part in self.parts:
+            yield from part.tests()
+
+    def holds(self, answers: Said) -> bool:
+        """Whether it holds for what was answered; of what was not answered, nothing holds but `not`."""
+        if self.kind == "and":
+            return all(part.holds(answers) for part in self.parts)
+        if self.kind == "or":
+            return any(part.holds(answers) for part in self.parts)
+        if self.kind == "not":
+            return not self.parts[0].holds(answers)
+        return self._tested(answers.get(self.question))
+
+    def _tested(self, said: Mapping[str, Any] | None) -> bool:
+        if not said:
+            return False
+        if self.compare == "answered":
+            return True
+        if self.compare in (">", ">=", "<", "<="):
+            return _compared(said.get("number"), self.compare, self.value)
+        rows = said.get("rows", {})
+        chosen = [rows[self.row]] if self.row in rows else list(said.get("choices", ()))
+        if "number" in said:
+            return _compared(said["number"], self.compare, self.value)
+        if self.compare == "!=":
+            return self.value not in chosen and bool(chosen)
+        if self.compare == "includes":
+            return self.value in chosen
+        return chosen == [self.value]
+
+
+def read_condition(words: str) -> Condition:
+    """The condition that somebody wrote; what cannot be read is one sentence."""
+    tokens = _tokens(words)
+    found, rest = _either(words, tokens, 0)
+    if rest != len(tokens):
+        raise InputError(f"the condition {words!r} goes on after it ends, at {tokens[rest]!r}: join tests by and, or")
+    return found
+
+
+def _tokens(words: str) -> list[str]:
+    found, place = [], 0
+    while words[place:].strip():
+        match = _TOKEN.match(words, place)
+        if match is None:
+            raise InputError(f"the condition {words!r} cannot be read from {words[place:].strip()!r} on")
+        found.append(next(part for part in match.groups() if part is not None))
+        place = match.end()
+    if not found:
+        raise InputError("a condition is empty: write a test such as `onnx = yes`, or leave it out")
+    return found
+
+
+def _either(words: str, tokens: list[str], place: int, depth: int = 0) -> tuple[Condition, int]:
+    if depth > _DEEPEST:
+        raise InputError(f"the condition {words[:60]!r}… is nested too deep")
+    parts, place = _both(words, tokens, place, depth)
+    found = [parts]
+    while place < len(tokens) and tokens[place] == "or":
+        following, place = _both(words, tokens, place + 1, depth)
+        found.append(following)
+    return _joined(words, "or", found), place
+
+
+def _both(words: str, tokens: list[str], place: int, depth: int) -> tuple[Condition, int]:
+    first, place = _one(words, tokens, place, depth)
+    found = [first]
+    while place < len(tokens) and tokens[place] == "and":
+        following, place = _one(words, tokens, place + 1, depth)
+        found.append(following)
+    return _joined(words, "and", found), place
+
+
+def _joined(words: str, by: str, found: list[Condition]) -> Condition:
+    return found[0] if len(found) == 1 else Condition(words, by, tuple(found))
+
+
+def _one(words: str, tokens: list[str], place: int, depth: int) -> tuple[Condition, int]:
+    if place >= len(tokens):
+        raise InputError(f"the condition {words!r} ends where a test should stand")
+    if tokens[place] == "not":
+        if depth > _DEEPEST:
+            raise InputError(f"the condition {words[:60]!r}… is nested too deep")
+        inner, place = _one(words, tokens, place + 1, depth + 1)
+        return Condition(words, "not", (inner,)), place
+    if tokens[place] == "(":
+        inner, place = _either(words, tokens, place + 1, depth + 1)
+        if place >= len(tokens) or tokens[place] != ")":
+            raise InputError(f"a parenthesis of the condition {words!r} is not closed")
+        return inner, place + 1
+    return _test(words, tokens, place)
+
+
+def _test(words: str, tokens: list[str], place: int) -> tuple[Condition, int]:
+    question, _, row = tokens[place].partition(".")
+    compare = tokens[place + 1] if place + 1 < len(tokens) else ""
+    if compare == "answered":
+        return Condition(words, "test", question=question, row=row, compare=compare), place + 2
+    if compare not in _COMPARE or place + 2 >= len(tokens):
+        raise InputError(
+            f"the condition {words!r} cannot be read at {tokens[place]!r}: write a test such as `onnx = yes`"
+        )
+    value = tokens[place + 2]
+    if compare in (">", ">=", "<", "<=") and not _is_number(value):
+        raise InputError(f"the condition {words!r} compares with {value!r}: a number is needed")
+    return Condition(words, "test", question=question, row=row, compare=compare, value=value), place + 3
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _compared(said: Any, compare: str, value: str) -> bool:
+    if said is None or not _is_number(str(said)) or not _is_number(value):
+        return False
+    left, right = float(said), float(value)
+    return {
+        "=": left == right, "!=": left != right, ">": left > right, ">=": left >= right, "<": left < right,
+        "<=": left <= right,
+    }.get(compare, False)  # fmt: skip

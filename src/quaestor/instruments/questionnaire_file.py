@@ -1,0 +1,220 @@
+"""Questionnaires out of TOML files; a mistake is one sentence that names file, page, question and remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.base.toml import parsed_toml, read_toml
+from quaestor.instruments.conditions import Condition, read_condition
+from quaestor.instruments.records import (
+    AGREE,
+    DECLINE,
+    NO,
+    YES,
+    Kind,
+    Option,
+    Page,
+    Pay,
+    Question,
+    Questionnaire,
+    Quota,
+    Row,
+)
+from quaestor.instruments.settings import (
+    OptionSettings,
+    PageSettings,
+    QuestionnaireSettings,
+    QuestionSettings,
+    RowSettings,
+    Words,
+)
+
+_LONGEST_CODE = 40
+_UNION = re.compile(r"^(str|dict\[str,str\]|OptionSettings|RowSettings)$")
+_YES_NO = (Option(YES, "Yes"), Option(NO, "No"))
+_CONSENT = (Option(AGREE, "I agree"), Option(DECLINE, "I do not agree", ends=True))
+
+
+def read_questionnaire(path: Path, language: str = "") -> Questionnaire:
+    """The questionnaire of a file, in one of its languages, else in its first."""
+    return _made(read_toml(path, InputError), path.stem, str(path), language)
+
+
+def questionnaire_from(text: str, name: str, language: str = "") -> Questionnaire:
+    """The questionnaire that a text is, as it was kept when it was opened."""
+    return _made(parsed_toml(text, name, InputError), name, name, language)
+
+
+def _made(raw: Mapping[str, Any], name: str, where: str, language: str) -> Questionnaire:
+    try:
+        settings = QuestionnaireSettings.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"{where}: {_explain(error, raw)}") from None
+    chosen = language or settings.survey.languages[0]
+    if chosen not in settings.survey.languages:
+        options = listed(nearest_first(chosen, settings.survey.languages))
+        raise InputError(f"{where}: there is no language {chosen!r}, allowed: {options}")
+    try:
+        return _Reader(settings, chosen).questionnaire(name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+class _Reader:
+    """Makes records of settings, with all words in one language."""
+
+    def __init__(self, settings: QuestionnaireSettings, language: str) -> None:
+        self._settings = settings
+        self._language = language
+
+    def questionnaire(self, name: str) -> Questionnaire:
+        survey, pay = self._settings.survey, self._settings.pay
+        return Questionnaire(
+            id=name,
+            title=self._words(survey.title),
+            pages=tuple(self._page(page) for page in self._settings.pages),
+            language=self._language,
+            languages=tuple(survey.languages),
+            about=self._words(survey.about),
+            minutes=survey.minutes,
+            research={one: self._words(words) for one, words in self._settings.research.items()},
+            thanks=self._words(survey.thanks),
+            screened=self._words(survey.screened),
+            closed=self._words(survey.closed),
+            contact=survey.contact,
+            pay=None if pay is None else Pay(pay.amount, pay.currency, self._words(pay.words), pay.budget),
+            strata=tuple(survey.strata),
+            anonymous=survey.anonymous,
+            by_invitation=survey.by_invitation,
+            least_seconds=survey.least_seconds,
+            most=survey.most,
+            quotas=tuple(Quota(read_condition(one.of), one.most) for one in survey.quotas),
+            closes=survey.closes,
+        )
+
+    def _page(self, page: PageSettings) -> Page:
+        return Page(
+            page.page,
+            self._words(page.title),
+            self._words(page.text),
+            tuple(self._question(one) for one in page.questions),
+            _condition(page.show_if),
+        )
+
+    def _question(self, one: QuestionSettings) -> Question:
+        kind = Kind(one.kind)
+        options = tuple(self._option(option) for option in one.options)
+        if not options:
+            options = {Kind.YES_NO: _YES_NO, Kind.CONSENT: _CONSENT}.get(kind, ())
+        try:
+            return Question(
+                id=one.id,
+                kind=kind,
+                text=self._words(one.text),
+                hint=self._words(one.hint),
+                required=one.required or kind is Kind.CONSENT,
+                options=options,
+                rows=tuple(self._row(row) for row in one.rows),
+                centre=one.centre,
+                shuffle=one.shuffle,
+                show_if=_condition(one.show_if),
+                answers=tuple(one.answers),
+                attention=one.attention,
+                low=one.low,
+                high=one.high,
+                whole=one.whole,
+                unit=self._words(one.unit),
+            )
+        except InputError as error:
+            raise InputError(f"the question {one.id!r}: {error}") from None
+
+    def _option(self, given: Words | OptionSettings) -> Option:
+        if not isinstance(given, OptionSettings):
+            given = OptionSettings(label=given)
+        code = given.code or code_of(self._first(given.label))
+        label, description = self._words(given.label), self._words(given.description)
+        return Option(code, label, description, given.text, given.alone, given.ends)
+
+    def _row(self, given: Words | RowSettings) -> Row:
+        if not isinstance(given, RowSettings):
+            given = RowSettings(label=given)
+        return Row(given.code or code_of(self._first(given.label)), self._words(given.label), given.text)
+
+    def _words(self, words: Words) -> str:
+        """In the language asked for; what was not translated stands in the first."""
+        if isinstance(words, str):
+            return words
+        return words.get(self._language) or self._first(words)
+
+    def _first(self, words: Words) -> str:
+        """In the first language, from which codes are made: they are the same in all."""
+        if isinstance(words, str):
+            return words
+        return words.get(self._settings.survey.languages[0]) or next(iter(words.values()), "")
+
+
+def untranslated(text: str, name: str) -> list[str]:
+    """The places of a text at which a language is missing."""
+    raw = parsed_toml(text, name, InputError)
+    languages = raw.get("survey", {}).get("languages", ["en"])
+    return [] if len(languages) < 2 else sorted(_missing(raw, languages, ""))
+
+
+def _missing(value: Any, languages: Sequence[str], where: str) -> Iterable[str]:
+    if isinstance(value, dict):
+        texts = [one for one in value.values() if isinstance(one, str)]
+        if value and len(texts) == len(value) and set(value) & set(languages):
+            yield from (f"{where} in {one}" for one in languages if not value.get(one))
+            return
+        named = value.get("id") or value.get("page") or value.get("code")
+        for key, inner in value.items():
+            yield from _missing(inner, languages, f"{named or where} {key}".strip())
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _missing(inner, languages, where)
+
+
+def code_of(label: str) -> str:
+    """A code for a label: its first words in plain letters, as far as there are any."""
+    plain = re.sub(r"[^a-z0-9]+", "-", label.partition("(")[0].lower() or label.lower()).strip("-")
+    return plain[:_LONGEST_CODE].rstrip("-") or "option"
+
+
+def _condition(words: str) -> Condition | None:
+    return read_condition(words) if words else None
+
+
+def _explain(error: ValidationError, raw: Mapping[str, Any]) -> str:
+    """The deepest mistake: where a text or a table may stand, it is most likely the table that was meant."""
+    problem = max(error.errors(), key=lambda one: len(one["loc"]))
+    place = [part for part in problem["loc"] if isinstance(part, int) or not _UNION.match(part)]
+    where, inner = "", raw
+    for number, part in enumerate(place):
+        inner = _inside(inner, part)
+        name = inner.get("id") or inner.get("page") or inner.get("code") if isinstance(inner, dict) else None
+        if isinstance(part, int):
+            kind = {"pages": "page", "questions": "question", "options": "option", "rows": "row"}.get(
+                str(place[number - 1]), "entry"
+            )
+            where = f"{kind} {name or part + 1}"
+        elif not isinstance(inner, list) or number == len(place) - 1:
+            where = f"{where}, {part}" if where else str(part)
+    if problem["type"] == "extra_forbidden":
+        return f"{where} is not a known key: see docs/reference/questionnaire.md"
+    if problem["type"] == "missing":
+        return f"{where} is missing: add it"
+    return f"{where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
+
+
+def _inside(value: Any, part: int | str) -> Any:
+    try:
+        return value[part]
+    except (KeyError, IndexError, TypeError):
+        return None

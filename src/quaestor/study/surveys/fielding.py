@@ -1,0 +1,185 @@
+"""Surveys in the field: which are open, in which version, and what the lead decided about responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.answer_file import AnswerFile, Version
+from quaestor.instruments.checking import problems_of
+from quaestor.instruments.questionnaire_file import questionnaire_from, read_questionnaire
+from quaestor.instruments.records import Questionnaire, Standing
+from quaestor.store.records import Act, NewAct
+from quaestor.study.coding import Coding, Where, open_coding, require_lead, study_of
+from quaestor.study.folder import Study
+
+ANSWERS_FILE = "answers.db"
+DRAFT, OPEN, CLOSED = "draft", "open", "closed"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the lead decided about a response that was flagged, and why."""
+
+    response: str
+    keep: bool
+    why: str
+    actor: str
+    time: str
+
+
+@dataclass(frozen=True)
+class Fielding:
+    """Where a survey stands."""
+
+    survey: str
+    status: str = DRAFT
+    version: int | None = None
+    """The one that respondents who begin now get."""
+    opened: str = ""
+    closed: str = ""
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    """By response; the last one counts."""
+
+
+class Surveys:
+    """The surveys of a study with their answers at hand; safe for many threads."""
+
+    def __init__(self, coding: Coding, answers: AnswerFile) -> None:
+        self.coding = coding
+        self.answers = answers
+
+    @property
+    def study(self) -> Study:
+        return self.coding.study
+
+    def fielding(self, name: str) -> Fielding:
+        """Where a survey stands; one with a file that was never opened is a draft."""
+        with self.coding.looking() as state:
+            found = fieldings(state.others).get(name)
+        if found is None:
+            survey_file(self.study, name)
+            return Fielding(name)
+        return found
+
+    def today(self) -> str:
+        return self.coding.journal.clock().date().isoformat()
+
+    def names(self) -> list[str]:
+        """Every survey: those with a file, and those that were opened once."""
+        return sorted({*survey_files(self.study), *self.answers.surveys()})
+
+    def questionnaire(self, name: str, version: int | None = None, language: str = "") -> Questionnaire:
+        """A questionnaire as it was opened, in the newest version or another; a draft as its file says now."""
+        found = self.answers.version(name, version)
+        if found is None and version is None:
+            return read_questionnaire(survey_file(self.study, name), language)
+        if found is None:
+            raise InputError(f"there is no version {version} of the survey {name!r}")
+        return _parsed(found.text, name, language)
+
+    def is_open(self, name: str) -> bool:
+        """Whether somebody can begin now: open, before its last day, and with fewer responses than are wanted."""
+        if self.fielding(name).status != OPEN:
+            return False
+        asked = self.questionnaire(name)
+        if asked.closes and self.today() > asked.closes:
+            return False
+        return asked.most is None or self.answers.counts(name)[Standing.FINISHED] < asked.most
+
+
+def survey_files(study: Study) -> dict[str, Path]:
+    """Questionnaires of the study folder by their names."""
+    return {path.stem: path for path in sorted((study.root / "instruments").glob("*.toml"))}
+
+
+def survey_file(study: Study, name: str) -> Path:
+    found = survey_files(study)
+    if name not in found:
+        options = listed(nearest_first(name, found)) or "none: write instruments/NAME.toml"
+        raise InputError(f"there is no questionnaire {name!r} in {study.root / 'instruments'}, there are: {options}")
+    return found[name]
+
+
+@contextmanager
+def open_surveys(where: Where) -> Iterator[Surveys]:
+    """The surveys of a study, for one command."""
+    with open_coding(where) as coding, AnswerFile(answers_path(study_of(where))) as answers:
+        yield Surveys(coding, answers)
+
+
+def answers_path(study: Study) -> Path:
+    return study.root / ANSWERS_FILE
+
+
+def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Version:
+    """Open a survey, or go on with the questionnaire as its file says now: who has begun keeps the version they had."""
+    lead = require_lead(surveys.coding, actor, "open a survey")
+    path = survey_file(surveys.study, name)
+    asked = read_questionnaire(path)
+    grave = [problem for problem in problems_of(asked) if problem.grave]
+    if grave:
+        more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
+        raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
+    if asked.closes and date.fromisoformat(asked.closes) < date.fromisoformat(surveys.today()):
+        raise StateError(
+            f"{path.name}: the last day is {asked.closes}, which is over: give a later one as survey.closes"
+        )
+    version = surveys.answers.add_version(name, path.read_text("utf-8-sig"), surveys.today())
+    now = surveys.fielding(name)
+    if now.status == OPEN and now.version == version.number:
+        raise StateError(f"the survey {name!r} is open with this very questionnaire: nothing has changed")
+    payload = {"survey": name, "version": version.number, "sha256": version.sha256}
+    surveys.coding.act(lambda state: NewAct("survey.open", lead, payload))
+    return version
+
+
+def close_survey(surveys: Surveys, name: str, actor: str | None = None) -> None:
+    """Nobody can begin or go on any more; what was answered stays."""
+    lead = require_lead(surveys.coding, actor, "close a survey")
+    if surveys.fielding(name).status != OPEN:
+        raise StateError(f"the survey {name!r} is not open")
+    surveys.coding.act(lambda state: NewAct("survey.close", lead, {"survey": name}))
+
+
+def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, actor: str | None = None) -> None:
+    """Keep a response or leave it out of the results; what was answered stays as it is."""
+    lead = require_lead(surveys.coding, actor, "decide about responses")
+    found = surveys.answers.response(response)
+    if found is None or found.survey != name:
+        raise InputError(f"there is no response {response!r} to {name!r}")
+    if not why.strip():
+        raise InputError("say why: a response is kept or left out for a reason that others can read")
+    payload = {"survey": name, "response": response, "keep": keep, "why": why.strip()}
+    surveys.coding.act(lambda state: NewAct("survey.decide", lead, payload))
+
+
+def fieldings(acts: Iterable[Act]) -> dict[str, Fielding]:
+    """Where each survey stands after these acts."""
+    found: dict[str, Fielding] = {}
+    for act in acts:
+        if not act.kind.startswith("survey."):
+            continue
+        said: dict[str, Any] = act.payload
+        now = found.get(said["survey"], Fielding(said["survey"]))
+        if act.kind == "survey.open":
+            now = replace(now, status=OPEN, version=said["version"], opened=act.time, closed="")
+        elif act.kind == "survey.close":
+            now = replace(now, status=CLOSED, closed=act.time)
+        elif act.kind == "survey.decide":
+            made = Decision(said["response"], said["keep"], said["why"], act.actor, act.time)
+            now = replace(now, decisions={**now.decisions, made.response: made})
+        found[said["survey"]] = now
+    return found
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str, name: str, language: str) -> Questionnaire:
+    return questionnaire_from(text, name, language)
