@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.state import State
-from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Coding, open_coding, rebuilt
-from quaestor.study.ratings import rate
+from quaestor.store.records import NewAct
+from quaestor.study.coding import Coding, Wanted, open_coding, rebuilt
+from quaestor.study.journal import back_up_study, restore_study
+from quaestor.study.ratings import OtherStudy, Said, rate, rating_wanted
 from quaestor.study.round_acts import open_by_name
 from small_study import small_study
 
@@ -25,33 +27,30 @@ def coding(tmp_path: Path) -> Iterator[Coding]:
         yield opened
 
 
-def at_once(coding: Coding, works: list[Callable[[], object]]) -> list[Future[object]]:
-    """Everybody asks while somebody looks, so that all wait and are recorded together."""
-    with ThreadPoolExecutor(len(works)) as pool, coding.looking():
-        futures = [pool.submit(work) for work in works]
-        while len(coding._waiting) < len(works):
-            pass
-    return futures
+def together(coding: Coding, all_wanted: list[Wanted]) -> list[Wanted]:
+    """All wait in the line, and one who records records them all."""
+    for wanted in all_wanted:
+        coding.ask_for(wanted)
+    coding.record()
+    return all_wanted
+
+
+def rating(coding: Coding, rater: str, item: str, answer: str = "keep", key: str = "") -> Wanted:
+    return rating_wanted(coding, "pilot", rater, Said(item, {"relevance": answer}, key=key))
 
 
 def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: Coding) -> None:
     items = coding.state.rounds["pilot"].plan.items
-    works: list[Callable[[], object]] = [
-        *(lambda item=item: rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}) for item in items),
-        lambda: rate(coding, "pilot", "rater-1", items[0], {"relevance": "nonsense"}),
-        lambda: rate(coding, "pilot", "nobody", items[0], {"relevance": "keep"}),
-        lambda: rate(coding, "pilot", "rater-2", items[0], {"relevance": "keep"}, key="the same"),
-        lambda: rate(coding, "pilot", "rater-2", items[0], {"relevance": "keep"}, key="the same"),
-    ]
-    futures = at_once(coding, works)
-    refused = [future.exception() for future in futures[len(items) : len(items) + 2]]
-    assert all(isinstance(error, QuaestorError) for error in refused)
-    numbers = [future.result() for future in (*futures[: len(items)], *futures[-2:])]
+    good = [rating(coding, "rater-1", item) for item in items]
+    bad = [rating(coding, "rater-1", items[0], "nonsense"), rating(coding, "nobody", items[0])]
+    same = [rating(coding, "rater-2", items[0], key="the same") for _ in range(2)]
+    together(coding, [*good, *bad, *same])
+    assert all(isinstance(one.outcome, QuaestorError) for one in bad)
+    numbers = [one.acts()[0].number for one in (*good, *same)]
     assert numbers[-1] == numbers[-2], "the same key is the same act"
     assert len(set(numbers)) == len(items) + 1
     acts = {act.number: act for act in coding.journal.acts()}
     for item, number in zip(items, numbers, strict=False):
-        assert isinstance(number, int)
         assert (acts[number].actor, acts[number].payload["item"]) == ("rater-1", item)
     assert coding.state == rebuilt(coding.journal)
 
@@ -65,23 +64,52 @@ def test_each_is_checked_against_what_those_before_it_did(coding: Coding) -> Non
         item = state.rounds["pilot"].plan.items[0]
         return NewAct("rating", "rater-1", {"round": "pilot", "item": item, "answers": {}})
 
-    futures = at_once(coding, [lambda: coding.act(first_only) for _ in range(6)])
-    assert sorted(future.exception() is None for future in futures) == [False] * 5 + [True]
+    done = together(coding, [Wanted(first_only) for _ in range(6)])
+    assert sorted(isinstance(one.outcome, QuaestorError) for one in done) == [False] + [True] * 5
 
 
 def test_one_that_breaks_what_is_recorded_breaks_alone(coding: Coding) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     before = coding.journal.head()
-
-    def broken() -> list[Act]:
-        return coding.act(lambda state: NewAct("rating", "rater-1", {"round": "no such round", "item": item}))
-
-    good = lambda: rate(coding, "pilot", "rater-2", item, {"relevance": "keep"})  # noqa: E731
-    futures = at_once(coding, [good, broken, good])
-    assert isinstance(futures[1].exception(), KeyError)
-    assert [futures[place].exception() for place in (0, 2)] == [None, None]
+    broken = Wanted(lambda state: NewAct("rating", "rater-1", {"round": "no such round", "item": item}))
+    good = [rating(coding, "rater-2", item) for _ in range(2)]
+    together(coding, [good[0], broken, good[1]])
+    with pytest.raises(KeyError):
+        broken.acts()
+    assert [len(one.acts()) for one in good] == [1, 1]
     assert coding.journal.head() == before + 2
     assert coding.state == rebuilt(coding.journal)
+
+
+def test_many_who_act_at_once_are_all_on_record(coding: Coding) -> None:
+    items = coding.state.rounds["pilot"].plan.items
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(
+            pool.map(lambda item: rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}), [*items] * 5)
+        )
+    assert len(set(numbers)) == len(items) * 5
+    assert {act.number for act in coding.journal.acts() if act.kind == "rating"} == set(numbers)
+    assert coding.state == rebuilt(coding.journal)
+
+
+def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: Coding, tmp_path: Path) -> None:
+    item = coding.state.rounds["pilot"].plan.items[0]
+    kept = back_up_study(coding.study, tmp_path / "kept.backup")
+    rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
+    assert coding.state.rounds["pilot"].ratings
+    restore_study(coding.study, kept.file, replace=True)
+    assert not coding.state.rounds["pilot"].ratings
+
+
+def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: Coding) -> None:
+    one = coding.state.rounds["pilot"]
+    said = Said(one.plan.items[0], {"relevance": "keep"}, opened="2001-01-01T00:00:00")
+    [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", said)])
+    with pytest.raises(OtherStudy):
+        wanted.acts()
+    right = replace(said, opened=one.opened)
+    [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", right)])
+    assert wanted.acts()
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,9 @@ def test_the_sheets_ahead_are_those_left_in_the_rater_s_own_order(rater: TestCli
     ahead = rater.get("/rounds/pilot/ahead", params={"after": mine[0]}).json()["sheets"]
     assert [one["item"] for one in ahead] == mine[1:]
     assert all(one["item"] in one["html"] for one in ahead)
+    few = rater.get("/rounds/pilot/ahead", params={"after": mine[0], "most": "2"}).json()["sheets"]
+    assert [one["item"] for one in few] == mine[1:3]
+    assert len(rater.get("/rounds/pilot/ahead", params={"after": mine[0], "most": "nine"}).json()["sheets"]) > 2
 
 
 def test_who_does_not_rate_in_a_round_sees_nothing_of_it(app: Starlette, study: Study) -> None:
