@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError
+from quaestor.base.numbers import whole_number
 from quaestor.study.cases import Filter
 from quaestor.study.settling import (
     case_of,
@@ -25,7 +26,6 @@ from quaestor.study.sight import Viewer
 from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, status_of, typed_in, viewer
 from quaestor.web.forms import fields_in
 
-_LARGEST = 18
 """Digits of the number of an act."""
 
 
@@ -120,7 +120,7 @@ class SettlingPages(CasePages):
 
     def _settle(self, name: str, who: Viewer, item: str, facet: str, form: Fields) -> int:
         how, reason, seen = one_of(form, "how"), one_of(form, "reason").strip(), one_of(form, "seen")
-        number = int(seen) if seen.isdecimal() and len(seen) <= _LARGEST else 0
+        number = whole_number(seen) or 0
         key = one_of(form, "key")[:200]
         return settle_case(
             self.coding, name, who, item, facet, chosen_in(form), how, reason, seen=number, key=key
