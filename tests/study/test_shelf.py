@@ -112,7 +112,7 @@ def test_a_desk_that_ends_while_a_round_is_being_put_on_the_shelf_waits_for_it(s
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for _ in range(200):
+        for _ in range(60):
             shelf = Shelf(study)
             beginning = threading.Thread(target=shelf.fill, args=("pilot", ITEMS))
             beginning.start()

@@ -26,8 +26,6 @@ from quaestor.study.sight import Viewer
 from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, status_of, typed_in, viewer
 from quaestor.web.forms import fields_in
 
-"""Digits of the number of an act."""
-
 
 class SettlingPages(CasePages):
     """Where raters differ; the round itself says who may look and who may settle."""
