@@ -27,6 +27,7 @@ from quaestor.cli import (
     rounds,
     store,
     study,
+    surveys,
     synth,
     web,
 )
@@ -44,8 +45,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, results, store, synth, web,
-    people, demo,
+    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, surveys, results, store, synth,
+    web, people, demo,
 ):  # fmt: skip
     group.add_to(app)
 

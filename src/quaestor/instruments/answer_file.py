@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,20 @@ class Version:
     text: str
     sha256: str
     day: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A response without what it says, for lists of many."""
+
+    id: str
+    version: int
+    standing: Standing
+    language: str
+    stratum: str
+    seconds: float
+    source: str
+    synthetic: bool
 
 
 @dataclass(eq=False)
@@ -169,12 +184,26 @@ class AnswerFile:
         while True:
             with self._file.reading() as reading:
                 found = reading.execute(
-                    "SELECT * FROM responses WHERE survey = ? AND id > ? ORDER BY id LIMIT ?", (survey, after, _PAGE)
+                    "SELECT * FROM responses WHERE +survey = ? AND id > ? ORDER BY id LIMIT ?", (survey, after, _PAGE)
                 ).fetchall()
             yield from map(_response, found)
             if len(found) < _PAGE:
                 return
             after = found[-1][0]
+
+    def held(self, survey: str, many: int = 20_000) -> Iterator[list[tuple[str, int, str, str, str, str, int]]]:
+        """The same as the file holds them, for whoever counts many: id, version, standing, stratum, sent, answers,
+        synthetic. Many come in parts by the beginning of their ids, so that an answer more changes one part alone."""
+        parted = sum(self.counts(survey).values()) > many
+        edges = ["", *"123456789abcdef", "\U0010ffff"] if parted else ["", "\U0010ffff"]
+        for low, high in pairwise(edges):
+            with self._file.reading() as reading:
+                # The plus keeps SQLite from an index by which it would have to look for every response one by one.
+                yield reading.execute(
+                    "SELECT id, version, standing, stratum, sent, answers, synthetic FROM responses"
+                    " WHERE +survey = ? AND id >= ? AND id < ? ORDER BY id",
+                    (survey, low, high),
+                ).fetchall()
 
     def counts(self, survey: str) -> dict[Standing, int]:
         """How many responses stand where."""
@@ -183,6 +212,32 @@ class AnswerFile:
                 reading.execute("SELECT standing, count(*) FROM responses WHERE survey = ? GROUP BY 1", (survey,))
             )
         return {standing: found.get(standing.value, 0) for standing in Standing}
+
+    def listed(self, survey: str) -> list[Listed]:
+        """All responses in the order of their ids, without what they say."""
+        with self._file.reading() as reading:
+            found = reading.execute(
+                "SELECT id, version, standing, language, stratum, seconds, source, synthetic FROM responses"
+                " WHERE survey = ? ORDER BY id",
+                (survey,),
+            ).fetchall()
+        standings = {standing.value: standing for standing in Standing}
+        return [
+            Listed(name, version, standings[standing], language, stratum, seconds, source, bool(synthetic))
+            for name, version, standing, language, stratum, seconds, source, synthetic in found
+        ]
+
+    def seconds(self, survey: str) -> list[float]:
+        """What those who finished spent, where it is known."""
+        with self._file.reading() as reading:
+            asked = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
+            return [seconds for (seconds,) in reading.execute(asked, (survey, Standing.FINISHED.value))]
+
+    def days(self, survey: str) -> dict[str, int]:
+        """How many responses were begun on the web on which day."""
+        with self._file.reading() as reading:
+            asked = "SELECT day, count(*) FROM responses WHERE survey = ? AND source = 'web' GROUP BY day ORDER BY day"
+            return dict(reading.execute(asked, (survey,)).fetchall())
 
     def erased(self, survey: str) -> int:
         """How many responses were withdrawn."""

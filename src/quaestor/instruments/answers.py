@@ -43,6 +43,16 @@ def sent_answer(question: Question, form: Sent) -> Answer:
     return checked_answer(question, {key: values[0]} if values else {})
 
 
+def form_of(question: Question, answer: Answer) -> dict[str, list[str]]:
+    """The fields that stand for an answer: what a page shows again, and what sent again says the same."""
+    name = f"q.{question.id}"
+    form: dict[str, list[str]] = {f"{name}.{code}.text": [words] for code, words in answer.get("texts", {}).items()}
+    form.update({f"{name}.{row}": [step] for row, step in answer.get("rows", {}).items()})
+    form.update({f"{name}.{code}.rank": [str(place)] for place, code in enumerate(answer.get("ranks", ()), start=1)})
+    values = list(answer.get("choices", ())) or [answer[key] for key in ("number", "text") if key in answer]
+    return {**form, name: values} if values else form
+
+
 def checked_answer(question: Question, said: Mapping[str, Any]) -> Answer:
     """An answer in its one form; what the question does not offer is refused in a sentence for whoever answers."""
     if question.kind in CHOSEN:
@@ -111,8 +121,8 @@ def _chosen(question: Question, said: list[str], texts: Mapping[str, str]) -> An
             raise InputError(f"{code[:60]!r} is no option of {question.id!r}")
     chosen = [one for one in question.options if one.code in said]
     if question.kind is not Kind.MULTIPLE and len(chosen) > 1:
-        # Words beside "other" and a choice besides: the choice that was ticked and needs no words gives way.
-        raise InputError(f"only one answer can be given to {question.id!r}")
+        beside = next((f", or clear the words beside {one.label!r}" for one in chosen if one.text), "")
+        raise InputError(f"only one answer can be given to this question: choose one{beside}")
     if len(chosen) > 1 and any(one.alone for one in chosen):
         alone = next(one.label for one in chosen if one.alone)
         raise InputError(f"{alone!r} goes with no other answer: choose it alone, or the others")

@@ -53,7 +53,7 @@ class Condition:
         if not said:
             return False
         if self.compare == "answered":
-            return True
+            return not self.row or self.row in {**said.get("rows", {}), **said.get("texts", {})}
         if self.compare in (">", ">=", "<", "<="):
             return _compared(said.get("number"), self.compare, self.value)
         rows = said.get("rows", {})
@@ -74,6 +74,25 @@ def read_condition(words: str) -> Condition:
     if rest != len(tokens):
         raise InputError(f"the condition {words!r} goes on after it ends, at {tokens[rest]!r}: join tests by and, or")
     return found
+
+
+def settled(known: bool | Condition, question: str, answer: Mapping[str, Any]) -> bool | Condition:
+    """What is left of a condition when one more question is answered."""
+    if isinstance(known, bool):
+        return known
+    if known.kind == "test":
+        return known.holds({question: answer}) if known.question == question else known
+    parts = [settled(part, question, answer) for part in known.parts]
+    if known.kind == "not":
+        inner = parts[0]
+        return not inner if isinstance(inner, bool) else Condition(known.words, "not", (inner,))
+    decides = known.kind == "or"
+    if any(part is decides for part in parts):
+        return decides
+    left = tuple(part for part in parts if not isinstance(part, bool))
+    if len(left) < 2:
+        return left[0] if left else not decides
+    return Condition(known.words, known.kind, left)
 
 
 def _tokens(words: str) -> list[str]:

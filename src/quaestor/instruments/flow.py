@@ -39,14 +39,22 @@ class Taken:
 
 
 def shown_pages(questionnaire: Questionnaire, answers: Answers) -> list[Page]:
-    """The pages that these answers lead to, each with the questions that are shown on it."""
+    """The pages that these answers lead to, each with the questions that are shown on it.
+
+    An answer to what is not shown decides nothing: somebody gave it, went back, and took another way.
+    """
     pages = []
+    known: dict[str, Answer] = {}
     for page in questionnaire.pages:
-        if page.show_if is not None and not page.show_if.holds(answers):
+        if page.show_if is not None and not page.show_if.holds(known):
             continue
-        asked = tuple(one for one in page.questions if is_shown(one, answers))
+        asked = []
+        for one in page.questions:
+            if is_shown(one, known):
+                asked.append(one)
+                known[one.id] = answers.get(one.id, {})
         if asked or not page.questions:
-            pages.append(replace(page, questions=asked))
+            pages.append(replace(page, questions=tuple(asked)))
     return pages
 
 
@@ -90,10 +98,10 @@ def taken(questionnaire: Questionnaire, response: Response, page: Page, form: Se
     whole = next(one for one in questionnaire.pages if one.id == page.id)
     answers: dict[str, Answer] = {}
     problems: dict[str, str] = {}
-    known = dict(response.answers)
+    known = _led_by(questionnaire, response.answers)
     for question in whole.questions:
-        if not is_shown(question, known):
-            continue
+        if not is_shown(question, known) or not (question in page.questions or _is_sent(question, form)):
+            continue  # what follows from an answer on this very page is asked when the page comes again
         try:
             answer = sent_answer(question, form)
         except InputError as error:
@@ -103,7 +111,27 @@ def taken(questionnaire: Questionnaire, response: Response, page: Page, form: Se
         if lacking:
             problems[question.id] = lacking
         answers[question.id] = known[question.id] = answer
-    return Taken(answers, problems, _standing(questionnaire, response, page, answers))
+    standing = _standing(questionnaire, response, whole, answers)
+    if standing is not Standing.OPEN:
+        answers |= _left_behind(questionnaire, {**response.answers, **answers})
+    return Taken(answers, problems, standing)
+
+
+def _led_by(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]:
+    """The answers to what is shown."""
+    shown = [one.id for page in shown_pages(questionnaire, answers) for one in page.questions]
+    return {name: answers[name] for name in shown if name in answers}
+
+
+def _left_behind(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]:
+    """What was answered on a way that somebody left: it is taken back at the end, and stays in the journal."""
+    led_by = _led_by(questionnaire, answers)
+    return {one.id: {} for one in questionnaire.questions() if answers.get(one.id) and one.id not in led_by}
+
+
+def _is_sent(question: Question, form: Sent) -> bool:
+    name = f"q.{question.id}"
+    return any(field == name or field.startswith(f"{name}.") for field in form)
 
 
 def _standing(questionnaire: Questionnaire, response: Response, page: Page, answers: Answers) -> Standing:
@@ -159,8 +187,9 @@ def missing(questionnaire: Questionnaire, response: Response, question: Question
         return None
     page = questionnaire.page_of(question.id)
     answers = response.answers
-    shown = is_shown(question, answers) and (page is None or page.show_if is None or page.show_if.holds(answers))
-    if not shown:
+    if response.standing is Standing.OPEN:  # it may hold answers of a way that was left; at the end they are gone
+        answers = _led_by(questionnaire, answers)
+    if not (is_shown(question, answers) and (page is None or page.show_if is None or page.show_if.holds(answers))):
         return Missing.NOT_SHOWN
     if question.id in answers:
         return Missing.SKIPPED

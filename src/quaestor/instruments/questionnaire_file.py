@@ -30,6 +30,7 @@ from quaestor.instruments.records import (
 from quaestor.instruments.settings import (
     OptionSettings,
     PageSettings,
+    PaySettings,
     QuestionnaireSettings,
     QuestionSettings,
     RowSettings,
@@ -89,7 +90,7 @@ class _Reader:
             screened=self._words(survey.screened),
             closed=self._words(survey.closed),
             contact=survey.contact,
-            pay=None if pay is None else Pay(pay.amount, pay.currency, self._words(pay.words), pay.budget),
+            pay=None if pay is None else self._pay(pay),
             strata=tuple(survey.strata),
             anonymous=survey.anonymous,
             by_invitation=survey.by_invitation,
@@ -98,6 +99,9 @@ class _Reader:
             quotas=tuple(Quota(read_condition(one.of), one.most) for one in survey.quotas),
             closes=survey.closes,
         )
+
+    def _pay(self, pay: PaySettings) -> Pay:
+        return Pay(pay.amount, pay.currency, self._words(pay.words), pay.budget, self._words(pay.asks), pay.batch)
 
     def _page(self, page: PageSettings) -> Page:
         return Page(

@@ -137,6 +137,10 @@ class Pay:
     words: str
     """Said at the end, above the link to the payment part."""
     budget: float | None = None
+    asks: str = ""
+    """What is asked for so that it can be sent; an e-mail address where the study says nothing."""
+    batch: int = 5
+    """So many claims at least are handed to the payer together."""
 
 
 @dataclass(frozen=True)
@@ -217,3 +221,14 @@ class Problem:
     words: str
     grave: bool = True
     """A questionnaire with a grave problem cannot be opened; others are for its author to think about."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell of a file of answers, and what is to be said about it."""
+
+    row: int
+    column: str
+    question: str
+    said: str
+    why: str

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from quaestor.base.settings import Settings
 
 Words = str | dict[str, str]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+
+
+def _labelled(given: Any) -> Any:
+    """A plain text, or one in several languages, as what it is the label of; a table with a label is more than one."""
+    several = isinstance(given, dict) and "label" not in given and "code" not in given
+    return {"label": given} if several or isinstance(given, str) else given
 
 
 class OptionSettings(Settings):
@@ -41,8 +47,8 @@ class QuestionSettings(Settings):
     text: Words
     hint: Words = ""
     required: bool = False
-    options: tuple[Words | OptionSettings, ...] = ()
-    rows: tuple[Words | RowSettings, ...] = ()
+    options: tuple[Annotated[OptionSettings, BeforeValidator(_labelled)], ...] = ()
+    rows: tuple[Annotated[RowSettings, BeforeValidator(_labelled)], ...] = ()
     centre: str = ""
     shuffle: bool = False
     show_if: str = ""
@@ -78,6 +84,8 @@ class PaySettings(Settings):
     currency: str = "USD"
     words: Words = ""
     budget: Annotated[float, Field(gt=0)] | None = None
+    asks: Words = ""
+    batch: Annotated[int, Field(ge=2)] = 5
 
 
 class SurveySettings(Settings):

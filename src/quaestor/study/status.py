@@ -11,6 +11,7 @@ from quaestor.study.coding_status import Next, Stage, coding_way, gates_of
 from quaestor.study.folder import Study
 from quaestor.study.journal import has_journal
 from quaestor.study.sources import what_changed
+from quaestor.study.surveys.status import survey_way
 
 _MANY_REJECTED = 0.05
 
@@ -40,10 +41,11 @@ def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -
     sources = [_source(study, name) for name in study.settings.sources]
     funnel = _funnel(study, coding)
     stages, then = _coding(study, coding, wait)
-    before = _next(study, sources, funnel)
+    asked, survey = survey_way(coding or study)
+    before = survey if asked and not sources else _next(study, sources, funnel)
     status = Status(
         study.settings.study.title or study.settings.study.name,
-        (*sources, funnel, *stages),
+        (*sources, *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]), *asked, *stages),
         before or (then.command if then else "quaestor serve, to look at what each step kept and dropped"),
     )
     return status, None if before else then

@@ -55,6 +55,7 @@ class Surveys:
     def __init__(self, coding: Coding, answers: AnswerFile) -> None:
         self.coding = coding
         self.answers = answers
+        self._versions: dict[tuple[str, int, str], Questionnaire] = {}
 
     @property
     def study(self) -> Study:
@@ -78,12 +79,16 @@ class Surveys:
 
     def questionnaire(self, name: str, version: int | None = None, language: str = "") -> Questionnaire:
         """A questionnaire as it was opened, in the newest version or another; a draft as its file says now."""
+        known = self._versions.get((name, version, language)) if version is not None else None
+        if known is not None:  # a version never changes, and whoever goes through many responses asks for it each time
+            return known
         found = self.answers.version(name, version)
         if found is None and version is None:
             return read_questionnaire(survey_file(self.study, name), language)
         if found is None:
             raise InputError(f"there is no version {version} of the survey {name!r}")
-        return _parsed(found.text, name, language)
+        asked = self._versions[name, found.number, language] = _parsed(found.text, name, language)
+        return asked
 
     def is_open(self, name: str) -> bool:
         """Whether somebody can begin now: open, before its last day, and with fewer responses than are wanted."""
@@ -96,8 +101,9 @@ class Surveys:
 
 
 def survey_files(study: Study) -> dict[str, Path]:
-    """Questionnaires of the study folder by their names."""
-    return {path.stem: path for path in sorted((study.root / "instruments").glob("*.toml"))}
+    """Questionnaires of the study folder by their names; what has a dot in its name, as NAME.mapping.toml, is none."""
+    found = sorted((study.root / "instruments").glob("*.toml"))
+    return {path.stem: path for path in found if "." not in path.stem}
 
 
 def survey_file(study: Study, name: str) -> Path:

@@ -1,0 +1,123 @@
+"""Where claims to be paid are kept, apart from the answers: what a token became, and an address under seal.
+
+Whoever holds this file and the answers must not be able to put them side by side. So it keeps no time and no number,
+all claims have the same size, and it is written anew in the order of its keys with each claim: what came first lies
+where its key, a hash of something random, puts it. The log of changes is emptied each time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from quaestor.store.private_file import PrivateFile
+
+_KIND = 0x51436C6D
+_FIRST = """
+CREATE TABLE claims (
+    id BLOB PRIMARY KEY, survey TEXT NOT NULL, sealed BLOB NOT NULL, stage INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class Stage(StrEnum):
+    """How far a claim has come."""
+
+    WAITING = "waiting"
+    """For others, so that the payer gets several at once."""
+    RELEASED = "released"
+    EXPORTED = "exported"
+    PAID = "paid"
+
+
+_STAGES = tuple(Stage)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Somebody who is to be paid, and nothing about what they answered."""
+
+    id: bytes
+    survey: str
+    sealed: bytes
+    stage: Stage
+
+
+class ClaimFile:
+    """All claims of a study; safe for many threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = PrivateFile(path, _KIND, (_FIRST,), "bring back a copy of it; no program can mend it")
+
+    def __enter__(self) -> ClaimFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def add(self, claim: bytes, survey: str, sealed: bytes) -> bool:
+        """Keep a claim; whether it is new. Who claims twice, or from two pages at once, has claimed once."""
+        with self._file.writing() as writing:
+            if writing.execute("SELECT 1 FROM claims WHERE id = ?", (claim,)).fetchone():
+                return False
+            rows = writing.execute("SELECT id, survey, sealed, stage FROM claims").fetchall()
+            writing.execute("DELETE FROM claims")
+            waiting = _STAGES.index(Stage.WAITING)
+            rows = sorted([*rows, (claim, survey, sealed, waiting)])
+            writing.executemany("INSERT INTO claims VALUES (?, ?, ?, ?)", rows)
+        self._file.forget()
+        return True
+
+    def stage(self, claim: bytes) -> Stage | None:
+        """How far a claim has come; None where nobody has claimed yet."""
+        with self._file.reading() as reading:
+            found = reading.execute("SELECT stage FROM claims WHERE id = ?", (claim,)).fetchone()
+        return _STAGES[found[0]] if found else None
+
+    def counts(self, survey: str) -> dict[Stage, int]:
+        with self._file.reading() as reading:
+            return _counts(reading, survey)
+
+    def surveys(self) -> list[str]:
+        with self._file.reading() as reading:
+            return [name for (name,) in reading.execute("SELECT DISTINCT survey FROM claims ORDER BY survey")]
+
+    def claims(self, survey: str, stage: Stage) -> list[Claim]:
+        """In the order of their keys, which is none."""
+        with self._file.reading() as reading:
+            return _claims(reading, survey, stage)
+
+    def move(
+        self,
+        survey: str,
+        source: Stage,
+        target: Stage,
+        choose: Callable[[Sequence[Claim], dict[Stage, int]], Sequence[Claim]],
+    ) -> list[Claim]:
+        """Take claims from one stage to another: those that `choose` picks of all, with nobody in between."""
+        with self._file.writing() as writing:
+            chosen = list(choose(_claims(writing, survey, source), _counts(writing, survey)))
+            writing.executemany(
+                "UPDATE claims SET stage = ? WHERE id = ?", [(_STAGES.index(target), one.id) for one in chosen]
+            )
+        self._file.forget()
+        return chosen
+
+
+def _claims(connection: sqlite3.Connection, survey: str, stage: Stage) -> list[Claim]:
+    found = connection.execute(
+        "SELECT id, survey, sealed, stage FROM claims WHERE survey = ? AND stage = ? ORDER BY id",
+        (survey, _STAGES.index(stage)),
+    )
+    return [Claim(name, of, sealed, _STAGES[number]) for name, of, sealed, number in found]
+
+
+def _counts(connection: sqlite3.Connection, survey: str) -> dict[Stage, int]:
+    found = dict(connection.execute("SELECT stage, count(*) FROM claims WHERE survey = ? GROUP BY 1", (survey,)))
+    return {stage: found.get(number, 0) for number, stage in enumerate(_STAGES)}

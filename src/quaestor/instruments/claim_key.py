@@ -1,0 +1,95 @@
+"""The key of the payment part: makes the token of whoever finished, knows its own tokens, and seals addresses.
+
+A token follows from a respondent's code and this key alone, so that nothing is written when somebody finishes, and
+the same end page shows the same token. From the answers, which know a code by its hash, no token can be made.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from quaestor.base.errors import InputError, StateError
+
+LONGEST_ADDRESS = 240
+"""Bytes; every sealed address has the same size, so that no file tells one from another by its length."""
+_HALF = 16
+_SECRET = 32
+_PADDED = 256
+
+
+class ClaimKey:
+    """What only the payment part holds."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._secret = _read(path)
+
+    def token(self, survey: str, code: str) -> str:
+        """What somebody who finished shows to be paid: the same each time, and known as ours by its second half."""
+        nonce = self._derived("nonce", survey, code.encode("utf-8", "surrogatepass"))
+        return base64.urlsafe_b64encode(nonce + self._derived("mark", survey, nonce)).rstrip(b"=").decode()
+
+    def claim_id(self, survey: str, token: str) -> bytes | None:
+        """What the claim file knows a token by; None for one that was not made here, or for another survey."""
+        try:
+            raw = base64.b64decode(f"{token}=".encode("ascii"), altchars=b"-_", validate=True)
+        except (UnicodeEncodeError, binascii.Error):
+            return None
+        nonce, mark = raw[:_HALF], raw[_HALF:]
+        if not hmac.compare_digest(mark, self._derived("mark", survey, nonce)):
+            return None
+        return hashlib.sha256(nonce).digest()
+
+    def sealed(self, address: str, claim: bytes) -> bytes:
+        """An address that only this key opens, and only in its own claim; neither time nor length can be seen."""
+        raw = address.encode()
+        if len(raw) > LONGEST_ADDRESS:
+            raise InputError(f"this is {len(raw)} bytes long: shorten it to {LONGEST_ADDRESS}")
+        nonce = secrets.token_bytes(12)
+        return nonce + self._cipher().encrypt(nonce, raw.ljust(_PADDED, b"\0"), claim)
+
+    def opened(self, sealed: bytes, claim: bytes) -> str:
+        try:
+            return self._cipher().decrypt(sealed[:12], sealed[12:], claim).rstrip(b"\0").decode()
+        except InvalidTag:
+            raise StateError(
+                f"{self._path} is not the key that sealed these addresses: bring back the one that was there"
+            ) from None
+
+    def _cipher(self) -> AESGCM:
+        return AESGCM(hmac.digest(self._secret, b"addresses", "sha256"))
+
+    def _derived(self, what: str, survey: str, data: bytes) -> bytes:
+        return hmac.digest(self._secret, b"\0".join((what.encode(), survey.encode(), data)), "sha256")[:_HALF]
+
+
+def _read(path: Path) -> bytes:
+    """The secret of a key file, made where there is none; two who make it at once end with the same."""
+    if not path.exists():
+        aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_hex(_SECRET).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)
+        aside.unlink()
+    try:
+        secret = bytes.fromhex(path.read_text("ascii"))
+    except (ValueError, OSError) as error:
+        raise InputError(
+            f"{path} cannot be read as the key of claims ({error}): bring back the one that was there"
+        ) from None
+    if len(secret) != _SECRET:
+        raise InputError(f"{path} is not whole: bring back the key of claims that was there")
+    return secret

@@ -1,0 +1,109 @@
+"""Who was asked, by the hash of a link: which batch and stratum it belongs to, and whether it was used.
+
+It keeps neither a name nor a time, and nothing that leads from an invitation to a response. All invitations of a batch
+are written in the order of their hashes, and the log of changes is emptied with each one that is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.store.private_file import PrivateFile
+
+_KIND = 0x51496E76
+_FIRST = """
+CREATE TABLE invitations (
+    token BLOB PRIMARY KEY, survey TEXT NOT NULL, batch TEXT NOT NULL, stratum TEXT NOT NULL, used INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """One link by which somebody may answer."""
+
+    survey: str
+    batch: str
+    stratum: str
+    used: bool
+
+
+@dataclass(frozen=True)
+class Sent:
+    """How many of a batch and stratum were asked, and how many came."""
+
+    batch: str
+    stratum: str
+    sent: int
+    used: int
+
+
+class InvitationFile:
+    """All invitations of a study; safe for many threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = PrivateFile(path, _KIND, (_FIRST,), "bring back a copy of it, or invite anew")
+
+    def __enter__(self) -> InvitationFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def add(self, survey: str, batch: str, stratum: str, tokens: Sequence[str]) -> None:
+        """Keep invitations, all or none; of a token only its hash."""
+        rows = sorted((_hashed(token), survey, batch, stratum, 0) for token in tokens)
+        with self._file.writing() as writing:
+            held = writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
+            writing.execute("DELETE FROM invitations")
+            writing.executemany("INSERT INTO invitations VALUES (?, ?, ?, ?, ?)", sorted([*held, *rows]))
+        self._file.forget()
+
+    def find(self, token: str) -> Invitation | None:
+        with self._file.reading() as reading:
+            return _find(reading, token)
+
+    @contextmanager
+    def using(self, token: str) -> Iterator[Invitation | None]:
+        """An invitation that counts as used when this ends well, and that nobody else uses meanwhile."""
+        with self._file.writing() as writing:
+            yield _find(writing, token)
+            writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (_hashed(token),))
+        self._file.forget()
+
+    def sent(self, survey: str) -> list[Sent]:
+        """Counts by batch and stratum."""
+        with self._file.reading() as reading:
+            found = reading.execute(
+                "SELECT batch, stratum, count(*), sum(used) FROM invitations WHERE survey = ? "
+                "GROUP BY 1, 2 ORDER BY 1, 2",
+                (survey,),
+            ).fetchall()
+        return [Sent(*row) for row in found]
+
+    def in_stratum(self, survey: str, stratum: str) -> int:
+        """How many people share a stratum."""
+        with self._file.reading() as reading:
+            found = reading.execute(
+                "SELECT count(*) FROM invitations WHERE survey = ? AND stratum = ?", (survey, stratum)
+            ).fetchone()
+        return int(found[0])
+
+
+def _find(connection: sqlite3.Connection, token: str) -> Invitation | None:
+    row = connection.execute(
+        "SELECT survey, batch, stratum, used FROM invitations WHERE token = ?", (_hashed(token),)
+    ).fetchone()
+    return Invitation(row[0], row[1], row[2], bool(row[3])) if row else None
+
+
+def _hashed(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

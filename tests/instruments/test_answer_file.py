@@ -1,0 +1,187 @@
+"""The file of answers against a plain model of it, and what is left of somebody who withdrew."""
+
+from __future__ import annotations
+
+import stat
+import string
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.answer_file import AnswerFile, Sending, new_code
+from quaestor.instruments.records import Standing
+
+PAGES, QUESTIONS, KEYS = ("a", "b"), ("q1", "q2", "q3"), tuple(string.ascii_lowercase)
+ANSWERS = st.dictionaries(st.sampled_from(QUESTIONS), st.fixed_dictionaries({"text": st.text(max_size=8)}), max_size=3)
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Iterator[AnswerFile]:
+    with AnswerFile(tmp_path / "answers.db") as opened:
+        opened.add_version("s", "text", "2026-01-01")
+        yield opened
+
+
+class AgainstAModel(RuleBasedStateMachine):
+    """Whatever is begun, sent, sent again and withdrawn: the last answer counts, each page stands in the journal."""
+
+    @initialize()
+    def opened(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.file = AnswerFile(Path(self.folder.name) / "answers.db")
+        self.file.add_version("s", "text", "2026-01-01")
+        self.codes: list[str] = []
+        self.journals: dict[str, list[tuple[str, Any]]] = {}
+        self.keys: dict[str, tuple[str, str]] = {}
+        self.finished: set[str] = set()
+        self.erased = 0
+
+    def teardown(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()
+            self.folder.cleanup()
+
+    @rule()
+    def begins(self) -> None:
+        code = new_code()
+        self.file.begin("s", 1, code, "2026-01-01")
+        self.codes.append(code)
+        self.journals[code] = []
+
+    @precondition(lambda self: self.codes)
+    @rule(
+        data=st.data(), page=st.sampled_from(PAGES), key=st.sampled_from(KEYS), said=ANSWERS, last=st.integers(0, 9),
+    )  # fmt: skip
+    def sends(self, data: st.DataObject, page: str, key: str, said: dict[str, Any], last: int) -> None:
+        code = data.draw(st.sampled_from(self.codes))
+        standing = Standing.FINISHED if last == 0 else Standing.OPEN
+        known = self.keys.get(key)
+        sending = Sending(code, page, said, key, standing, 1.5)
+        if known == (code, page):  # the same once more: answered as if it were the first time
+            self.file.save(sending)
+        elif known is not None or code in self.finished:
+            with pytest.raises(StateError):
+                self.file.save(sending)
+        else:
+            assert self.file.save(sending).standing is standing
+            self.keys[key] = (code, page)
+            self.journals[code].append((page, said))
+            self.finished |= {code} if standing is Standing.FINISHED else set()
+
+    @precondition(lambda self: self.codes)
+    @rule(data=st.data())
+    def withdraws(self, data: st.DataObject) -> None:
+        code = data.draw(st.sampled_from(self.codes))
+        assert self.file.erase(code, "2026-01-02")
+        assert not self.file.erase(code, "2026-01-02")
+        self.codes.remove(code)
+        del self.journals[code]
+        self.keys = {key: (owner, page) for key, (owner, page) in self.keys.items() if owner != code}
+        self.finished.discard(code)
+        self.erased += 1
+        with pytest.raises(InputError):
+            self.file.save(Sending(code, "a", {}, "late", Standing.OPEN))
+
+    @invariant()
+    def is_what_the_model_says(self) -> None:
+        if not hasattr(self, "file"):
+            return
+        for code, journal in self.journals.items():
+            found = self.file.find(code)
+            assert found is not None
+            latest: dict[str, Any] = {}
+            for _, said in journal:
+                latest |= said
+            assert found.answers == latest
+            assert set(found.sent) == {page for page, _ in journal}
+            assert found.seconds == 1.5 * len(journal)
+            assert [(page, said) for _, page, said in self.file.journal(found.id)] == journal
+        counts = self.file.counts("s")
+        assert counts[Standing.FINISHED] == len(self.finished)
+        assert sum(counts.values()) == len(self.codes) == len(list(self.file.responses("s")))
+        assert self.file.erased("s") == self.erased
+
+
+TestAgainstAModel = AgainstAModel.TestCase
+TestAgainstAModel.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+
+
+def test_of_whoever_withdraws_no_byte_is_left(answers: AnswerFile, tmp_path: Path) -> None:
+    """Long and short words, in the file and in its log of changes, whoever else answers meanwhile."""
+    secrets = ["zebra-short", "giraffe-long " * 2_000]
+    codes = [new_code() for _ in range(6)]
+    for number, code in enumerate(codes):
+        answers.begin("s", 1, code, "2026-01-01", language="xx" if number == 3 else "en")
+        for turn, words in enumerate(secrets if number == 3 else ["plain", "plain " * 2_000]):
+            answers.save(Sending(code, f"p{turn}", {"q": {"text": words}}, f"{number}.{turn}", Standing.OPEN))
+    held = b"".join(path.read_bytes() for path in tmp_path.glob("answers.db*"))
+    assert b"zebra-short" in held
+    assert b"giraffe-long" in held
+    gone = answers.find(codes[3])
+    assert gone is not None
+    assert answers.erase(codes[3], "2026-01-02")
+    for path in tmp_path.glob("answers.db*"):
+        left = path.read_bytes()
+        for trace in (b"zebra-short", b"giraffe-long", gone.id.encode(), codes[3].encode()):
+            assert trace not in left, (path.name, trace)
+    assert all(answers.find(code) for code in codes if code != codes[3])
+
+
+def test_the_file_is_its_owners_alone_and_knows_no_code(answers: AnswerFile, tmp_path: Path) -> None:
+    code = new_code()
+    answers.begin("s", 1, code, "2026-01-01")
+    for path in tmp_path.glob("answers.db*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert code.encode() not in path.read_bytes()
+
+
+def test_two_tabs_at_once_are_two_entries_and_the_last_one_counts(answers: AnswerFile) -> None:
+    code = new_code()
+    begun = answers.begin("s", 1, code, "2026-01-01")
+
+    def send(tab: int) -> None:
+        answers.save(Sending(code, "a", {"q": {"text": str(tab)}}, f"tab {tab}", Standing.OPEN))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(send, range(40)))
+    journal = answers.journal(begun.id)
+    assert sorted(int(said["q"]["text"]) for _, _, said in journal) == list(range(40))
+    found = answers.find(code)
+    assert found is not None
+    assert found.answers == journal[-1][2]
+    assert found.sent == ("a",)
+
+
+def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile) -> None:
+    codes = [new_code() for _ in range(3)]
+    for code in codes[:2]:
+        answers.begin("s", 1, code, "2026-01-01")
+    line = [Sending(code, "a", {}, code, Standing.OPEN) for code in codes]
+    for sending in line:
+        answers.ask_for(sending)
+    answers.record()
+    assert [sending.response().sent for sending in line[:2]] == [("a",), ("a",)]
+    with pytest.raises(InputError, match="there is no such response"):
+        line[2].response()
+
+
+def test_who_comes_twice_with_a_code_has_begun_once(answers: AnswerFile) -> None:
+    code = new_code()
+    assert answers.begin("s", 1, code, "2026-01-01") == answers.begin("s", 1, code, "2026-01-02")
+
+
+def test_a_questionnaire_that_did_not_change_is_no_new_version(answers: AnswerFile) -> None:
+    assert answers.add_version("s", "text", "2026-01-02").number == 1
+    assert answers.add_version("s", "other text", "2026-01-02").number == 2
+    assert answers.add_version("s", "text", "2026-01-03").number == 3
+    first = answers.version("s", 1)
+    assert first is not None
+    assert first.text == "text"

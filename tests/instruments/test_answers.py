@@ -1,0 +1,145 @@
+"""Answers as pages send them: of every kind, in one form, the same when they are sent again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.answers import LONGEST, checked_answer, form_of, in_words, sent_answer, unanswered
+from quaestor.instruments.records import Kind, Option, Question, Row
+
+CODES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=40)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    kind = draw(st.sampled_from(list(Kind)))
+    texts = kind not in (Kind.RANKING, Kind.MATRIX)
+    codes = draw(st.lists(CODES, min_size=2, max_size=6, unique=True))
+    options = tuple(
+        Option(code, draw(WORDS), text=texts and draw(st.booleans()), alone=draw(st.integers(0, 9)) == 0)
+        for code in codes
+    )
+    rows = tuple(
+        Row(code, draw(WORDS), text=draw(st.booleans())) for code in draw(st.lists(CODES, max_size=4, unique=True))
+    )
+    bare = kind in (Kind.NUMBER, Kind.TEXT, Kind.LONG_TEXT)
+    return Question(draw(CODES), kind, "?", options=() if bare else options, rows=rows if kind is Kind.MATRIX else ())
+
+
+@st.composite
+def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
+    """Something that can be said to a question, not in its one form yet."""
+    codes = [one.code for one in question.options]
+    if question.kind is Kind.MATRIX:
+        rows = {row.code: draw(st.sampled_from(["", *codes])) for row in question.rows}
+        return {"rows": rows, "texts": {row.code: draw(WORDS) for row in question.rows}}
+    if question.kind is Kind.RANKING:
+        return {"ranks": draw(st.lists(st.sampled_from(codes), unique=True))}
+    if question.kind is Kind.NUMBER:
+        return {
+            "number": str(
+                draw(st.one_of(st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6).map(lambda x: round(x, 3))))
+            )
+        }
+    if question.kind in (Kind.TEXT, Kind.LONG_TEXT):
+        return {"text": draw(WORDS)}
+    most = None if question.kind is Kind.MULTIPLE else 1
+    chosen = draw(st.lists(st.sampled_from(codes), unique=True, max_size=most))
+    if any(one.alone for one in question.options if one.code in chosen):
+        chosen = chosen[:1]
+    return {"choices": chosen, "texts": {code: draw(WORDS) for code in chosen}}
+
+
+@given(st.data())
+@settings(max_examples=70, deadline=None)
+def test_an_answer_of_any_kind_is_the_same_checked_again_and_sent_again(data: st.DataObject) -> None:
+    question = data.draw(questions())
+    answer = checked_answer(question, data.draw(said_to(question)))
+    assert checked_answer(question, answer) == answer
+    assert sent_answer(question, form_of(question, answer)) == answer
+    assert isinstance(in_words(question, answer), str)
+
+
+@given(st.data())
+@settings(max_examples=70, deadline=None)
+def test_whatever_a_form_says_is_an_answer_or_one_sentence(data: st.DataObject) -> None:
+    question = data.draw(questions())
+    fields = [
+        f"q.{question.id}",
+        *(f"q.{question.id}.{one.code}.{end}" for one in question.options for end in ("text", "rank")),
+    ]
+    fields += [f"q.{question.id}.{row.code}" for row in question.rows]
+    codes = [one.code for one in question.options]
+    values = st.lists(st.one_of(st.text(max_size=12), st.sampled_from([*codes, "1", "2"])), max_size=3)
+    form = data.draw(st.dictionaries(st.sampled_from(fields), values))
+    try:
+        answer = sent_answer(question, form)
+    except InputError as error:
+        assert "\n" not in str(error)
+    else:
+        assert sent_answer(question, form_of(question, answer)) == answer
+
+
+OTHER = Question(
+    "tool",
+    Kind.MULTIPLE,
+    "?",
+    options=(Option("a", "A"), Option("x", "Other", text=True), Option("n", "None", alone=True)),
+)
+
+
+def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
+    assert sent_answer(OTHER, {"q.tool.x.text": [" mine "]}) == {"choices": ["x"], "texts": {"x": "mine"}}
+    assert in_words(OTHER, {"choices": ["a", "x"], "texts": {"x": "mine"}}) == "A; Other: mine"
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "words"),
+    [
+        (OTHER, {"q.tool": ["a", "n"]}, "goes with no other answer"),
+        (
+            Question("one", Kind.SINGLE, "?", options=OTHER.options),
+            {"q.one": ["a"], "q.one.x.text": ["mine"]},
+            "only one answer can be given to this question: choose one, or clear the words beside 'Other'",
+        ),
+        (OTHER, {"q.tool": ["b"]}, "'b' is no option of 'tool'"),
+        (Question("y", Kind.NUMBER, "?"), {"q.y": ["many"]}, "'many' is no number"),
+        (Question("y", Kind.NUMBER, "?"), {"q.y": ["nan"]}, "'nan' is no number"),
+        (Question("y", Kind.NUMBER, "?", whole=True), {"q.y": ["1.5"]}, "no whole number"),
+        (Question("y", Kind.NUMBER, "?", low=0), {"q.y": ["-1"]}, "less than 0"),
+        (Question("y", Kind.NUMBER, "?", high=9), {"q.y": ["10"]}, "more than 9"),
+        (Question("t", Kind.TEXT, "?"), {"q.t": ["x" * (LONGEST + 1)]}, "shorten it to 20,000"),
+        (
+            Question("r", Kind.RANKING, "?", options=(Option("a", "A"), Option("b", "B"))),
+            {"q.r.a.rank": ["1"], "q.r.b.rank": ["1"]},
+            "two options have place 1",
+        ),
+    ],
+)
+def test_what_a_question_does_not_offer_is_refused_in_a_sentence(
+    question: Question, form: dict[str, list[str]], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        sent_answer(question, form)
+
+
+def test_what_is_required_is_asked_for_by_name() -> None:
+    rows = (Row("a", "Speed"), Row("b", "Size"), Row("x", "Other", text=True))
+    steps = (Option("low", "Low"), Option("high", "High"))
+    scale = Question("m", Kind.MATRIX, "?", required=True, options=steps, rows=rows)
+    assert unanswered(scale, {"rows": {"a": "low"}}) == "Please choose a step for: Size."
+    assert unanswered(scale, {"rows": {"a": "low", "b": "high"}}) == ""
+    assert unanswered(Question("t", Kind.TEXT, "?", required=True), {}) == "Please answer this question."
+    assert unanswered(Question("t", Kind.TEXT, "?"), {}) == ""
+
+
+def test_numbers_are_taken_as_people_write_them() -> None:
+    years = Question("y", Kind.NUMBER, "?")
+    typed = {"1 000": "1000", "1,5": "1.5", "12,000": "12000", "\u22123": "-3", " 7 ": "7"}
+    assert {text: sent_answer(years, {"q.y": [text]})["number"] for text in typed} == typed

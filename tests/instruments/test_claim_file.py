@@ -1,0 +1,145 @@
+"""Claims: each once, under seal, and in a file that is the same whatever order they came in."""
+
+from __future__ import annotations
+
+import random
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.claim_file import ClaimFile, Stage
+from quaestor.instruments.claim_key import LONGEST_ADDRESS, ClaimKey
+
+KEYS = [random.Random(number).randbytes(32) for number in range(120)]
+COUNTERS = (slice(24, 28), slice(92, 100))
+"""Where the first page of a SQLite file counts its changes."""
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> ClaimKey:
+    return ClaimKey(tmp_path_factory.mktemp("key") / "claims.key")
+
+
+def without_counters(path: Path) -> bytes:
+    content = bytearray(path.read_bytes())
+    for place in COUNTERS:
+        content[place] = bytes(place.stop - place.start)
+    return bytes(content)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_same_claims_make_the_same_file_in_whatever_order_they_came(tmp_path: Path, seed: int) -> None:
+    orders = {"sorted": sorted(KEYS), "drawn": random.Random(seed).sample(KEYS, len(KEYS))}
+    for name, order in orders.items():
+        with ClaimFile(tmp_path / name) as claims:
+            for one in order:
+                assert claims.add(one, "tools", one * 8)
+            assert claims.counts("tools")[Stage.WAITING] == len(KEYS)
+    assert without_counters(tmp_path / "sorted") == without_counters(tmp_path / "drawn")
+
+
+def test_a_claim_is_taken_once_even_from_many_pages_at_once(tmp_path: Path) -> None:
+    path, taken = tmp_path / "claims.db", []
+    start = threading.Barrier(8)
+
+    def send(number: int) -> None:
+        with ClaimFile(path) as claims:
+            start.wait()
+            if claims.add(KEYS[0], "tools", b"%d" % number):
+                taken.append(b"%d" % number)
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with ClaimFile(path) as claims:
+        assert [one.sealed for one in claims.claims("tools", Stage.WAITING)] == taken
+        assert len(taken) == 1
+
+
+def test_claims_go_from_stage_to_stage_and_surveys_stay_apart(tmp_path: Path) -> None:
+    with ClaimFile(tmp_path / "claims.db") as claims:
+        for one in KEYS[:3]:
+            claims.add(one, "tools", b"sealed")
+        claims.add(KEYS[3], "other", b"sealed")
+        moved = claims.move("tools", Stage.WAITING, Stage.RELEASED, lambda found, _: found[:2])
+        assert [claims.stage(one.id) for one in moved] == [Stage.RELEASED] * 2
+        assert claims.counts("tools") == {
+            Stage.WAITING: 1, Stage.RELEASED: 2, Stage.EXPORTED: 0, Stage.PAID: 0,
+        }  # fmt: skip
+        assert claims.counts("other")[Stage.WAITING] == 1
+        assert claims.surveys() == ["other", "tools"]
+        assert claims.stage(KEYS[9]) is None
+
+
+def test_who_is_refused_while_choosing_moves_nothing(tmp_path: Path) -> None:
+    def refuse(*seen: object) -> list[object]:
+        raise StateError("no")
+
+    with ClaimFile(tmp_path / "claims.db") as claims:
+        claims.add(KEYS[0], "tools", b"sealed")
+        with pytest.raises(StateError):
+            claims.move("tools", Stage.WAITING, Stage.PAID, refuse)  # type: ignore[arg-type]
+        assert claims.stage(KEYS[0]) is Stage.WAITING
+
+
+@given(address=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=60))
+def test_an_address_comes_out_of_its_seal_as_it_went_in(key: ClaimKey, address: str) -> None:
+    sealed = key.sealed(address, KEYS[0])
+    assert key.opened(sealed, KEYS[0]) == address
+    assert len(sealed) == len(key.sealed("x", KEYS[0]))
+    assert address.encode() not in sealed or len(address.encode()) < 4
+
+
+def test_a_seal_opens_in_its_own_claim_with_its_own_key_alone(key: ClaimKey, tmp_path: Path) -> None:
+    sealed = key.sealed("somebody@example.org", KEYS[0])
+    for other, claim in ((key, KEYS[1]), (ClaimKey(tmp_path / "other.key"), KEYS[0])):
+        with pytest.raises(StateError, match="not the key"):
+            other.opened(sealed, claim)
+    with pytest.raises(InputError, match="shorten it"):
+        key.sealed("x" * (LONGEST_ADDRESS + 1), KEYS[0])
+
+
+@given(token=st.text(max_size=60))
+def test_an_invented_token_is_refused(key: ClaimKey, token: str) -> None:
+    assert key.claim_id("tools", token) is None
+
+
+def test_a_token_is_the_same_each_time_and_for_one_survey_alone(key: ClaimKey) -> None:
+    token = key.token("tools", "a code")
+    assert token == key.token("tools", "a code")
+    assert key.claim_id("tools", token)
+    assert key.claim_id("other", token) is None
+    for place in range(0, len(token) - 1, 5):
+        changed = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+        assert key.claim_id("tools", changed) is None, place
+
+
+def test_the_key_is_its_owner_s_alone_and_the_same_for_all_who_make_it_at_once(tmp_path: Path) -> None:
+    path, tokens = tmp_path / "claims.key", []
+    start = threading.Barrier(6)
+
+    def make() -> None:
+        start.wait()
+        tokens.append(ClaimKey(path).token("tools", "a code"))
+
+    threads = [threading.Thread(target=make) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(tokens)) == 1
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == ["claims.key"]
+
+
+@pytest.mark.parametrize("content", ["", "abcd", "not hexadecimal"])
+def test_a_damaged_key_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "claims.key").write_text(content)
+    with pytest.raises(InputError, match=r"claims\.key .*bring back"):
+        ClaimKey(tmp_path / "claims.key")

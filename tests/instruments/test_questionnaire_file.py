@@ -1,0 +1,182 @@
+"""A questionnaire out of its file: what its author wrote, in one language, and every mistake as one sentence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.checking import problems_of
+from quaestor.instruments.questionnaire_file import code_of, questionnaire_from, read_questionnaire, untranslated
+from quaestor.instruments.records import Kind
+from quaestor.instruments.settings import (
+    OptionSettings,
+    PageSettings,
+    PaySettings,
+    QuestionnaireSettings,
+    QuestionSettings,
+    QuotaSettings,
+    RowSettings,
+    SurveySettings,
+)
+
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "questionnaire.md").read_text("utf-8")
+
+WHOLE = """
+[survey]
+title = { en = "Tools", de = "Werkzeuge" }
+languages = ["en", "de"]
+minutes = 3
+strata = ["pro", "normal"]
+quotas = [{ of = "onnx = yes", most = 40 }]
+
+[research]
+rq1 = "Which tools?"
+
+[pay]
+amount = 10
+words = { en = "A card.", de = "Eine Karte." }
+
+[[pages]]
+page = "start"
+
+[[pages.questions]]
+id = "consent"
+kind = "consent"
+text = "May we?"
+
+[[pages]]
+page = "tools"
+show_if = "consent = agree"
+
+[[pages.questions]]
+id = "onnx"
+kind = "yes-no"
+text = { en = "Do you use it?", de = "Nutzen Sie es?" }
+answers = ["rq1"]
+
+[[pages.questions]]
+id = "often"
+kind = "matrix"
+text = "How often?"
+show_if = "onnx = yes"
+options = ["Never", { code = "often", label = { en = "Often", de = "Oft" } }]
+rows = ["Crashes (of any kind)", { label = "Other", text = true }]
+centre = "never"
+"""
+
+
+def test_a_file_becomes_the_questionnaire_that_it_says(tmp_path: Path) -> None:
+    (tmp_path / "tools.toml").write_text("\ufeff" + WHOLE, "utf-8")
+    asked = read_questionnaire(tmp_path / "tools.toml")
+    assert (asked.id, asked.title, asked.language, asked.languages) == ("tools", "Tools", "en", ("en", "de"))
+    assert asked.research == {"rq1": "Which tools?"}
+    assert asked.pay is not None
+    assert (asked.pay.amount, asked.pay.currency, asked.pay.words) == (10, "USD", "A card.")
+    assert [(quota.condition.words, quota.most) for quota in asked.quotas] == [("onnx = yes", 40)]
+    assert [question.id for question in asked.questions()] == ["consent", "onnx", "often"]
+    consent, onnx, often = asked.questions()
+    assert consent.required
+    assert [(one.code, one.ends) for one in consent.options] == [("agree", False), ("decline", True)]
+    assert [one.code for one in onnx.options] == ["yes", "no"]
+    assert often.kind is Kind.MATRIX
+    assert [(one.code, one.label) for one in often.options] == [("never", "Never"), ("often", "Often")]
+    assert [(row.code, row.label, row.text) for row in often.rows] == [
+        ("crashes", "Crashes (of any kind)", False),
+        ("other", "Other", True),
+    ]
+    assert often.show_if is not None
+    assert often.show_if.holds({"onnx": {"choices": ["yes"]}})
+
+
+def test_codes_are_the_same_in_every_language() -> None:
+    english, german = (questionnaire_from(WHOLE, "tools", language) for language in ("en", "de"))
+    assert german.title == "Werkzeuge"
+    assert [one.text for one in german.questions()] == ["May we?", "Nutzen Sie es?", "How often?"]
+    for first, second in zip(english.questions(), german.questions(), strict=True):
+        assert [one.code for one in first.options] == [one.code for one in second.options]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("[survey]", "[survey", "tools is not valid TOML"),
+        ('kind = "yes-no"', 'kind = "maybe"', "question onnx, kind: input should be 'single'"),
+        ('id = "onnx"', 'id = "O N"', "question O N, id: string should match"),
+        ('id = "onnx"', 'id = "onnx"\nshw_if = "x = y"', "question onnx, shw_if is not a known key"),
+        ('text = "How often?"\n', "", "question often, text is missing"),
+        ('show_if = "onnx = yes"', 'show_if = "onnx = "', "the question 'often': the condition 'onnx = '"),
+        ("minutes = 3", "minutes = 0", "survey, minutes: input should be greater than or equal to 1"),
+        ('of = "onnx = yes"', 'of = "onnx ="', "the condition 'onnx ='"),
+        ('{ label = "Other", text = true }', "{ text = true }", "label"),
+    ],
+)
+def test_a_mistake_is_one_sentence_that_says_where(old: str, new: str, complaint: str) -> None:
+    assert old in WHOLE
+    with pytest.raises(InputError, match=complaint) as told:
+        questionnaire_from(WHOLE.replace(old, new), "tools")
+    assert str(told.value).startswith("tools")
+    assert "\n" not in str(told.value).partition("Input")[0]
+
+
+def test_a_language_it_is_not_in_is_refused() -> None:
+    with pytest.raises(InputError, match="there is no language 'fr', allowed: en or de"):
+        questionnaire_from(WHOLE, "tools", "fr")
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_questionnaire(tmp_path / "none.toml")
+
+
+def test_words_that_lack_a_language_are_found() -> None:
+    assert untranslated(WHOLE, "tools") == []
+    assert untranslated(WHOLE.replace(', de = "Nutzen Sie es?"', ""), "tools") == ["onnx text in de"]
+    assert untranslated(WHOLE.replace('languages = ["en", "de"]\n', ""), "tools") == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "model"),
+    [
+        ("`[survey]`", SurveySettings),
+        ("`[survey]`", QuotaSettings),
+        ("`[pay]`", PaySettings),
+        ("`[[pages]]`", PageSettings),
+        ("`[[pages.questions]]`", QuestionSettings),
+        ("`[[pages.questions]]`", OptionSettings),
+        ("`[[pages.questions]]`", RowSettings),
+    ],
+)
+def test_every_key_is_explained_in_its_own_section(heading: str, model: type[BaseModel]) -> None:
+    section = REFERENCE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    for name in model.model_fields:
+        assert f"`{name}`" in section, name
+
+
+def test_every_part_and_kind_is_explained() -> None:
+    for name in QuestionnaireSettings.model_fields:
+        assert f"`[{name}]`" in REFERENCE or f"`[[{name}]]`" in REFERENCE, name
+    for kind in Kind:
+        assert f"`{kind.value}`" in REFERENCE, kind
+
+
+def test_the_example_of_the_reference_is_sound() -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", REFERENCE, flags=re.DOTALL)
+    assert problems_of(questionnaire_from(example, "example")) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "code"),
+    [
+        ("Crashes (e.g., it stops)", "crashes"),
+        ("1 - 2 years", "1-2-years"),
+        ("JAX/FLAX", "jax-flax"),
+        ("其他", "option"),
+        ("(none)", "none"),
+    ],
+)
+def test_codes_are_made_from_labels(label: str, code: str) -> None:
+    assert code_of(label) == code

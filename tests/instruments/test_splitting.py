@@ -1,0 +1,59 @@
+"""Answers in one cell are told apart by the options there are, though options hold commas."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quaestor.instruments.splitting import split_known
+
+LABELS = st.lists(st.text(alphabet="ab, ", min_size=1, max_size=8).map(lambda text: " ".join(text.split())), max_size=6)
+
+
+def test_options_with_commas_are_found_whole() -> None:
+    known = ["Crashes (e.g., none converts)", "Performance", "Other"]
+    assert split_known("Crashes (e.g., none converts),Other", known) == (["Crashes (e.g., none converts)", "Other"], [])
+
+
+def test_the_longest_option_wins_over_its_parts() -> None:
+    assert split_known("A,B", ["A", "B", "A,B"]) == (["A,B"], [])
+
+
+def test_what_nobody_knows_is_told_between_what_is_known() -> None:
+    assert split_known("x, y,A,z", ["A", "B"]) == (["A"], ["x, y", "z"])
+
+
+def test_blanks_and_stray_separators_do_not_matter() -> None:
+    assert split_known(",A , B,,", ["A", "B"]) == (["A", "B"], [])
+    assert split_known("A;B, C", ["A", "B, C"], ";") == (["A", "B, C"], [])
+
+
+def test_a_cell_made_to_take_forever_is_done_at_once() -> None:
+    found, unknown = split_known("a," * 9_000, [f"{'a,' * size}a" for size in range(30)])
+    assert not unknown
+    assert sum(one.count("a") for one in found) == 9_000
+    assert split_known("A," * 12_000, ["A"]) == ([], [("A," * 12_000)])
+
+
+@given(LABELS, st.data())
+def test_whatever_was_joined_is_covered_whole(labels: list[str], data: st.DataObject) -> None:
+    known = [one for one in labels if one.strip(", ") and not one.startswith(",") and not one.endswith(",")]
+    chosen = data.draw(st.lists(st.sampled_from(known), max_size=4)) if known else []
+    found, unknown = split_known(",".join(chosen), known)
+    assert not unknown
+    assert ",".join(found).replace(" ", "") == ",".join(chosen).replace(" ", "")
+
+
+@given(st.lists(st.sampled_from(["a", "b", "a,b", "b,a", "x"]), min_size=1, max_size=5))
+def test_no_way_to_cut_a_cell_knows_more_of_it(pieces: list[str]) -> None:
+    cell, known = ",".join(pieces), ["a", "a,b", "b,a"]
+    parts = cell.split(",")
+    best = 0
+    for cuts in product([False, True], repeat=len(parts) - 1):
+        groups = [[parts[0]]]
+        for part, cut in zip(parts[1:], cuts, strict=True):
+            groups.append([part]) if cut else groups[-1].append(part)
+        best = max(best, sum(len(",".join(group)) for group in groups if ",".join(group) in known))
+    assert sum(len(one) for one in split_known(cell, known)[0]) == best

@@ -1,0 +1,13 @@
+"""A page that was acknowledged survives `kill -9`, and stands there once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from campaigns.kill_respondents import kill_respondents
+
+
+def test_two_hundred_kills_lose_no_page_that_was_acknowledged(tmp_path: Path) -> None:
+    tally = kill_respondents(tmp_path / "answers.db", kills=200, seed=6)
+    assert tally.clean, tally
+    assert tally.acknowledged > 200
