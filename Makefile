@@ -1,7 +1,7 @@
 # Each target sets up what it needs; the second time it finds it there.
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
-#   make campaign a thousand kills of a writing process, on both databases
+#   make campaign a thousand kills of a writing process, on both databases, and of one that takes answers
 #   make check    ruff, mypy, import-linter
 #   make docs     the reference of the command line, from the commands
 #   make screenshots  the pictures of the README, from a demo study
@@ -46,6 +46,7 @@ test: $(VENV)/ready-dev
 campaign: $(VENV)/ready-dev
 	$(BIN)/python tests/postgres.py --install
 	$(BIN)/python tests/campaigns/kill_writers.py
+	$(BIN)/python tests/campaigns/kill_respondents.py
 
 check: $(VENV)/ready-dev
 	$(BIN)/ruff check .

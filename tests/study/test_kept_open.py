@@ -38,6 +38,16 @@ def test_looking_makes_no_journal(opened: KeptOpen, study: Study) -> None:
     assert not (study.root / "study.db").exists()
 
 
+def test_looking_makes_no_file_of_answers_and_it_is_opened_once(opened: KeptOpen, study: Study) -> None:
+    assert opened.surveys_if_any is None
+    assert not (study.root / "answers.db").exists()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: opened.surveys, range(16)))
+    assert len({id(one) for one in found}) == 1
+    assert opened.surveys_if_any is found[0]
+    assert (study.root / "answers.db").exists()
+
+
 def test_a_changed_study_file_is_read_anew_by_all(opened: KeptOpen, study: Study) -> None:
     coding = opened.coding
     assert opened.study is opened.study

@@ -35,7 +35,7 @@ def sign_in(
 ) -> SignedIn | Refused:
     """Sign somebody in, or not; whether the name exists can be told neither by words nor by time."""
     name = name.encode("utf-8", "replace").decode("utf-8")  # half a character is no name a database could look for
-    subjects = (_subject("name", name), _subject("address", _network(address)))
+    subjects = (_subject("name", name), _subject("address", network_of(address)))
     # Counted before the password is looked at, so that guesses sent all at once are no way around the limit.
     wait = _count(directory, subjects, now)
     if wait is not None:
@@ -82,7 +82,7 @@ def _subject(kind: str, text: str) -> str:
     return hashlib.sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Whoever has one address of IPv6 has the 2^64 beside it as well."""
     try:
         found = ipaddress.ip_address(address)

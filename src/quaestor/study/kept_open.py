@@ -9,11 +9,13 @@ from pathlib import Path
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.state import State
+from quaestor.instruments.answer_file import AnswerFile
 from quaestor.study.coding import Coding
 from quaestor.study.desk import Desk
 from quaestor.study.folder import Study, open_study
 from quaestor.study.journal import has_journal
 from quaestor.study.reading import Prepare
+from quaestor.study.surveys.fielding import Surveys, answers_path
 
 
 class KeptOpen:
@@ -26,6 +28,7 @@ class KeptOpen:
         self._study: Study | None = None
         self._read = (0, 0)
         self._desk: Desk | None = None
+        self._surveys: Surveys | None = None
 
     @property
     def study(self) -> Study:
@@ -76,6 +79,22 @@ class KeptOpen:
             raise StateError("No round has been opened yet: the lead opens rounds.")
         return self._opened()
 
+    @property
+    def surveys(self) -> Surveys:
+        """The surveys to act on or to answer; the file of answers is made where there is none yet."""
+        if self._surveys is not None:
+            return self._surveys
+        coding = self.coding
+        with self._lock:
+            if self._surveys is None:
+                self._surveys = Surveys(coding, AnswerFile(answers_path(coding.study)))
+            return self._surveys
+
+    @property
+    def surveys_if_any(self) -> Surveys | None:
+        """The same for those who only look, and for strangers: none where no survey was ever opened."""
+        return self.surveys if self._surveys is not None or answers_path(self.latest).exists() else None
+
     @contextmanager
     def looking(self) -> Iterator[State]:
         """The state of coding, and nobody changes it meanwhile; an empty one where nobody has acted yet."""
@@ -92,6 +111,9 @@ class KeptOpen:
 
     def close(self) -> None:
         with self._lock:
+            if self._surveys is not None:
+                self._surveys.answers.close()
+                self._surveys = None
             if self._desk is not None:
                 self._desk.close()
                 self._desk = None

@@ -43,6 +43,8 @@ class Shelf:
 
     def _place(self) -> Path | None:
         """A file named after the evidence it was filled from; texts of other evidence are not looked at."""
+        if not self._study.settings.sources:  # a study that only asks has no texts
+            return None
         manifest = read_manifest(self._study.evidence_of(self._study.funnel_source()))
         if manifest is None:
             return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
 LONGEST = 1_000_000
 """Bytes of a form, or of anything else that is sent."""
 _MOST_FIELDS = 1_000
+_LONGEST_KEY = 200
 
 
 class TooLong(Exception):
@@ -58,6 +60,13 @@ def fields_in(body: bytes) -> dict[str, list[str]]:
 async def fields_of(request: Request) -> dict[str, str]:
     """The fields of a form with one value each."""
     return {name: values[0] for name, values in fields_in(await request.body()).items()}
+
+
+def checked_key(text: str) -> str:
+    """A key as pages make them; whatever else is sent stands for nothing."""
+    if not text.isascii() or not text.isprintable() or len(text) > _LONGEST_KEY:
+        raise HTTPException(400)
+    return text
 
 
 def is_same_origin(headers: Headers) -> bool:

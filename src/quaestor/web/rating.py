@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +21,12 @@ from quaestor.study.desk import Asked, Desk, Sheet, filled_in
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.ratings import OtherStudy, Said
 from quaestor.web.cases import page_of
-from quaestor.web.forms import fields_in
+from quaestor.web.forms import checked_key, fields_in
 from quaestor.web.page import Pages, visitor
+from quaestor.web.recording import Together
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
-_LONGEST_KEY = 200
 _LATER = "The desk cannot save at this moment. What you said is not lost; the lead can see what is wrong."
 
 
@@ -38,7 +37,7 @@ class RatingPages(Pages):
         super().__init__(opened, templates)
         self._warm = warm
         self._fetching = anyio.Semaphore(1)
-        self._recording: asyncio.Future[None] | None = None
+        self._together = Together(self.work)
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -125,10 +124,7 @@ class RatingPages(Pages):
             desk = await self.work(lambda: self._desk)
         told = {field: said[field] for field in ("memo", "seconds", "key", "opened")}
         wanted = desk.rating(name, who, Said(said["item"], said["answers"], tuple(said["unsure"]), **told))
-        while wanted.outcome is None:  # whoever comes while the disk is busy waits with the others, in no thread
-            if self._recording is None or self._recording.done():
-                self._recording = asyncio.ensure_future(self.work(desk.coding.record))
-            await asyncio.shield(self._recording)
+        await self._together.record(wanted, desk.coding.record)
         return wanted.acts()[0].number
 
     def _feedback(self, request: Request, name: str, said: dict[str, Any], told: dict[str, Any]) -> Response:
@@ -155,7 +151,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "unsure": [str(one) for one in raw.get("unsure", [])],
             "memo": str(raw.get("memo", "")),
             "seconds": float(raw.get("seconds", 0)),
-            "key": _key(str(raw["key"])),
+            "key": checked_key(str(raw["key"])),
             "practice": bool(raw.get("practice")),
             "rater": str(raw.get("rater", "")),
             "opened": str(raw.get("opened", "")),
@@ -188,18 +184,11 @@ async def _from_form(request: Request) -> dict[str, Any]:
         "unsure": form.get("unsure", []),
         "memo": _one(form, "memo"),
         "seconds": 0.0,
-        "key": _key(_one(form, "key")),
+        "key": checked_key(_one(form, "key")),
         "practice": _one(form, "practice") == "yes",
         "rater": "",
         "opened": "",
     }
-
-
-def _key(text: str) -> str:
-    """A key as pages make them; whatever else is sent stands for no rating."""
-    if not text.isascii() or not text.isprintable() or len(text) > _LONGEST_KEY:
-        raise HTTPException(400)
-    return text
 
 
 def _one(form: Mapping[str, Sequence[str]], name: str) -> str:

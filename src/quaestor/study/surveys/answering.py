@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.answer_file import Sending, new_code
-from quaestor.instruments.answers import Sent
-from quaestor.instruments.flow import Taken, in_order, next_page, page_at, page_before, piped, progress, taken
+from quaestor.instruments.answers import Sent, form_of
+from quaestor.instruments.flow import (
+    Taken,
+    in_order,
+    next_page,
+    page_at,
+    page_before,
+    piped,
+    progress,
+    shown_pages,
+    taken,
+)
 from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.study.surveys.entrance import door, is_full
 from quaestor.study.surveys.fielding import Surveys
+
+TRAP = "_trap"
+"""Stands among the answers of whoever filled in the field that people do not see."""
+TRAP_FIELD = "website"
+_LONGEST_TRAP = 200
 
 
 @dataclass(frozen=True)
@@ -31,11 +47,20 @@ class SurveyPage:
     typed: Mapping[str, Answer] = field(default_factory=dict)
     """What was sent and not taken, to be shown again."""
 
+    form: Sent = field(default_factory=dict)
+    """What stands in its fields: what was typed and not taken, else what was answered before."""
+
     def answer(self, question: str) -> Answer:
         return self.typed.get(question) or self.response.answers.get(question) or {}
 
 
-def begin(surveys: Surveys, name: str, language: str = "", stratum: str = "") -> tuple[str, Response]:
+Outcome = Sending | SurveyPage
+"""What comes of a page that was sent: it waits to be recorded, or is shown again with what is wrong."""
+
+
+def begin(
+    surveys: Surveys, name: str, language: str = "", stratum: str = "", code: str = "", synthetic: bool = False
+) -> tuple[str, Response]:
     """Begin to answer; the code is for the respondent alone, and is kept nowhere."""
     if not surveys.is_open(name):
         raise StateError(f"the survey {name!r} is not open")
@@ -43,8 +68,8 @@ def begin(surveys: Surveys, name: str, language: str = "", stratum: str = "") ->
     asked = surveys.questionnaire(name, version)
     if language and language not in asked.languages:
         raise InputError(f"the survey {name!r} is not in the language {language!r}")
-    code = new_code()
-    more = {"language": language or asked.language, "stratum": stratum}
+    code = code or new_code()
+    more = {"language": language or asked.language, "stratum": stratum, "synthetic": synthetic}
     return code, surveys.answers.begin(name, version or 1, code, surveys.today(), **more)
 
 
@@ -55,30 +80,53 @@ def questionnaire_of(surveys: Surveys, response: Response) -> Questionnaire:
 
 def shown(surveys: Surveys, code: str, page: str = "") -> SurveyPage | Response:
     """The page asked for, else the next one; the response itself where nothing is left to answer."""
-    response = _found(surveys, code)
+    response = found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
     if response.standing is not Standing.OPEN:
         return response
     found = page_at(asked, response, page) if page else None
     found = found or next_page(asked, response)
-    return response if found is None else _page(asked, response, found)
+    return response if found is None else page_met(asked, response, found)
 
 
-def sent(surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: float = 0.0) -> Sending | SurveyPage:
+def sent(surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: float = 0.0) -> Outcome:
     """Read a page that was sent: the page again with what is wrong, or what is to be recorded, put in the line."""
-    response = _found(surveys, code)
+    response = found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
     found = page_at(asked, response, page)
     if found is None and response.standing is Standing.OPEN:
         raise InputError("this page is not the one to be answered now: load the link again")
     if found is None:  # sent again after the end: the journal knows whether it is the same
         return _lined(surveys, Sending(code, page, {}, key, response.standing))
-    if surveys.fielding(response.survey).status != "open":
+    if not door(surveys, surveys.study, response.survey).goes_on:
         raise StateError("the survey has been closed: what you sent before is kept")
     read = taken(asked, response, found, form)
     if read.problems:
-        return _page(asked, response, found, read)
-    return _lined(surveys, Sending(code, page, read.answers, key, read.standing, seconds))
+        return page_met(asked, response, found, read, form)
+    standing = read.standing
+    going_on = standing in (Standing.OPEN, Standing.FINISHED)
+    if going_on and is_full(surveys, asked, response.answers, {**response.answers, **read.answers}):
+        standing = Standing.SCREENED_OUT
+    return _lined(surveys, Sending(code, page, {**read.answers, **_trapped(form)}, key, standing, seconds))
+
+
+def again(surveys: Surveys, code: str, page: str, form: Sent) -> SurveyPage | None:
+    """A page with what was typed on it, where it could not be kept; None where it is not there to be answered."""
+    found = shown(surveys, code, page)
+    return replace(found, form=form) if isinstance(found, SurveyPage) and found.page.id == page else None
+
+
+def page_after(surveys: Surveys, response: Response, page: str) -> str:
+    """The page that comes after one that was sent, where it was sent before too; empty where the next one comes."""
+    if response.sent[-1:] == (page,):
+        return ""
+    asked = questionnaire_of(surveys, response)
+    pages = [one.id for one in shown_pages(asked, response.answers)]
+    following = next_page(asked, response)
+    if following is None or page not in pages:
+        return ""
+    place = pages.index(page) + 1
+    return pages[place] if place < pages.index(following.id) else ""
 
 
 def withdraw(surveys: Surveys, code: str) -> bool:
@@ -86,26 +134,35 @@ def withdraw(surveys: Surveys, code: str) -> bool:
     return surveys.answers.erase(code, surveys.today())
 
 
+def _trapped(form: Sent) -> dict[str, Answer]:
+    words = (form.get(TRAP_FIELD) or ("",))[0].strip()
+    return {TRAP: {"text": words[:_LONGEST_TRAP]}} if words else {}
+
+
 def _lined(surveys: Surveys, sending: Sending) -> Sending:
     surveys.answers.ask_for(sending)
     return sending
 
 
-def _found(surveys: Surveys, code: str) -> Response:
+def found_response(surveys: Surveys, code: str) -> Response:
+    """The response of whoever holds a code."""
     response = surveys.answers.find(code)
     if response is None:
         raise InputError("there is no response behind this link: it was withdrawn, or the link is not whole")
     return response
 
 
-def _page(asked: Questionnaire, response: Response, page: Page, read: Taken | None = None) -> SurveyPage:
+def page_met(
+    asked: Questionnaire, response: Response, page: Page, read: Taken | None = None, form: Sent | None = None
+) -> SurveyPage:
+    """A page as it is met with what was answered so far; `read` and `form` where it was sent and comes again."""
     done, total = progress(asked, response, page.id)
     before = page_before(asked, response, page.id)
     return SurveyPage(
         questionnaire=asked,
         response=response,
         page=page,
-        questions=tuple(in_order(one, response.seed) for one in page.questions),
+        questions=tuple(_question(asked, response, one) for one in page.questions),
         title=piped(page.title, asked, response.answers),
         text=piped(page.text, asked, response.answers),
         done=done,
@@ -113,4 +170,17 @@ def _page(asked: Questionnaire, response: Response, page: Page, read: Taken | No
         before=before.id if before else "",
         problems=read.problems if read else {},
         typed=read.answers if read else {},
+        form=_fields(page, response) if form is None else form,
     )
+
+
+def _question(asked: Questionnaire, response: Response, question: Question) -> Question:
+    text, hint = (piped(words, asked, response.answers) for words in (question.text, question.hint))
+    return replace(in_order(question, response.seed), text=text, hint=hint)
+
+
+def _fields(page: Page, response: Response) -> Sent:
+    fields: dict[str, list[str]] = {}
+    for question in page.questions:
+        fields.update(form_of(question, response.answers.get(question.id, {})))
+    return fields

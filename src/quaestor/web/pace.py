@@ -1,0 +1,50 @@
+"""How often one address may do something; counted in memory, so that no address of a stranger is kept."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections import deque
+from datetime import datetime, timedelta
+
+from quaestor.base.clock import Clock
+from quaestor.people.sign_in import network_of
+
+_MOST_ADDRESSES = 10_000
+
+
+class Pace:
+    """So many in a stretch of time from each address; what comes from this machine itself is not counted.
+
+    A proxy that does not say for whom it asks is this machine to us: to count it would shut out everybody at once.
+    """
+
+    def __init__(self, most: int, within: timedelta, clock: Clock) -> None:
+        self._most = most
+        self._within = within
+        self._clock = clock
+        self._made: dict[str, deque[datetime]] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, address: str) -> timedelta | None:
+        """Count one; where there were too many, count nothing and say how long to wait."""
+        if _is_here(address):
+            return None
+        now, network = self._clock(), network_of(address)
+        with self._lock:
+            if len(self._made) >= _MOST_ADDRESSES:
+                self._made = {one: made for one, made in self._made.items() if made[-1] > now - self._within}
+            made = self._made.setdefault(network, deque())
+            while made and made[0] <= now - self._within:
+                made.popleft()
+            if len(made) >= self._most:
+                return made[0] + self._within - now
+            made.append(now)
+        return None
+
+
+def _is_here(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False

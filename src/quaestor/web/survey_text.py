@@ -1,0 +1,45 @@
+"""Texts of a questionnaire as HTML: paragraphs, lists and links, and nothing else that its author might have typed."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup, escape
+
+_LINK = re.compile(r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_LANGUAGES = {
+    "ar": "العربية", "cs": "Čeština", "da": "Dansk", "de": "Deutsch", "el": "Ελληνικά", "en": "English",
+    "es": "Español", "fi": "Suomi", "fr": "Français", "he": "עברית", "hi": "हिन्दी", "hu": "Magyar", "it": "Italiano",
+    "ja": "日本語", "ko": "한국어", "nl": "Nederlands", "no": "Norsk", "pl": "Polski", "pt": "Português",
+    "ro": "Română", "ru": "Русский", "sv": "Svenska", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt",
+    "zh": "中文",
+}  # fmt: skip
+
+
+def set_text(text: str) -> Markup:
+    """Paragraphs where there are empty lines, a list where lines begin with a hyphen, links that lead somewhere."""
+    return Markup("").join(_block(block) for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip()) if block)
+
+
+def web_links(text: str) -> Markup:
+    """One line in which addresses of pages and mailboxes lead there."""
+    pieces, end = [], 0
+    for match in _LINK.finditer(text):
+        target = match[0] if "://" in match[0] else f"mailto:{match[0]}"
+        link = Markup('<a href="{}" rel="noopener noreferrer">{}</a>').format(target, match[0])
+        pieces += [escape(text[end : match.start()]), link]
+        end = match.end()
+    return Markup("").join([*pieces, escape(text[end:])])
+
+
+def language_name(code: str) -> str:
+    """What a language calls itself."""
+    return _LANGUAGES.get(code.partition("-")[0], code)
+
+
+def _block(block: str) -> Markup:
+    lines = [line.strip() for line in block.strip().split("\n")]
+    if all(line.startswith("- ") for line in lines):
+        items = Markup("").join(Markup("<li>{}</li>").format(web_links(line[2:])) for line in lines)
+        return Markup("<ul>{}</ul>").format(items)
+    return Markup("<p>{}</p>").format(Markup("<br>").join(web_links(line) for line in lines))
