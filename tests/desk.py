@@ -29,6 +29,7 @@ NAMES = {
     Role.TIE_BREAKER: "tie-breaker",
     Role.VIEWER: "reader",
     Role.REVIEWER: "journal",
+    Role.PAYER: "payer",
 }
 
 

@@ -8,11 +8,22 @@ from quaestor.base.errors import InputError
 from quaestor.people.roles import Permission, Role, can, role_named
 
 WRITTEN = {
-    Role.LEAD: {"visit", "rate", "break ties", "read evidence", "read results", "see names", "lead"},
-    Role.RATER: {"visit", "rate"},
-    Role.TIE_BREAKER: {"visit", "rate", "break ties"},
-    Role.VIEWER: {"visit", "read evidence", "read results", "see names"},
-    Role.REVIEWER: {"visit", "read evidence", "read results"},
+    Role.LEAD: {
+        "visit",
+        "read codebook",
+        "rate",
+        "break ties",
+        "read evidence",
+        "read results",
+        "see names",
+        "lead",
+        "see pay",
+    },
+    Role.RATER: {"visit", "read codebook", "rate"},
+    Role.TIE_BREAKER: {"visit", "read codebook", "rate", "break ties"},
+    Role.VIEWER: {"visit", "read codebook", "read evidence", "read results", "see names"},
+    Role.REVIEWER: {"visit", "read codebook", "read evidence", "read results"},
+    Role.PAYER: {"visit", "see pay", "pay"},
 }
 
 

@@ -31,7 +31,10 @@ from small_study import ITEMS, small_study
 
 TELLING = "tellingmemo"
 NAMES = ("head-of-study", "rater-1", "rater-2", "the-breaker")
-ANSWERED = {"name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html"}
+ANSWERED = {
+    "name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html",
+    "code": "unknown", "response": "unknown",
+}  # fmt: skip
 QUERIES = (f"item={ITEMS[0]}&facet=relevance", f"item={ITEMS[0]}", "round=main&disagreement=any", "facet=relevance")
 MOST_PAGES = 250
 

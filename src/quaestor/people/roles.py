@@ -17,6 +17,8 @@ class Role(StrEnum):
     TIE_BREAKER = "tie-breaker"
     VIEWER = "viewer"
     REVIEWER = "reviewer"
+    PAYER = "payer"
+    """Sends respondents what they were promised, and sees nothing of the study."""
 
 
 class Permission(StrEnum):
@@ -28,22 +30,29 @@ class Permission(StrEnum):
     BREAK_TIES = "break ties"
     READ_EVIDENCE = "read evidence"
     READ_RESULTS = "read results"
+    READ_CODEBOOK = "read codebook"
     SEE_NAMES = "see names"
     """Names of raters and accounts, where a round lets them be seen at all."""
     LEAD = "lead"
-    """Rounds, codebook and people."""
+    """Rounds, codebook, surveys and people."""
+    SEE_PAY = "see pay"
+    """How many respondents are to be paid, and what it costs."""
+    PAY = "pay"
+    """Where each card is to be sent. Not the lead's: who can read answers reads no addresses on a page."""
 
 
-_READER = frozenset({Permission.VISIT, Permission.READ_EVIDENCE, Permission.READ_RESULTS})
-_RATER = frozenset({Permission.VISIT, Permission.RATE})
+_MEMBER = frozenset({Permission.VISIT, Permission.READ_CODEBOOK})
+_READER = _MEMBER | {Permission.READ_EVIDENCE, Permission.READ_RESULTS}
+_RATER = _MEMBER | {Permission.RATE}
 
 # A tie-breaker of one round may rate in another; which rounds somebody has a part in, the rounds themselves say.
 PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
-    Role.LEAD: frozenset(Permission),
+    Role.LEAD: frozenset(Permission) - {Permission.PAY},
     Role.RATER: _RATER,
     Role.TIE_BREAKER: _RATER | {Permission.BREAK_TIES},
     Role.VIEWER: _READER | {Permission.SEE_NAMES},
     Role.REVIEWER: _READER,
+    Role.PAYER: frozenset({Permission.VISIT, Permission.SEE_PAY, Permission.PAY}),
 }
 
 

@@ -28,6 +28,7 @@ _PARTS = {
     Role.TIE_BREAKER: "You comment where the raters of this study differ, without knowing who said what.",
     Role.VIEWER: "You read the evidence and the results of this study.",
     Role.REVIEWER: "You read the evidence and the results of this study; no names of people are shown to you.",
+    Role.PAYER: "You pay those who answered a survey of this study; what they answered is not shown to you.",
 }
 _ENDED = "This link has been used, has expired or was taken back: ask the lead of the study for a new one."
 _WRONG = "The name or the password is wrong."

@@ -26,6 +26,8 @@ class StudyPages(Pages):
     async def home(self, request: Request) -> Response:
         """The study at a glance for those who read; for those who rate, what waits for them and nothing else."""
         who = visitor(request)
+        if who.can(Permission.PAY):
+            return self.go(request, "claims")
         if not who.can(Permission.READ_EVIDENCE):
             waiting = await self.work(lambda: self._waiting(who.name))
             return self.page(request, "waiting.html", {"rounds": waiting})

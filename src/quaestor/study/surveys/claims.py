@@ -1,0 +1,270 @@
+"""Pay for respondents: who finished claims it, with nothing that leads from a claim to an answer.
+
+The claims have a file and a key of their own. What is written there, and what is not, `instruments.claim_file` says.
+The payer gets addresses and nothing else; the lead sees counts and the budget, never an address.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.spreadsheets import harmless
+from quaestor.instruments.claim_file import Claim, ClaimFile, Stage
+from quaestor.instruments.claim_key import ClaimKey
+from quaestor.instruments.questionnaire_file import read_questionnaire
+from quaestor.instruments.records import Pay, Questionnaire, Standing
+from quaestor.study.surveys.fielding import CLOSED, Surveys, survey_files
+
+CLAIMS_FILE = "claims.db"
+CLAIMS_KEY = "claims.key"
+_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+
+
+@dataclass(frozen=True)
+class Claiming:
+    """The payment part as whoever holds a token meets it."""
+
+    survey: str
+    questionnaire: Questionnaire
+    pay: Pay
+    stage: Stage | None
+    """None where the address has not been given yet."""
+
+
+@dataclass(frozen=True)
+class Payment:
+    """Where the pay of a survey stands: counts and money, no address."""
+
+    survey: str
+    title: str
+    pay: Pay
+    closed: bool
+    counts: dict[Stage, int]
+
+    @property
+    def promised(self) -> int:
+        """Cards that the payer has been told to pay, or has paid."""
+        return self.counts[Stage.RELEASED] + self.counts[Stage.EXPORTED] + self.counts[Stage.PAID]
+
+    @property
+    def cost(self) -> float:
+        return self.promised * self.pay.amount
+
+    @property
+    def affordable(self) -> int | None:
+        """How many more cards the budget pays for; None where there is no budget."""
+        if self.pay.budget is None:
+            return None
+        return max(0, int(round(self.pay.budget / self.pay.amount, 6)) - self.promised)
+
+    @property
+    def least(self) -> int:
+        """How many are handed over together at least; when the survey is closed nobody waits for others."""
+        return 1 if self.closed else self.pay.batch
+
+    def refusal(self, most: int | None = None) -> str:
+        """Why claims cannot be released now, in a sentence; empty where they can."""
+        waiting = self.counts[Stage.WAITING]
+        wanted = waiting if most is None else min(most, waiting)
+        if not waiting:
+            return "nobody waits to be paid"
+        if wanted < self.least:
+            return (
+                f"{_cards(wanted)} {'is' if wanted == 1 else 'are'} too few: until the survey is closed they go to the "
+                f"payer {self.pay.batch} at a time at least, so that nobody can tell whose is whose"
+            )
+        if self.affordable is not None and wanted > self.affordable:
+            return (
+                f"{_cards(wanted)} of {self.money(self.pay.amount)} would go beyond the budget of "
+                f"{self.money(self.pay.budget or 0)}, which pays for {self.affordable} more: "
+                f"raise pay.budget in instruments/{self.survey}.toml, or release fewer"
+            )
+        return ""
+
+    def money(self, amount: float) -> str:
+        return f"{amount:,.2f} {self.pay.currency}".replace(".00 ", " ")
+
+
+@dataclass(frozen=True)
+class Card:
+    """One address that waits for its card."""
+
+    address: str
+    exported: bool
+    times: int
+    """How many claims of the survey name the same address, in whatever stage past waiting."""
+
+
+def claim_token(surveys: Surveys, code: str) -> str:
+    """What somebody who finished shows in the payment part; nothing is written, and it is the same each time."""
+    response = surveys.answers.find(code)
+    if response is None or response.standing is not Standing.FINISHED:
+        raise StateError("only who has finished the survey can be paid")
+    if surveys.questionnaire(response.survey, response.version).pay is None:
+        raise StateError(f"the survey {response.survey!r} pays nothing")
+    return _key(surveys).token(response.survey, code)
+
+
+def claiming(surveys: Surveys, name: str, token: str, language: str = "") -> Claiming | None:
+    """What a token is for, in a language that the survey has, else in its first; None where it was not made here."""
+    claim = _key(surveys).claim_id(name, token) if _has_key(surveys) else None
+    if claim is None:
+        return None
+    asked = surveys.questionnaire(name)
+    if language in asked.languages:
+        asked = surveys.questionnaire(name, language=language)
+    with open_claims(surveys) as claims:
+        return Claiming(name, asked, _pay(asked), claims.stage(claim))
+
+
+def claim(surveys: Surveys, name: str, token: str, address: str) -> None:
+    """Say where the card is to be sent, once; the address is under seal before it is written."""
+    key = _key(surveys)
+    found = key.claim_id(name, token)
+    if found is None:
+        raise InputError("this link to the payment part is not whole: open it from the last page of the survey")
+    said = _address(_pay(surveys.questionnaire(name)), address)
+    with open_claims(surveys) as claims:
+        if not claims.add(found, name, key.sealed(said, found)):
+            raise StateError("an address has been given with this link already, and the first one stands")
+
+
+def payment(surveys: Surveys, name: str) -> Payment:
+    """Where the pay of a survey stands; the budget is the one that its file says now."""
+    asked = surveys.questionnaire(name)
+    pay = _pay(asked)
+    file = survey_files(surveys.study).get(name)
+    written = read_questionnaire(file).pay if file else None
+    if written is not None:
+        pay = replace(pay, budget=written.budget)
+    return Payment(name, asked.title, pay, surveys.fielding(name).status == CLOSED, _counts(surveys, name))
+
+
+def payments(surveys: Surveys) -> list[Payment]:
+    """Of every survey that pays and has been opened."""
+    return [payment(surveys, name) for name in surveys.answers.surveys() if surveys.questionnaire(name).pay]
+
+
+def release(surveys: Surveys, name: str, most: int | None = None) -> int:
+    """Hand claims that wait to the payer, all or so many of them, drawn by lot; how many they are."""
+    if most is not None and most < 1:
+        raise InputError(f"{most} cards cannot be released: give a number from 1")
+    stands = payment(surveys, name)
+
+    def drawn(waiting: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
+        if refused := replace(stands, counts=counts).refusal(most):
+            raise StateError(refused)
+        return waiting if most is None else secrets.SystemRandom().sample(waiting, min(most, len(waiting)))
+
+    with open_claims(surveys) as claims:
+        return len(claims.move(name, Stage.WAITING, Stage.RELEASED, drawn))
+
+
+def cards(surveys: Surveys, name: str) -> list[Card]:
+    """Addresses that were released and not paid yet, for the payer alone; those not exported yet come first."""
+    if not _has_key(surveys):
+        return []
+    key = _key(surveys)
+    with open_claims(surveys) as claims:
+        found = {
+            stage: [key.opened(one.sealed, one.id) for one in claims.claims(name, stage)]
+            for stage in (Stage.RELEASED, Stage.EXPORTED, Stage.PAID)
+        }
+    times = Counter(address.casefold() for addresses in found.values() for address in addresses)
+    return [
+        Card(address, stage is Stage.EXPORTED, times[address.casefold()])
+        for stage in (Stage.RELEASED, Stage.EXPORTED)
+        for address in found[stage]
+    ]
+
+
+def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
+    """The released cards as a CSV, each in one export; `again` gives those exported before and not paid yet."""
+    pay, key = payment(surveys, name).pay, _key(surveys)
+    source = Stage.EXPORTED if again else Stage.RELEASED
+    with open_claims(surveys) as claims:
+        moved = claims.move(name, source, Stage.EXPORTED, lambda found, _: found)
+    if not moved:
+        raise StateError(
+            f"no card of {name!r} waits to be paid after an export"
+            if again
+            else f"no card of {name!r} is released and not exported yet: `quaestor survey claims release {name}`"
+        )
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\r\n")
+    rows.writerow(("address", "amount", "currency"))
+    rows.writerows((harmless(key.opened(one.sealed, one.id)), f"{pay.amount:g}", pay.currency) for one in moved)
+    return written.getvalue()
+
+
+def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> None:
+    """The same into a new file that its owner alone can read."""
+    try:
+        opened = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InputError(f"{out} cannot be made ({error.strerror}): give the name of a new file") from None
+    with os.fdopen(opened, "w", encoding="utf-8", newline="") as file:
+        try:
+            file.write(export_cards(surveys, name, again))
+        except StateError:
+            out.unlink()
+            raise
+
+
+def mark_paid(surveys: Surveys, name: str) -> int:
+    """The cards that were exported are paid; how many they are."""
+    with open_claims(surveys) as claims:
+        moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, lambda found, _: found))
+    if not moved:
+        raise StateError(f"no card of {name!r} was exported and not paid yet: `quaestor survey claims export {name}`")
+    return moved
+
+
+def open_claims(surveys: Surveys) -> ClaimFile:
+    return ClaimFile(surveys.study.root / CLAIMS_FILE)
+
+
+def _counts(surveys: Surveys, name: str) -> dict[Stage, int]:
+    if not (surveys.study.root / CLAIMS_FILE).exists():
+        return dict.fromkeys(Stage, 0)
+    with open_claims(surveys) as claims:
+        return claims.counts(name)
+
+
+def _key(surveys: Surveys) -> ClaimKey:
+    return ClaimKey(surveys.study.root / CLAIMS_KEY)
+
+
+def _has_key(surveys: Surveys) -> bool:
+    return (surveys.study.root / CLAIMS_KEY).exists()
+
+
+def _pay(asked: Questionnaire) -> Pay:
+    if asked.pay is None:
+        raise StateError(f"the survey {asked.id!r} pays nothing: its file has no [pay]")
+    return asked.pay
+
+
+def _address(pay: Pay, words: str) -> str:
+    """What a person typed, as it is sent to the payer; a study that asks for something of its own gets any words."""
+    said = " ".join(words.split())
+    if not said:
+        raise InputError("Please say where the card is to be sent.")
+    if not said.isprintable():
+        raise InputError("This holds characters that cannot be written down: type it anew.")
+    if not pay.asks and not _EMAIL.fullmatch(said):
+        raise InputError(f"{said[:80]!r} is no e-mail address: write it as name@example.org.")
+    return said
+
+
+def _cards(count: int) -> str:
+    return "1 card" if count == 1 else f"{count:,} cards"

@@ -1,0 +1,73 @@
+"""Invitations, pay and flags from the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import quaestor
+from quaestor.study.folder import open_study
+from quaestor.study.surveys.claims import claim, claim_token
+from quaestor.study.surveys.fielding import open_surveys
+from quaestor.study.surveys.invitations import accept
+from small_survey import NAME, answered, fielded
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with fielded(tmp_path / "study"):
+        pass
+    return tmp_path / "study"
+
+
+def test_links_are_printed_once_and_those_who_came_are_counted(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "people.txt").write_text("one@example.org\n\ntwo@example.org\n")
+    made = quaestor(
+        "survey", "invite", NAME, "--batch", "first", "--stratum", "pro", "--labels", tmp_path / "people.txt",
+        "--address", "https://study.example.org", cwd=folder,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    rows = list(csv.DictReader(io.StringIO(made.stdout)))
+    assert [row["label"] for row in rows] == ["one@example.org", "two@example.org"]
+    assert "not shown again" in made.stderr
+    with open_surveys(open_study(folder)) as surveys:
+        accept(surveys, rows[0]["link"].removeprefix("https://study.example.org/i/"))
+    told = json.loads(quaestor("survey", "rates", NAME, "--json", cwd=folder).stdout)
+    assert (told["sent"], told["used"], told["rate"]) == (2, 1, 0.5)
+    assert told["batch"] == [{"name": "first", "sent": 2, "used": 1, "rate": 0.5}]
+
+
+def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) -> None:
+    with open_surveys(open_study(folder)) as surveys:
+        for number in range(5):
+            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
+    early = quaestor("survey", "claims", "release", NAME, "--most", "1", cwd=folder)
+    assert (early.returncode, "1 card is too few" in early.stderr) == (2, True)
+    assert quaestor("survey", "claims", "release", NAME, cwd=folder).returncode == 0
+    told = quaestor("survey", "claims", "status", "--json", cwd=folder).stdout
+    [one] = json.loads(told)
+    assert (one["survey"], one["released"], one["cost"], one["budget"]) == (NAME, 5, 50, 500)
+    assert "@" not in told
+    out = tmp_path / "cards.csv"
+    assert quaestor("survey", "claims", "export", NAME, "--out", out, cwd=folder).returncode == 0
+    rows = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert {row["address"] for row in rows} == {f"somebody-{one}@example.org" for one in range(5)}
+    again = quaestor("survey", "claims", "export", NAME, "--again", cwd=folder)
+    assert again.stdout.splitlines() == out.read_text().splitlines()
+    assert "5 marked as paid" in quaestor("survey", "claims", "paid", NAME, cwd=folder).stderr
+
+
+def test_flags_are_listed_and_decided(folder: Path) -> None:
+    with open_surveys(open_study(folder)) as surveys:
+        _, fast = answered(surveys, seconds=1)
+    assert "Answered in 4 seconds" in quaestor("survey", "flags", NAME, cwd=folder).stdout
+    assert quaestor("survey", "decide", NAME, fast.id, "--why", "too fast", cwd=folder).returncode == 2
+    done = quaestor("survey", "decide", NAME, fast.id, "--drop", "--why", "too fast", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    [told] = json.loads(quaestor("survey", "flags", NAME, "--json", cwd=folder).stdout)
+    assert (told["response"], told["keep"], told["why"]) == (fast.id, False, "too fast")
+    assert told["reasons"][0]["sign"] == "fast"

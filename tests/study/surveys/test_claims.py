@@ -1,0 +1,176 @@
+"""Pay within the budget, several at once, drawn by lot; and invitations that say nothing about answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.claim_file import Stage
+from quaestor.study.surveys.answering import begin
+from quaestor.study.surveys.claims import (
+    cards,
+    claim,
+    claim_token,
+    claiming,
+    export_cards,
+    mark_paid,
+    payment,
+    payments,
+    release,
+    write_cards,
+)
+from quaestor.study.surveys.fielding import Surveys, close_survey
+from quaestor.study.surveys.invitations import Invited, accept, invite, links_csv, response_rates
+from small_survey import NAME, QUESTIONNAIRE, answered, fielded, small_survey
+
+POOR = QUESTIONNAIRE.replace("budget = 500", 'budget = 70\nasks = "Your account at the shop"')
+
+
+@pytest.fixture
+def surveys(tmp_path: Path) -> Iterator[Surveys]:
+    with fielded(tmp_path / "study") as opened:
+        yield opened
+
+
+def claimants(surveys: Surveys, count: int, address: str = "somebody-{}@example.org") -> None:
+    for number in range(count):
+        claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address.format(number))
+
+
+def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: Surveys) -> None:
+    code, _ = begin(surveys, NAME)
+    for asking in (code, "no such code"):
+        with pytest.raises(StateError, match="only who has finished"):
+            claim_token(surveys, asking)
+    declined, _ = answered(surveys, forms={"consent": {"q.consent": ["decline"]}})
+    with pytest.raises(StateError, match="only who has finished"):
+        claim_token(surveys, declined)
+    done, _ = answered(surveys)
+    assert claim_token(surveys, done) == claim_token(surveys, done)
+    assert not (surveys.study.root / "claims.db").exists()
+
+
+def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: Surveys, tmp_path: Path) -> None:
+    claimants(surveys, 6)
+    assert [one.survey for one in payments(surveys)] == [NAME]
+    assert release(surveys, NAME, most=5) == 5
+    assert len(cards(surveys, NAME)) == 5
+    first = export_cards(surveys, NAME)
+    with pytest.raises(StateError, match="released and not exported"):
+        export_cards(surveys, NAME)
+    with pytest.raises(StateError, match="released and not exported"):
+        write_cards(surveys, NAME, tmp_path / "cards.csv")
+    write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
+    assert (tmp_path / "cards.csv").read_bytes().decode() == first
+    assert (tmp_path / "cards.csv").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(InputError, match="a new file"):
+        write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
+    assert mark_paid(surveys, NAME) == 5
+    with pytest.raises(StateError, match="exported and not paid"):
+        mark_paid(surveys, NAME)
+    assert payment(surveys, NAME).counts == {
+        Stage.WAITING: 1, Stage.RELEASED: 0, Stage.EXPORTED: 0, Stage.PAID: 5,
+    }  # fmt: skip
+    assert payment(surveys, NAME).cost == 50
+
+
+def test_few_claims_wait_for_others_until_the_survey_is_closed(surveys: Surveys) -> None:
+    claimants(surveys, 4)
+    with pytest.raises(StateError, match=r"4 cards are too few.*5 at a time"):
+        release(surveys, NAME)
+    close_survey(surveys, NAME)
+    assert release(surveys, NAME) == 4
+    with pytest.raises(StateError, match="nobody waits"):
+        release(surveys, NAME)
+
+
+def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path) -> None:
+    with fielded(tmp_path, POOR) as surveys:
+        claimants(surveys, 8, "account {}")
+        with pytest.raises(
+            StateError, match=r"8 cards of 10 USD would go beyond the budget of 70 USD, which pays for 7"
+        ):
+            release(surveys, NAME)
+        assert release(surveys, NAME, most=7) == 7
+        assert payment(surveys, NAME).affordable == 0
+        small_survey(tmp_path, POOR.replace("budget = 70", "budget = 80"))
+        close_survey(surveys, NAME)
+        assert release(surveys, NAME) == 1
+        assert {one.address for one in cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
+
+
+def test_a_token_claims_once_and_leads_nowhere_else(surveys: Surveys) -> None:
+    token = claim_token(surveys, answered(surveys)[0])
+    assert claiming(surveys, NAME, "invented") is None
+    with pytest.raises(InputError, match="not whole"):
+        claim(surveys, NAME, "invented", "x@example.org")
+    claim(surveys, NAME, token, "first@example.org")
+    with pytest.raises(StateError, match="first one stands"):
+        claim(surveys, NAME, token, "second@example.org")
+    close_survey(surveys, NAME)
+    release(surveys, NAME)
+    assert [one.address for one in cards(surveys, NAME)] == ["first@example.org"]
+    found = claiming(surveys, NAME, token)
+    assert found is not None
+    assert found.stage is Stage.RELEASED
+
+
+def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(surveys: Surveys) -> None:
+    pro = invite(surveys, NAME, "first-batch", "pro", count=5)
+    normal = invite(surveys, NAME, "first-batch", "normal", labels=["a", "b", "c", "d"])
+    strata = []
+    for one in (*pro, *normal):
+        _, code = accept(surveys, one.token)
+        response = surveys.answers.find(code)
+        assert response is not None
+        strata.append(response.stratum)
+    assert strata == ["pro"] * 5 + [""] * 4
+    for path in surveys.study.root.glob("answers.db*"):
+        assert b"first-batch" not in path.read_bytes()
+    rates = response_rates(surveys, NAME)
+    assert [(one.name, one.sent, one.used) for one in rates.by_stratum] == [("normal", 4, 4), ("pro", 5, 5)]
+    assert [(one.name, one.rate) for one in rates.by_batch] == [("first-batch", 1.0)]
+
+
+def test_nobody_was_invited_and_nobody_came(surveys: Surveys) -> None:
+    rates = response_rates(surveys, NAME)
+    assert (rates.whole.sent, rates.whole.rate, rates.by_batch) == (0, None, ())
+    assert not (surveys.study.root / "invitations.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"batch": "x", "stratum": "pro"}, "one of the two"),
+        ({"batch": "x", "stratum": "pro", "count": 2, "labels": ["a"]}, "one of the two"),
+        ({"batch": "x", "stratum": "pro", "count": 0}, "ask for 1"),
+        ({"batch": " ", "stratum": "pro", "count": 1}, "give the batch a name"),
+        ({"batch": "x", "stratum": "por", "count": 1}, "no stratum 'por', allowed: pro"),
+    ],
+)
+def test_a_batch_that_cannot_be_is_refused_in_a_sentence(surveys: Surveys, asked: dict[str, object], why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        invite(surveys, NAME, **asked)  # type: ignore[arg-type]
+    with pytest.raises(StateError, match="not the lead"):
+        invite(surveys, NAME, "x", "pro", count=1, actor="rater-1")
+
+
+def test_links_are_written_safely_for_a_spreadsheet() -> None:
+    text = links_csv([Invited("abc", "=1+1"), Invited("def", "one, two")], "https://study.example.org/")
+    assert text.splitlines() == [
+        "label,link", "'=1+1,https://study.example.org/i/abc", '"one, two",https://study.example.org/i/def',
+    ]  # fmt: skip
+
+
+def test_a_token_of_an_invitation_is_in_no_file(surveys: Surveys) -> None:
+    made = invite(surveys, NAME, "first", "pro", count=3)
+    for one in made:
+        accept(surveys, one.token)
+    held = b"".join(path.read_bytes() for path in surveys.study.root.rglob("*") if path.is_file())
+    assert not [one for one in made if one.token.encode() in held]
+    assert "token=" not in repr(made[0])
+    assert re.fullmatch(r"[\w-]{32}", made[0].token)

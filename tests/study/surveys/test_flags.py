@@ -1,0 +1,90 @@
+"""What makes the lead look twice at a response, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.records import Response
+from quaestor.study.surveys.fielding import Surveys, decide
+from quaestor.study.surveys.flags import Sign, flags
+from small_survey import FORMS, NAME, Form, answered, fielded
+
+OWN = {"q.hardest": ["What nobody else says."]}
+
+
+@pytest.fixture
+def surveys(tmp_path: Path) -> Iterator[Surveys]:
+    with fielded(tmp_path) as opened:
+        yield opened
+
+
+def somebody(surveys: Surveys, words: str, page: str = "words", seconds: float = 30, **fields: list[str]) -> Response:
+    """Somebody who answers in words of their own, with some fields of one page otherwise."""
+    forms: dict[str, Form] = {**FORMS, "words": {**FORMS["words"], "q.hardest": [words]}}
+    forms[page] = {**forms[page], **{name.replace("__", "."): value for name, value in fields.items()}}
+    return answered(surveys, forms=forms, seconds=seconds)[1]
+
+
+def signs(surveys: Surveys) -> dict[str, list[Sign]]:
+    return {one.response.id: [reason.sign for reason in one.reasons] for one in flags(surveys, NAME)}
+
+
+def test_an_ordinary_response_is_not_flagged_and_one_under_way_neither(surveys: Surveys) -> None:
+    somebody(surveys, "one")
+    somebody(surveys, "two")
+    answered(surveys, forms={"consent": FORMS["consent"]}, seconds=0.5)
+    assert signs(surveys) == {}
+
+
+def test_who_was_fast_is_flagged_and_who_has_no_clock_is_not(surveys: Surveys) -> None:
+    fast = somebody(surveys, "one", seconds=4.9)
+    somebody(surveys, "two", seconds=5)
+    somebody(surveys, "three", seconds=0)
+    assert signs(surveys) == {fast.id: [Sign.FAST]}
+    [flagged] = flags(surveys, NAME)
+    assert flagged.reasons[0].words == "Answered in 20 seconds, less than 20."
+
+
+def test_a_filled_trap_a_missed_check_and_a_straight_line_are_flagged(surveys: Surveys) -> None:
+    trapped = somebody(surveys, "one", "you", website=["https://example.org"])
+    missed = somebody(surveys, "two", "tools", q__careful=["first"])
+    rows = ("wrong-results", "a-crash", "missing-operators", "other")
+    straight = somebody(surveys, "three", "tools", **{f"q__met__{row}": ["often"] for row in rows})
+    skipped = {**FORMS, "tools": {name: said for name, said in FORMS["tools"].items() if name != "q.careful"}}
+    answered(surveys, forms=skipped)
+    assert signs(surveys) == {trapped.id: [Sign.TRAP], missed.id: [Sign.ATTENTION], straight.id: [Sign.STRAIGHT]}
+
+
+def test_responses_that_say_the_same_to_the_letter_name_each_other(surveys: Surveys) -> None:
+    twins = [somebody(surveys, "the same") for _ in range(2)]
+    somebody(surveys, "the same, almost")
+    found = {one.response.id: one.reasons for one in flags(surveys, NAME)}
+    assert set(found) == {one.id for one in twins}
+    assert twins[1].id in found[twins[0].id][0].words
+    assert [reason.sign for reason in found[twins[1].id]] == [Sign.ALIKE]
+
+
+def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> None:
+    few: dict[str, Form] = {
+        **FORMS, "tools": {name: said for name, said in FORMS["tools"].items() if "met" in name}, "words": {},
+    }  # fmt: skip
+    for _ in range(2):
+        answered(surveys, forms=few)
+    assert signs(surveys) == {}
+
+
+def test_a_decision_stands_beside_the_flag_and_needs_a_reason(surveys: Surveys) -> None:
+    fast = somebody(surveys, "one", seconds=1)
+    with pytest.raises(InputError, match="say why"):
+        decide(surveys, NAME, fast.id, False, " ")
+    with pytest.raises(StateError, match="not the lead"):
+        decide(surveys, NAME, fast.id, False, "too fast", "rater-1")
+    decide(surveys, NAME, fast.id, False, "too fast")
+    decide(surveys, NAME, fast.id, True, "a fast reader")
+    [flagged] = flags(surveys, NAME)
+    assert flagged.decision is not None
+    assert (flagged.decision.keep, flagged.decision.why) == (True, "a fast reader")

@@ -1,0 +1,266 @@
+"""Somebody who holds the answers, the claims, the invitations and the key tries to put them side by side.
+
+Respondents finish in an order that the answers give away, and claim their pay soon after. Each attack puts the claims
+in an order or names a pair; one that is better than chance means that somebody's pay leads to what they answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from quaestor.instruments.answer_file import Sending
+from quaestor.instruments.claim_file import ClaimFile, Stage
+from quaestor.instruments.claim_key import ClaimKey
+from quaestor.instruments.invitation_file import InvitationFile
+from quaestor.instruments.records import Standing
+from quaestor.store.records import new_key
+from quaestor.study.surveys.answering import begin
+from quaestor.study.surveys.claims import claim, claim_token, export_cards, mark_paid, release
+from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.invitations import accept, invite
+from small_survey import NAME, fielded
+
+MANY = 200
+ONE_PAGE = """
+[survey]
+title = "One page"
+
+[pay]
+amount = 10
+
+[[pages]]
+page = "consent"
+
+[[pages.questions]]
+id = "consent"
+kind = "consent"
+text = "Do you agree?"
+"""
+Orders = Mapping[str, Sequence[Sequence[bytes]]]
+"""By attack: stretches of keys, each in an order that the attack reads off."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the attacker carried away, and the truth that only the test knows."""
+
+    folder: Path
+    truth: Mapping[str, bytes]
+    """The key in the other store that belongs to each response."""
+
+
+def finish(surveys: Surveys, code: str) -> None:
+    surveys.answers.save(Sending(code, "consent", {"consent": {"choices": ["agree"]}}, new_key(), Standing.FINISHED))
+
+
+def claim_key_of(surveys: Surveys, token: str) -> bytes:
+    found = ClaimKey(surveys.study.root / "claims.key").claim_id(NAME, token)
+    assert found
+    return found
+
+
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
+    """Two hundred who finish one after the other and claim a little later; both files are open, as under a desk."""
+    folder = tmp_path_factory.mktemp("relinking")
+    drawn = random.Random(5)
+    with fielded(folder, ONE_PAGE) as surveys, ClaimFile(folder / "claims.db"):
+        codes, due, truth = [], [], {}
+        for number in range(MANY):
+            code, response = begin(surveys, NAME)
+            finish(surveys, code)
+            codes.append(code)
+            due.append((number + drawn.expovariate(1 / 3), number, response.id))
+        for _, number, name in sorted(due):
+            token = claim_token(surveys, codes[number])
+            truth[name] = claim_key_of(surveys, token)
+            claim(surveys, NAME, token, f"{'x' * drawn.randint(1, 60)}@example.org")
+        yield Taken(folder, truth)
+
+
+def finishing_order(folder: Path) -> list[str]:
+    """The answers are a journal, so that they give this away; the defence is all on the other side."""
+    with closing(sqlite3.connect(folder / "answers.db")) as opened:
+        return [name for (name,) in opened.execute("SELECT response FROM saves ORDER BY number")]
+
+
+def orders_in(path: Path, table: str, key: str, hints: Sequence[str] = ()) -> Orders:
+    """Every order of its keys that a file could be made to tell: of its rows, of its columns, of its bytes."""
+    with closing(sqlite3.connect(path)) as opened:
+        keys = [row[0] for row in opened.execute(f"SELECT {key} FROM {table} NOT INDEXED")]  # noqa: S608
+        found: dict[str, Sequence[Sequence[bytes]]] = {"rows as they come": [keys], "sorted": [sorted(keys)]}
+        for column in ("rowid", *hints):
+            try:
+                ordered = opened.execute(f"SELECT {key} FROM {table} ORDER BY {column}").fetchall()  # noqa: S608
+            except sqlite3.OperationalError:
+                continue
+            found[f"by {column}"] = [[row[0] for row in ordered]]
+    content = path.read_bytes()
+    found["place in the file"] = [_by_place(keys, content)]
+    found["place in each page"] = [_by_place(keys, page) for page in _cut(content, 4096)]
+    log = Path(f"{path}-wal")
+    frames = _cut(log.read_bytes()[32:], 4096 + 24) if log.exists() else []
+    found["frame in the log"] = list(_by_frame(keys, frames))
+    return found
+
+
+def _cut(content: bytes, size: int) -> list[bytes]:
+    return [content[start : start + size] for start in range(0, len(content), size)]
+
+
+def _by_place(keys: Sequence[bytes], content: bytes) -> list[bytes]:
+    """The keys that stand in some bytes, the first first."""
+    places = {one: content.find(one if isinstance(one, bytes) else str(one).encode()) for one in keys}
+    return sorted((one for one in keys if places[one] >= 0), key=places.__getitem__)
+
+
+def _by_frame(keys: Sequence[bytes], frames: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """The keys in the order in which the log first has them, for each time it was begun anew."""
+    for salt in dict.fromkeys(frame[8:16] for frame in frames):
+        seen: dict[bytes, None] = {}
+        for frame in frames:
+            if frame[8:16] == salt:
+                seen.update(dict.fromkeys(_by_place(keys, frame)))
+        yield list(seen)
+
+
+def _among(group: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
+    return [[one for one in order if one in group] for order in told]
+
+
+def deviations(truth: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> float:
+    """How far the orders told go with the true one, in standard deviations of chance: Kendall's score over all."""
+    place = {one: number for number, one in enumerate(truth)}
+    score, variance = 0, 0.0
+    for order in told:
+        known = [place[one] for one in order if one in place]
+        score += sum(1 if one < other else -1 for number, one in enumerate(known) for other in known[number + 1 :])
+        variance += len(known) * (len(known) - 1) * (2 * len(known) + 5) / 18
+    return float(score / variance**0.5) if variance else 0.0
+
+
+def right_pairs(truth: Sequence[bytes], told: Sequence[bytes]) -> int:
+    """How many the attacker gets right who puts the two orders side by side."""
+    kept = set(told)
+    return sum(one == other for one, other in zip((one for one in truth if one in kept), told, strict=False))
+
+
+def assert_tells_nothing(truth: Sequence[bytes], orders: Orders) -> None:
+    """No better than chance: by chance ten pairs are right one time in ten million, and five deviations one in two."""
+    for name, told in orders.items():
+        assert abs(deviations(truth, told)) < 5, name
+        for order in told:
+            assert max(right_pairs(truth, order), right_pairs(truth, order[::-1])) < 10, name
+
+
+def test_no_order_in_the_claim_file_is_that_of_finishing(taken: Taken) -> None:
+    truth = [taken.truth[name] for name in finishing_order(taken.folder)]
+    orders = orders_in(taken.folder / "claims.db", "claims", "id", ("sealed", "length(sealed)", "stage", "survey"))
+    assert len(truth) == MANY == len(orders["sorted"][0]) == len(orders["place in the file"][0])
+    assert sum(map(len, orders["place in each page"])) >= MANY
+    assert_tells_nothing(truth, orders)
+
+
+def test_no_order_of_responses_other_than_the_journal_helps_either(taken: Taken) -> None:
+    claims = orders_in(taken.folder / "claims.db", "claims", "id")
+    responses = orders_in(taken.folder / "answers.db", "responses", "id", ("code", "day", "seed", "seconds"))
+    for told in responses.values():
+        for stretch in told:
+            assert_tells_nothing([taken.truth[str(one)] for one in stretch], claims)
+
+
+def test_no_value_of_the_answers_makes_a_token_even_with_the_key(taken: Taken) -> None:
+    key = ClaimKey(taken.folder / "claims.key")
+    with closing(sqlite3.connect(taken.folder / "answers.db")) as opened:
+        responses = opened.execute("SELECT * FROM responses").fetchall()
+        saves = opened.execute("SELECT * FROM saves").fetchall()
+    tried = {str(value) for row in (*responses, *saves) for value in row}
+    tokens = [key.token(NAME, one) for one in tried]
+    guessed = {key.claim_id(NAME, token) for token in tokens} | {hashlib.sha256(one.encode()).digest() for one in tried}
+    assert not guessed & set(taken.truth.values())
+    assert not {value for row in responses for value in row} & {one.hex() for one in taken.truth.values()}
+
+
+def test_nothing_in_the_claims_says_when_they_came(taken: Taken) -> None:
+    with closing(sqlite3.connect(taken.folder / "claims.db")) as opened:
+        rows = opened.execute("SELECT * FROM claims").fetchall()
+        tables = [name for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    assert tables == ["claims"]
+    assert {len(row) for row in rows} == {4}
+    assert len({len(sealed) for _, _, sealed, _ in rows}) == 1, "the length of an address can be told"
+    assert {(survey, stage) for _, survey, _, stage in rows} == {(NAME, 0)}
+    held = {name: (taken.folder / name).stat().st_mode & 0o777 for name in ("claims.db", "claims.key", "answers.db")}
+    assert set(held.values()) == {0o600}
+    assert (taken.folder / "claims.db-wal").stat().st_size == 0
+
+
+def test_the_same_attacks_find_the_order_in_a_file_that_has_one(taken: Taken, tmp_path: Path) -> None:
+    """Were these attacks blind, what they do not find would mean nothing."""
+    arrived = list(taken.truth.values())
+    truth = [taken.truth[name] for name in finishing_order(taken.folder)]
+    naive: Mapping[str, Callable[[sqlite3.Connection], object]] = {
+        "with a rowid": lambda opened: opened.execute("CREATE TABLE claims (id BLOB, sealed BLOB, stage INTEGER)"),
+        "by its key, in place": lambda opened: opened.execute(
+            "CREATE TABLE claims (id BLOB PRIMARY KEY, sealed BLOB, stage INTEGER) WITHOUT ROWID"
+        ),
+    }
+    for number, make in enumerate(naive.values()):
+        path = tmp_path / f"{number}.db"
+        with closing(sqlite3.connect(path)) as opened:
+            opened.execute("PRAGMA journal_mode = WAL")
+            make(opened)
+            for one in arrived:
+                opened.execute("INSERT INTO claims VALUES (?, ?, 0)", (one, b"x" * 284))
+                opened.commit()
+            with pytest.raises(AssertionError):
+                assert_tells_nothing(truth, orders_in(path, "claims", "id", ("sealed",)))
+
+
+def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
+    """A claim that is paid came before one that waits: that much the payer's work shows, and no more."""
+    with fielded(taken.folder / "staged", ONE_PAGE) as surveys:
+        finished = []
+        for number in range(60):
+            code, response = begin(surveys, NAME)
+            finish(surveys, code)
+            token = claim_token(surveys, code)
+            finished.append((response.id, claim_key_of(surveys, token)))
+            claim(surveys, NAME, token, "somebody@example.org")
+            if number in (9, 19, 29):
+                assert release(surveys, NAME) == 10
+                export_cards(surveys, NAME)
+                mark_paid(surveys, NAME)
+        with ClaimFile(surveys.study.root / "claims.db") as claims:
+            groups = [[one.id for one in claims.claims(NAME, stage)] for stage in (Stage.PAID, Stage.WAITING)]
+        orders = orders_in(surveys.study.root / "claims.db", "claims", "id", ("sealed",))
+    for group in groups:
+        assert len(group) == 30
+        truth = [one for _, one in finished if one in group]
+        assert_tells_nothing(truth, {name: _among(group, told) for name, told in orders.items()})
+
+
+def test_no_order_in_the_invitations_is_that_in_which_people_came(tmp_path: Path) -> None:
+    with fielded(tmp_path, ONE_PAGE) as surveys, InvitationFile(tmp_path / "invitations.db"):
+        tokens = [one.token for one in invite(surveys, NAME, "first", count=MANY)]
+        random.Random(6).shuffle(tokens)
+        truth = {}
+        for token in tokens:
+            _, code = accept(surveys, token)
+            response = surveys.answers.find(code)
+            assert response is not None
+            truth[response.id] = hashlib.sha256(token.encode()).digest()
+            finish(surveys, code)
+        orders = orders_in(tmp_path / "invitations.db", "invitations", "token", ("batch", "used"))
+        assert_tells_nothing([truth[name] for name in finishing_order(tmp_path)], orders)
+        with closing(sqlite3.connect(tmp_path / "answers.db")) as opened:
+            held = {str(value) for row in opened.execute("SELECT * FROM responses") for value in row}
+        assert not held & {one.hex() for one in truth.values()}
+        assert not held & set(tokens)
