@@ -26,3 +26,10 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
         return ""
     asked = {name: value for name, value in (query or {}).items() if value not in ("", None, False)}
     return f"{target}?{urlencode(asked)}" if asked else target
+
+
+def outside(request: Request, path: str) -> str:
+    """A path of the desk as the lead's own browser reaches it, to be sent to somebody."""
+    scheme, _, host = request.headers.get("origin", "").partition("://")
+    same = scheme in ("http", "https") and host.lower() == request.headers.get("host", "").lower()
+    return f"{scheme if same else request.url.scheme}://{request.url.netloc}{path}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from quaestor.people.roles import Permission
-from quaestor.web.access import visitor_of
+from quaestor.web.access import Visitor, visitor_of
 from quaestor.web.matrix import MATRIX, PUBLIC
 
 _PLACES = (
@@ -15,6 +15,7 @@ _PLACES = (
     ("evidence", "Evidence"),
     ("rounds", "Rounds"),
     ("codebook", "Codebook"),
+    ("surveys", "Surveys"),
     ("results", "Results"),
     ("people", "People"),
 )
@@ -30,14 +31,25 @@ class Place:
 
 
 def places(request: Request) -> list[Place]:
-    """Where the visitor may go; a page that is not for them is not offered."""
+    """Where the visitor may go; a page that is not for them, or would be empty, is not offered."""
     found = visitor_of(request)
     if found is None:
         return []
+    if found.can(Permission.PAY):
+        return [Place("claims", "Pay", str(request.url_for("claims").path))]
     offered = []
     for route, label in _PLACES:
         needed = MATRIX.get(route)
+        if route == "surveys" and not request.app.state.has_surveys():
+            continue
         if needed is not None and needed != PUBLIC and found.can(needed):
-            shown = "My rounds" if route == "home" and not found.can(Permission.READ_EVIDENCE) else label
+            shown = _home_of(found) if route == "home" else label
             offered.append(Place(route, shown, str(request.url_for(route).path)))
     return offered
+
+
+def _home_of(visitor: Visitor) -> str:
+    """What the start of the desk is to somebody."""
+    if visitor.can(Permission.PAY):
+        return "Pay"
+    return "Study" if visitor.can(Permission.READ_EVIDENCE) else "My rounds"

@@ -1,0 +1,283 @@
+"""Surveys at a glance for their lead: where each stands, what came in, what differs from the file, what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from statistics import median
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import fits_an_address
+from quaestor.instruments.checking import problems_of
+from quaestor.instruments.questionnaire_file import questionnaire_from, read_questionnaire
+from quaestor.instruments.records import Page, Problem, Question, Questionnaire, Standing
+from quaestor.instruments.wording import condition_in_words
+from quaestor.study.folder import Study
+from quaestor.study.surveys.changes import CHANGED, Change, changes_between
+from quaestor.study.surveys.checking import check_survey
+from quaestor.study.surveys.fielding import (
+    CLOSED,
+    DRAFT,
+    OPEN,
+    Fielding,
+    Surveys,
+    answers_path,
+    survey_file,
+    survey_files,
+)
+from quaestor.study.surveys.invitations import ResponseRate, ResponseRates, response_rates
+from quaestor.study.surveys.status import SurveyStatus, status_of
+
+STANDING_WORDS = {
+    Standing.FINISHED: "finished", Standing.OPEN: "under way", Standing.SCREENED_OUT: "screened out",
+    Standing.DECLINED: "declined",
+}  # fmt: skip
+_MOST_DAYS = 62
+_WEEK = 7
+NOBODY: Mapping[Standing, int] = dict.fromkeys(Standing, 0)
+
+
+@dataclass(frozen=True)
+class SurveyFile:
+    """A questionnaire as its file says now, or why it cannot be read."""
+
+    questionnaire: Questionnaire | None
+    why_not: str = ""
+    problems: tuple[Problem, ...] = ()
+    minutes: float | None = None
+    """About how long the longest way takes, where it was worked out."""
+
+    @property
+    def grave(self) -> int:
+        return sum(problem.grave for problem in self.problems)
+
+
+@dataclass(frozen=True)
+class SurveyLine:
+    """One survey in the list of all."""
+
+    name: str
+    title: str
+    stands: SurveyStatus
+    file: SurveyFile
+    closes: str
+    most: int | None
+    by_invitation: bool
+    takes_more: bool
+    """Somebody can begin now."""
+    invited: ResponseRates
+
+    @property
+    def status(self) -> str:
+        return self.stands.status
+
+    @property
+    def version(self) -> int | None:
+        return self.stands.version
+
+    @property
+    def changed(self) -> bool:
+        """The file says something else than the version that was opened."""
+        return self.stands.changed
+
+    @property
+    def tally(self) -> list[tuple[Standing, str, int]]:
+        """How many responses stand where, those that are finished first, with words for each."""
+        found = self.stands.responses
+        return [(one, words, found[one]) for one, words in STANDING_WORDS.items()]
+
+    @property
+    def responses(self) -> int:
+        return sum(self.stands.responses.values())
+
+    @property
+    def has_page(self) -> bool:
+        return fits_an_address(self.name)
+
+    @property
+    def can_open(self) -> bool:
+        return self.file.questionnaire is not None and not self.file.grave and (self.status != OPEN or self.changed)
+
+    @property
+    def next(self) -> str:
+        """What the lead does next, in words."""
+        if self.status != CLOSED and self.file.why_not:
+            return f"Mend its file: {self.file.why_not}"
+        if self.status == DRAFT:
+            return "Mend what is wrong with it" if self.file.grave else "Walk through the preview, then open it"
+        if self.status == CLOSED:
+            return "Read the results" if self.stands.responses[Standing.FINISHED] else "Open it again when it is wanted"
+        if self.changed:
+            return "The file has changed since: open the new version, or put the file back"
+        if not self.takes_more:
+            return "It takes no more responses: close it"
+        if self.responses:
+            return "Follow the responses as they come in"
+        return "Invite people" if self.by_invitation else "Send people the link"
+
+
+@dataclass(frozen=True)
+class Period:
+    """A day, or a week where there are many, and how many responses were begun in it."""
+
+    first: str
+    last: str
+    count: int
+
+    @property
+    def words(self) -> str:
+        return self.first if self.first == self.last else f"{self.first} to {self.last}"
+
+
+@dataclass(frozen=True)
+class QuestionLine:
+    """A question at a glance."""
+
+    question: Question
+    shown_if: str
+    research: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PageLines:
+    """A page at a glance."""
+
+    page: Page
+    shown_if: str
+    questions: tuple[QuestionLine, ...]
+
+
+@dataclass(frozen=True)
+class SurveyOverview:
+    """One survey with all that its page shows."""
+
+    line: SurveyLine
+    fielding: Fielding
+    questionnaire: Questionnaire | None
+    """As its file says now, else as it was opened last."""
+    pages: tuple[PageLines, ...] = ()
+    changes: tuple[Change, ...] = ()
+    periods: tuple[Period, ...] = ()
+    median_seconds: float | None = None
+    """Of those who finished, where the time is known."""
+    left_out: int = 0
+    """Responses that the lead decided to leave out."""
+    quotas: tuple[tuple[str, int], ...] = field(default=())
+
+
+def has_surveys(study: Study) -> bool:
+    """Whether there is a questionnaire, or was one that was answered."""
+    return bool(survey_files(study)) or answers_path(study).exists()
+
+
+def was_opened_once(surveys: Surveys | None, name: str) -> bool:
+    return surveys is not None and surveys.answers.version(name) is not None
+
+
+def survey_names(study: Study, surveys: Surveys | None) -> list[str]:
+    return surveys.names() if surveys else list(survey_files(study))
+
+
+def survey_lines(study: Study, surveys: Surveys | None) -> list[SurveyLine]:
+    """Every survey of a study."""
+    return [_line(study, surveys, name) for name in survey_names(study, surveys)]
+
+
+def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyOverview:
+    """One survey; where there is none of that name, those there are."""
+    line = _line(study, surveys, name, checked=True)
+    opened = surveys.questionnaire(name) if surveys and line.version else None
+    asked = line.file.questionnaire or opened
+    fielding = surveys.fielding(name) if surveys else Fielding(name)
+    return SurveyOverview(
+        line=line,
+        fielding=fielding,
+        questionnaire=asked,
+        pages=tuple(_page(page, asked) for page in asked.pages) if asked else (),
+        changes=tuple(_changes(line, opened)) if opened and line.changed else (),
+        periods=tuple(periods(surveys.answers.days(name))) if surveys else (),
+        median_seconds=_median_seconds(surveys, name) if surveys else None,
+        left_out=sum(not decision.keep for decision in fielding.decisions.values()),
+        quotas=tuple((condition_in_words(one.condition, asked), one.most) for one in asked.quotas) if asked else (),
+    )
+
+
+def _line(study: Study, surveys: Surveys | None, name: str, checked: bool = False) -> SurveyLine:
+    was_opened = was_opened_once(surveys, name)
+    file = _file(study, name, needed=not was_opened, checked=checked)
+    asked = surveys.questionnaire(name) if surveys and was_opened else file.questionnaire
+    return SurveyLine(
+        name=name,
+        title=asked.title if asked else name,
+        stands=status_of(surveys, name) if surveys and was_opened else SurveyStatus(name),
+        file=file,
+        closes=asked.closes if asked else "",
+        most=asked.most if asked else None,
+        by_invitation=asked is not None and asked.by_invitation,
+        takes_more=surveys is not None and was_opened and surveys.is_open(name),
+        invited=response_rates(surveys, name) if surveys else ResponseRates(ResponseRate(name, 0, 0)),
+    )
+
+
+def _file(study: Study, name: str, needed: bool, checked: bool) -> SurveyFile:
+    """What the file says; one that is gone after it was opened is no mistake of whoever looks."""
+    found = survey_file(study, name) if needed else survey_files(study).get(name)
+    if found is None:
+        return SurveyFile(None, f"instruments/{name}.toml is not there any more")
+    try:
+        if checked:
+            whole = check_survey(found)
+            return SurveyFile(whole.questionnaire, "", whole.problems, whole.minutes)
+        asked = read_questionnaire(found)
+        return SurveyFile(asked, "", tuple(problems_of(asked)))
+    except InputError as error:
+        return SurveyFile(None, str(error).replace(f"{study.root}/", ""))
+
+
+def _changes(line: SurveyLine, opened: Questionnaire) -> Sequence[Change]:
+    now = line.file.questionnaire
+    if now is None:
+        return ()
+    found = changes_between(opened, now)
+    return found or [Change(CHANGED, "only comments, the layout of the file, or words in another language differ")]
+
+
+def _page(page: Page, asked: Questionnaire) -> PageLines:
+    return PageLines(
+        page,
+        condition_in_words(page.show_if, asked) if page.show_if else "",
+        tuple(
+            QuestionLine(
+                one,
+                condition_in_words(one.show_if, asked) if one.show_if else "",
+                tuple(asked.research.get(name, name) for name in one.answers),
+            )
+            for one in page.questions
+        ),
+    )
+
+
+def _median_seconds(surveys: Surveys, name: str) -> float | None:
+    known = surveys.answers.seconds(name)
+    return median(known) if known else None
+
+
+def periods(days: Mapping[str, int]) -> list[Period]:
+    """Every day from the first to the last, those without a response too; weeks where there are many days."""
+    known = sorted(day for day in days if day)
+    if not known:
+        return []
+    first, last = date.fromisoformat(known[0]), date.fromisoformat(known[-1])
+    length = 1 if (last - first).days < _MOST_DAYS else _WEEK
+    found, begin = [], first
+    while begin <= last:
+        inside = [(begin + timedelta(days=more)).isoformat() for more in range(length)]
+        found.append(Period(inside[0], inside[-1], sum(days.get(day, 0) for day in inside)))
+        begin += timedelta(days=length)
+    return found
+
+
+def questionnaire_now(study: Study, name: str, language: str = "") -> Questionnaire:
+    """A questionnaire as its file says now, in one of its languages."""
+    return questionnaire_from(survey_file(study, name).read_text("utf-8-sig"), f"{name}.toml", language)

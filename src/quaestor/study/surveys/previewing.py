@@ -1,0 +1,130 @@
+"""A walk through a questionnaire as its file says now: every page as a respondent would meet it, kept nowhere.
+
+The walk is a form: what was typed on all pages, and which pages were sent. Each step reads it from the first page on,
+so what a page shows follows from the form alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.answers import Sent, sent_answer
+from quaestor.instruments.flow import is_shown, next_page, page_before, taken
+from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.instruments.wording import condition_in_words
+from quaestor.study.folder import Study
+from quaestor.study.surveys.answering import SurveyPage, page_met
+from quaestor.study.surveys.overview import questionnaire_now
+
+NEXT, BACK = "next", "back"
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class HiddenQuestion:
+    """A question of a page that these answers do not lead to."""
+
+    question: Question
+    shown_if: str
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Where a walk has come to."""
+
+    questionnaire: Questionnaire
+    page: SurveyPage | None
+    """None where it has come to its end."""
+    standing: Standing
+    sent: tuple[str, ...]
+    """Pages in the order they were sent; one that came again with a further question stands twice."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """Fields of other pages, to be sent along."""
+    hidden: tuple[HiddenQuestion, ...] = ()
+
+
+def walk(study: Study, name: str, form: Sent, language: str = "", step: str = "", at: str = "") -> Walk:
+    """The page that a walk comes to: from page `at` to the next or back; without a step, its first."""
+    asked = questionnaire_now(study, name, language)
+    sent = [page for page in form.get("sent", ()) if any(one.id == page for one in asked.pages)]
+    if step == NEXT and at:
+        sent.append(at)
+    begun = Response("preview", name, 0, Standing.OPEN, {}, asked.language, _SEED)
+    if step == BACK:
+        sent = _sent_before(asked, begun, sent, at, form)
+    return _reached(asked, begun, sent, form)
+
+
+def _sent_before(asked: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Sent) -> list[str]:
+    """The pages that stay sent when somebody goes back from one; from the end, the last one opens again."""
+    response = _replayed(asked, begun, [page for page in sent if page != at], form)[0]
+    if not at:
+        return list(response.sent[:-1])
+    before = page_before(asked, response, at)
+    return [page for page in response.sent if before is not None and page not in (before.id, at)]
+
+
+def _reached(asked: Questionnaire, begun: Response, sent: Sequence[str], form: Sent) -> Walk:
+    response, page, problems = _replayed(asked, begun, sent, form)
+    if page is None:
+        return Walk(asked, None, response.standing, response.sent, _kept(form, ()))
+    whole = next(one for one in asked.pages if one.id == page.id)
+    typed = {one.id: _typed(one, form) for one in whole.questions}
+    if problems:  # what is wrong may concern a question that shows only with what was typed on this very page
+        page = replace(page, questions=tuple(one for one in whole.questions if _is_asked(one, response, typed)))
+    here = [one.id for one in page.questions]
+    return Walk(
+        asked,
+        replace(page_met(asked, response, page, form=form), problems=problems, typed=typed),
+        response.standing,
+        response.sent,
+        _kept(form, here),
+        tuple(
+            HiddenQuestion(one, condition_in_words(one.show_if, asked))
+            for one in whole.questions
+            if one.show_if and one.id not in here
+        ),
+    )
+
+
+def _is_asked(question: Question, response: Response, typed: Mapping[str, Answer]) -> bool:
+    return is_shown(question, {**response.answers, **typed})
+
+
+def _replayed(
+    asked: Questionnaire, response: Response, sent: Sequence[str], form: Sent
+) -> tuple[Response, Page | None, Mapping[str, str]]:
+    """Send the pages again, in their order, up to the first that was not sent or cannot be."""
+    left = Counter(sent)
+    while True:
+        page = next_page(asked, response)
+        if page is None or not left[page.id]:
+            return response, page, {}
+        read = taken(asked, response, page, form)
+        if read.problems:
+            return response, page, read.problems
+        left[page.id] -= 1
+        answers = {**response.answers, **read.answers}
+        response = replace(response, answers=answers, sent=(*response.sent, page.id), standing=read.standing)
+        if read.standing is not Standing.OPEN:
+            return response, None, {}
+
+
+def _typed(question: Question, form: Sent) -> Answer:
+    try:
+        return sent_answer(question, form)
+    except InputError:
+        return {}
+
+
+def _kept(form: Sent, here: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Fields that belong to no question of a page."""
+    return tuple(
+        (field, value)
+        for field, values in form.items()
+        if field.startswith("q.") and field.split(".")[1] not in here
+        for value in values
+    )

@@ -1,0 +1,207 @@
+"""Surveys for their lead: the questionnaire, its preview, opened and closed, and the responses as they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.people.roles import Permission
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.surveys.fielding import Surveys, close_survey, decide, open_survey, survey_files
+from quaestor.study.surveys.overview import (
+    STANDING_WORDS,
+    SurveyOverview,
+    survey_lines,
+    survey_overview,
+    was_opened_once,
+)
+from quaestor.study.surveys.previewing import Walk, walk
+from quaestor.study.surveys.responses import (
+    FLAGGED,
+    SHOWN,
+    UNDECIDED,
+    FlagRoom,
+    ResponseList,
+    ResponseSheet,
+    response_list,
+    response_sheet,
+)
+from quaestor.web.forms import fields_in, fields_of
+from quaestor.web.links import link_to, outside
+from quaestor.web.page import Pages, page_asked, visitor
+
+_Found = TypeVar("_Found")
+_DECIDED = {"keep": True, "leave out": False}
+
+
+class SurveyDeskPages(Pages):
+    """What the lead does with surveys; readers find the way to the results."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
+        super().__init__(opened, templates)
+        self._flags = FlagRoom()
+
+    def routes(self) -> Sequence[BaseRoute]:
+        one = "/surveys/{name}"
+        return [
+            Route("/surveys", self.surveys, methods=["GET"], name="surveys"),
+            Route(one, self.survey, methods=["GET"], name="survey"),
+            Route(f"{one}/acts", self.act, methods=["POST"], name="survey-act"),
+            Route(f"{one}/preview", self.preview, methods=["GET", "POST"], name="survey-preview"),
+            Route(f"{one}/responses", self.responses, methods=["GET"], name="survey-responses"),
+            Route(f"{one}/flags", self.flags, methods=["GET"], name="survey-flags"),
+            Route(f"{one}/responses/{{response}}", self.response, methods=["GET"], name="survey-response"),
+            Route(f"{one}/responses/{{response}}/decision", self.decide, methods=["POST"], name="survey-decide"),
+        ]
+
+    async def surveys(self, request: Request) -> Response:
+        """Every survey; readers who do not lead are shown what there is and its results."""
+        found = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
+        context = {"surveys": found, "leads": visitor(request).can(Permission.LEAD), **shared(request)}
+        return self.page(request, "surveys.html", context)
+
+    async def survey(self, request: Request) -> Response:
+        return await self._survey(request)
+
+    async def _survey(self, request: Request, status: int = 200, **more: Any) -> Response:
+        name = request.path_params["name"]
+        found, waiting = await self.work(lambda: self._one(name))
+        context = {"one": found, "waiting": waiting, "public": _public_link(request, name)}
+        context |= shared(request, name, was_opened=found.line.version is not None)
+        return self.page(request, "survey.html", {**context, **more}, status)
+
+    def _one(self, name: str) -> tuple[SurveyOverview, int | None]:
+        surveys = self.opened.surveys_if_any
+        found = survey_overview(self.opened.study, surveys, name)
+        return found, self._flags.undecided(surveys, name) if surveys and found.line.version else 0
+
+    async def act(self, request: Request) -> Response:
+        """Open or close; where it is refused, the page says why."""
+        name, who = request.path_params["name"], visitor(request).name
+        fields = await fields_of(request)
+        try:
+            await self.work(lambda: self._act(name, who, fields.get("act", "")))
+        except QuaestorError as error:
+            return await self._survey(request, _status(error), refused=str(error))
+        return self.go(request, "survey", name=name)
+
+    def _act(self, name: str, who: str, act: str) -> None:
+        match act:
+            case "open":
+                open_survey(self.opened.surveys, name, who)
+            case "close":
+                close_survey(self.opened.surveys, name, who)
+            case unknown:
+                raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+
+    async def preview(self, request: Request) -> Response:
+        """One page of the walk; what is typed goes from page to page with the form and is kept nowhere."""
+        name = request.path_params["name"]
+        form = fields_in(await request.body()) if request.method == "POST" else {}
+        asked = {**{key: [value] for key, value in request.query_params.items()}, **form}
+        try:
+            found = await self.work(lambda: self._walk(name, asked))
+        except InputError as error:
+            if name not in survey_files(self.opened.study):
+                raise
+            context = {"walk": None, "refused": str(error), **shared(request, name, was_opened=False)}
+            return self.page(request, "survey_preview.html", context, 422)
+        was_opened = await self.work(lambda: was_opened_once(self.opened.surveys_if_any, name))
+        return self.page(request, "survey_preview.html", {"walk": found, **shared(request, name, was_opened)})
+
+    def _walk(self, name: str, form: Mapping[str, Sequence[str]]) -> Walk:
+        def one(field: str) -> str:
+            return form.get(field, [""])[0]
+
+        return walk(self.opened.study, name, form, one("language"), one("step"), one("at"))
+
+    async def responses(self, request: Request) -> Response:
+        """The list of responses; what it can be narrowed down to stands in the address."""
+        asked, page = request.query_params, page_asked(request)
+        standing, shown = asked.get("standing", ""), asked.get("shown", "")
+        found = await self._of(request, lambda surveys, name: self._list(surveys, name, standing, shown, page))
+        if page > found.pages:
+            raise HTTPException(404)
+        chosen = {"standing": standing, "shown": shown, "standings": STANDING_WORDS, "ways_shown": SHOWN}
+        context = {"found": found, **chosen, **shared(request, request.path_params["name"])}
+        return self.page(request, "survey_responses.html", context)
+
+    def _list(self, surveys: Surveys, name: str, standing: str, shown: str, page: int) -> ResponseList:
+        return response_list(surveys, name, self._flags.reasons(surveys, name), standing, shown, page)
+
+    def _sheet(self, surveys: Surveys, name: str, response: str) -> ResponseSheet:
+        return response_sheet(surveys, name, response, self._flags.reasons(surveys, name))
+
+    async def flags(self, request: Request) -> Response:
+        """What looks odd, with why; a decision is the lead's alone."""
+        every, page = request.query_params.get("every", "") == "yes", page_asked(request)
+        shown = FLAGGED if every else UNDECIDED
+        found = await self._of(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
+        flagged = await self._of(request, lambda surveys, name: len(self._flags.reasons(surveys, name)))
+        if page > found.pages:
+            raise HTTPException(404)
+        context = {"found": found, "every": every, "flagged": flagged}
+        return self.page(request, "survey_flags.html", {**context, **shared(request, request.path_params["name"])})
+
+    async def response(self, request: Request) -> Response:
+        return await self._response(request)
+
+    async def _response(self, request: Request, status: int = 200, **more: Any) -> Response:
+        name, response = request.path_params["name"], request.path_params["response"]
+        sheet = await self._of(request, lambda surveys, name: self._sheet(surveys, name, response))
+        context = {"sheet": sheet, "typed": {}, **shared(request, name), **more}
+        return self.page(request, "survey_response.html", context, status)
+
+    async def decide(self, request: Request) -> Response:
+        """Keep a response or leave it out, and why; the last decision counts, all are on record."""
+        response, who = request.path_params["response"], visitor(request).name
+        fields = await fields_of(request)
+        keep, why = _DECIDED.get(fields.get("decision", "")), fields.get("why", "")
+        try:
+            if keep is None:
+                raise InputError("choose whether the response is kept or left out")
+            await self._of(request, lambda surveys, name: decide(surveys, name, response, keep, why, who))
+        except QuaestorError as error:
+            return await self._response(request, _status(error), refused=str(error), typed=fields)
+        name = request.path_params["name"]
+        if fields.get("from") == "flags":
+            return self.go(request, "survey-flags", name=name)
+        return self.go(request, "survey-response", name=name, response=response)
+
+    async def _of(self, request: Request, call: Callable[[Surveys, str], _Found]) -> _Found:
+        """What is asked of a survey that was opened once; of any other there are no responses."""
+        name = request.path_params["name"]
+
+        def found() -> _Found:
+            surveys = self.opened.surveys_if_any
+            if surveys is None or not was_opened_once(surveys, name):
+                raise StateError(f"the survey {name!r} has not been opened: nobody has answered it yet")
+            return call(surveys, name)
+
+        return await self.work(found)
+
+
+def shared(request: Request, name: str = "", was_opened: bool = True) -> dict[str, Any]:
+    """What the pages of one survey have in common: its name, and links that are offered where there is a page."""
+    return {
+        "name": name,
+        "was_opened": was_opened,
+        "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
+    }
+
+
+def _status(error: QuaestorError) -> int:
+    return 422 if isinstance(error, InputError) else 409
+
+
+def _public_link(request: Request, name: str) -> str:
+    """The address that respondents are given, as the lead's own browser reaches the desk."""
+    path = link_to(request, "answer-begin", name=name)
+    return outside(request, path) if path else ""
