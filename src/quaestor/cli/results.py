@@ -111,7 +111,10 @@ def audit(
 
 def replicate(
     name: Annotated[str, typer.Argument(help="A bundled study, such as dl-implementation-issues.")],
-    data: Annotated[Path, typer.Option(metavar="FILE", help="Its public labelled items: CSV, TSV or XLSX.")],
+    data: Annotated[
+        Path,
+        typer.Option(metavar="PATH", help="Its public data: labelled items as a file, or a folder with answers."),
+    ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the study in this new folder, with report and audit.")
     ] = None,
@@ -125,7 +128,14 @@ def replicate(
         quaestor replicate dl-implementation-issues --data labelled-posts.csv
 
         quaestor replicate dl-implementation-issues --data labelled-posts.csv --out replication --json
+
+        quaestor replicate onnx-interoperability --data public-answers
     """
+    from quaestor.study.surveys.replication import is_survey
+
+    if is_survey(name):
+        _replicate_survey(name, data, out, every, json)
+        return
     from quaestor.study.results.audit_json import audit_json
     from quaestor.study.results.findings import failures
     from quaestor.study.results.publication import audit_study, computed_of, publication_of
@@ -161,6 +171,23 @@ def replicate(
             screen.print(f"  {words}", style="red", markup=False, soft_wrap=True)
         for item in unread:
             screen.print(f"label not read: {item['item']}, {item['why']}", markup=False, soft_wrap=True)
+        _show_audit(found, every)
+    if found.open:
+        raise typer.Exit(1)
+
+
+def _replicate_survey(name: str, data: Path, out: Path | None, every: bool, json: bool) -> None:
+    from quaestor.cli.survey_replication import print_answers_json, replicate_answers, show_tables
+    from quaestor.study.results.audit_json import audit_json
+
+    with _folder(out) as folder:
+        made, found = replicate_answers(name, data, folder, out is not None)
+    if out is not None:
+        say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
+    if json:
+        print_answers_json(made, audit_json(found))
+    else:
+        show_tables(made)
         _show_audit(found, every)
     if found.open:
         raise typer.Exit(1)
@@ -255,6 +282,7 @@ def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
             continue
         computed = f"{cell.computed:.4g}" if isinstance(cell.computed, float) else cell.computed
         words = f"{cell.table}:{cell.row}:{cell.column}  printed {cell.printed or '–'}, computed {computed}"
+        words += f" (base {number(cell.base)})" if cell.base is not None else ""
         words += f"  {cell.verdict}" if every else ""
         show(words, markup=False, soft_wrap=True)
         more = "; ".join(filter(None, (cell.explanation and f"perhaps {cell.explanation}", cell.note)))

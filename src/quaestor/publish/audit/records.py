@@ -31,6 +31,8 @@ class AuditCell:
     """What would explain the difference."""
     cell: str = ""
     """`TABLE:ROW:COLUMN` of the computed table, to open its items."""
+    base: int | None = None
+    """Of figures of a survey: how many the computed value was counted among."""
 
     @property
     def key(self) -> Key:

@@ -109,10 +109,58 @@ class PrintedNote(Settings):
     note: Annotated[str, Field(min_length=1)]
 
 
+class SurveyFigures(Settings):
+    """Printed figures that are counts of responses, or shares of them."""
+
+    table: Name
+    title: str = ""
+    """Stands above these rows where the table is computed anew; a row is then called by what follows its colon."""
+    column: Name = "n"
+    among: str = ""
+    """Whom the figures are counted among, as a condition on answers; default: all responses."""
+    rows: Annotated[dict[Name, str], Field(min_length=1)]
+    """By printed row: a condition on answers; an empty one holds for all of `among`."""
+    percent: bool = False
+    per_printed: tuple[CellName, ...] = ()
+    """Printed cells whose sum the figures are a share of, where no answer can tell it: how many were invited."""
+    base: tuple[CellName, ...] = ()
+    """Printed cells whose sum is what the page counted among."""
+    otherwise: dict[Name, dict[Name, str]] = Field(default_factory=dict)
+    """By another way of counting, in words: by printed row the condition it would be."""
+
+    @model_validator(mode="after")
+    def _otherwise_is_of_rows(self) -> Self:
+        for how, rows in self.otherwise.items():
+            for row in rows:
+                if row not in self.rows:
+                    raise ValueError(f"otherwise ({how}) speaks of the row {row!r}, which is not among rows: name it")
+        return self
+
+
+class PrintedSurvey(Settings):
+    """The survey whose answers printed figures come from."""
+
+    survey: Name
+    titles: dict[Name, str] = Field(default_factory=dict)
+    """By printed table: what it is called where it is computed anew."""
+    figures: Annotated[tuple[SurveyFigures, ...], Field(min_length=1)]
+
+
+class Elsewhere(Settings):
+    """Printed tables that are computed from nothing this study has yet; they are listed all the same."""
+
+    tables: Annotated[tuple[Name, ...], Field(min_length=1)]
+    why: Annotated[str, Field(min_length=1)]
+
+
 class PrintedSettings(Settings):
     """printed/printed.toml as a whole."""
 
     tables: tuple[PrintedTable, ...] = ()
+    cells: Name | None = None
+    """A file of single cells of any table: table, row, column, printed."""
+    answers: PrintedSurvey | None = None
+    elsewhere: tuple[Elsewhere, ...] = ()
     checks: tuple[PrintedCheck, ...] = ()
     notes: tuple[PrintedNote, ...] = ()
     findings: Name | None = None

@@ -38,6 +38,8 @@ def _cell(cell: AuditCell) -> dict[str, Any]:
         "computed": _plain(cell.computed),
         "verdict": cell.verdict,
     }
+    if cell.base is not None:
+        said["base"] = cell.base
     for key in ("note", "explanation", "cell"):
         if getattr(cell, key):
             said[key] = getattr(cell, key)

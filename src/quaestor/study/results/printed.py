@@ -138,6 +138,7 @@ def read_printed(study: Study) -> Printed | None:
     except ValidationError as error:
         raise SettingsError(f"{path}: {explain(error.errors()[0], PrintedSettings)}") from None
     tables = {one.table: tuple(_rows(folder, one)) for one in settings.tables}
+    tables |= _cells(folder, settings, tables)
     findings = tuple(
         (row["finding"], row["claim"], row["printed"])
         for row in _plain(folder, settings.findings, ("finding", "claim", "printed"))
@@ -165,6 +166,27 @@ def _plain(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dic
         seen.add(name)
         rows.append(row)
     return rows
+
+
+def _cells(folder: Path, settings: PrintedSettings, known: Collection[str]) -> dict[str, tuple[PrintedRow, ...]]:
+    """Tables whose printed cells stand in one file, a line each."""
+    if settings.cells is None:
+        return {}
+    path = folder / Path(settings.cells).name
+    _require(path, ("table", "row", "column", "printed"))
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for number, row in read_rows(path):
+        if row["table"] in known:
+            raise InputError(
+                f"{path}, row {number}: table {row['table']!r} has a file of its own: leave one of the two"
+            )
+        cells = found.setdefault(row["table"], {}).setdefault(row["row"], {})
+        _require_new(path, number, "column", row["column"], row["column"] in cells)
+        cells[row["column"]] = row["printed"]
+    return {
+        table: tuple(PrintedRow(name, name, "", False, cells) for name, cells in rows.items())
+        for table, rows in found.items()
+    }
 
 
 def _require(path: Path, columns: tuple[str, ...]) -> None:

@@ -27,6 +27,7 @@ from quaestor.study.results.findings import findings_of
 from quaestor.study.results.printed import PRINTED_FILE, Printed, printed_folder, read_printed
 from quaestor.study.results.tables import make_table
 from quaestor.study.results.values import Computed, value_of
+from quaestor.study.surveys.replication import with_survey
 
 Tell = Callable[[str], None]
 _QUICK = ("counts", "medians", "correlations")
@@ -135,7 +136,7 @@ def audit_study(publication: Publication) -> Audit:
     printed = require_printed(read_printed(study), printed_folder(study))
     _require_tables(study, printed)
     other = _alternatives(publication, printed)
-    return audit_of(
+    found = audit_of(
         publication.computed,
         printed,
         publication.tables,
@@ -144,6 +145,7 @@ def audit_study(publication: Publication) -> Audit:
         other,
         why_no_results(publication.computed),
     )
+    return with_survey(found, publication.computed.coding, study, printed)
 
 
 def _require_tables(study: Study, printed: Printed) -> None:

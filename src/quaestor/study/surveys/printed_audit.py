@@ -1,0 +1,222 @@
+"""Printed figures of a survey against its answers: what came out, among how many, and what would explain the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+from quaestor.instruments.records import Questionnaire
+from quaestor.publish.audit.compare import numbers_in, verdict_of
+from quaestor.publish.audit.explain import Alternatives, explained
+from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, AuditCell, Key
+from quaestor.study.results.printed import Printed
+from quaestor.study.surveys.printed_figures import Answers, Counted, Figure, counted, figures_of, figures_otherwise
+
+_FITS = (MATCH, ROUNDING)
+_MARKED = {"choices": ["(a marker)"]}
+_WORDED = {"choices": ["(a wording)"], "text": "(a wording)"}
+CONSENT, MARKERS, HEADER = "consent", "markers", "header"
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """A row of the file that answers came from, whether it counts or not."""
+
+    number: int
+    """As a spreadsheet shows it."""
+    answers: Answers
+    consented: bool
+    marked: frozenset[str] = frozenset()
+    """Questions whose cell holds a marker of the survey service and no answer."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a survey's figures are counted from."""
+
+    questionnaire: Questionnaire
+    responses: Sequence[Answers]
+    file: str = ""
+    """The file that answers were imported from, and …"""
+    rows: Sequence[FileRow] = ()
+    """… its rows, where the file is still at hand."""
+    header: Sequence[str] = ()
+    """Questions with a wording in the row below the names."""
+    synthetic: int = 0
+
+
+def survey_cells(printed: Printed, asked: Asked) -> tuple[AuditCell, ...]:
+    """One verdict for each printed cell that stands in no table of its own, with its base and what may explain it."""
+    figures = {one.key: one for one in figures_of(printed, asked.questionnaire)}
+    found = counted(list(figures.values()), asked.responses) if asked.responses else {}
+    cells = [_cell(key, printed, found.get(key)) for key in _keys(printed)]
+    ways = _Ways(asked, list(figures.values()), cells)
+    known = explained(cells, {**ways.telling(), **_otherwise(printed, asked)})
+    return tuple(_finished(cell, printed, figures.get(cell.key), ways) for cell in known)
+
+
+def survey_notes(printed: Printed, asked: Asked) -> Iterator[str]:
+    """What a reader must know of the answers before the figures."""
+    if not asked.responses:
+        yield f"Nobody has answered {asked.questionnaire.id!r} yet, so no figure of it could be computed."
+        return
+    source = f" in {asked.file}" if asked.file else ""
+    yield f"Counted from {_many(len(asked.responses), 'response')} to {asked.questionnaire.id!r}{source}."
+    ways = _Ways(asked, figures_of(printed, asked.questionnaire), ())
+    left = [words for which, words in ways.words().items() if which != HEADER]
+    if left:
+        yield f"Not counted: {' and '.join(left)}."
+    total = _printed_total(printed, ways.figures)
+    most = max(len(asked.responses), len(asked.rows))
+    if total is not None and most < total:
+        yield (
+            f"The page has {total:,} responses, more than the {most:,} there are here: "
+            "most of its figures cannot come out of these answers."
+        )
+    if asked.synthetic:
+        yield f"{_many(asked.synthetic, 'response')} of them synthetic: no number here says anything about the world."
+
+
+def _keys(printed: Printed) -> Iterator[Key]:
+    layouts = {layout.table for layout in printed.settings.tables}
+    for table, rows in printed.tables.items():
+        if table not in layouts:
+            yield from ((table, row.name, column) for row in rows for column in row.cells)
+
+
+def _cell(key: Key, printed: Printed, found: Counted | None) -> AuditCell:
+    text = printed.cell(":".join(key))
+    computed = found.value if found is not None else None
+    base = found.base if found is not None else None
+    return AuditCell(*key, text, computed, verdict_of(text, computed), base=base)
+
+
+def _finished(cell: AuditCell, printed: Printed, figure: Figure | None, ways: _Ways) -> AuditCell:
+    if cell.verdict == NOT_COMPUTABLE and figure is None:
+        return replace(cell, explanation=_elsewhere(printed, cell.table))
+    if cell.verdict != DIFFERS or figure is None:
+        return cell
+    words = cell.explanation or "; ".join(_why(cell, figure, printed, ways))
+    return replace(cell, note=printed.note_on(cell.key), explanation=words)
+
+
+def _elsewhere(printed: Printed, table: str) -> str:
+    return next((one.why for one in printed.settings.elsewhere if table in one.tables), "no answer can tell it")
+
+
+def _why(cell: AuditCell, figure: Figure, printed: Printed, ways: _Ways) -> Iterator[str]:
+    """Why a page whose base these answers do not have cannot come out of them, and what another count would change."""
+    page = figure.printed_base
+    if page is not None and page != cell.base:
+        yield f"the page counts among {page:,}, here are {cell.base:,}"
+    elif page is None and figure.per is None:
+        total = _printed_total(printed, ways.figures)
+        if total is not None and total != len(ways.asked.responses):
+            yield f"the page has {total:,} responses, here are {len(ways.asked.responses):,}"
+    yield from ways.at_most(cell)
+
+
+def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
+    """How many responses the page has."""
+    for one in figures:
+        if one.holds is None and one.among is None and not one.percent:
+            found = numbers_in(printed.cell(":".join(one.key)))
+            return int(found[0][0]) if found else None
+    return None
+
+
+def _otherwise(printed: Printed, asked: Asked) -> Alternatives:
+    """The cells as another reading of the questions would give them."""
+    return {
+        how: {key: one.value for key, one in counted(figures, asked.responses).items()}
+        for how, figures in figures_otherwise(printed, asked.questionnaire)
+    }
+
+
+class _Ways:
+    """Counting the rows of the file otherwise: those without consent, markers as answers, the row of wordings."""
+
+    def __init__(self, asked: Asked, figures: Sequence[Figure], cells: Sequence[AuditCell]) -> None:
+        self.asked = asked
+        self.figures = figures
+        self._cells = cells
+
+    def words(self) -> dict[str, str]:
+        """What could be counted and was not, each in words."""
+        rows = self.asked.rows
+        without = [row.number for row in rows if not row.consented]
+        marked = sum(len(row.marked) for row in rows)
+        said = {}
+        if without:
+            places = f"row {without[0]}" if len(without) == 1 else f"the first is row {without[0]}"
+            said[CONSENT] = f"{_many(len(without), 'row')} without consent ({places})"
+        if marked:
+            said[MARKERS] = f"{_many(marked, 'cell')} with a marker of the survey service in place of an answer"
+        if rows and self.asked.header:
+            said[HEADER] = "the row of wordings"
+        return said
+
+    def telling(self) -> Alternatives:
+        """The way that explains most printed figures and spoils none; each figure under as little of it as fits.
+
+        Whatever adds one response fits every figure that is one short. Only a way that fits the others too tells more
+        than chance would.
+        """
+        values = self._values
+        scores = {kinds: self._score(found) for kinds, found in values.items()}
+        best = max(values, key=lambda kinds: (scores[kinds], -len(kinds)), default=())
+        if not best or scores[best] <= 0:
+            return {}
+        found: dict[str, dict[Key, float | str | None]] = {}
+        for cell in self._cells:
+            fitting = [
+                kinds for kinds in values if set(kinds) <= set(best) and _fits(cell, values[kinds].get(cell.key))
+            ]
+            if fitting:
+                found.setdefault(self._said(fitting[0]), {})[cell.key] = values[fitting[0]][cell.key].value
+        return found
+
+    def at_most(self, cell: AuditCell) -> Iterator[str]:
+        """What a figure would be with all rows and markers counted, in words that name no more of them than matter."""
+        ways = [kinds for kinds in self._values if HEADER not in kinds]
+        value = self._values[ways[-1]][cell.key].value if ways else None
+        if value is not None and value != cell.computed:
+            least = next(kinds for kinds in ways if self._values[kinds][cell.key].value == value)
+            yield f"it would be {value:.4g} {self._said(least)}"
+
+    def _said(self, kinds: Sequence[str]) -> str:
+        return f"with {' and '.join(self.words()[one] for one in kinds)} counted"
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, ...], Mapping[Key, Counted]]:
+        """The figures under every way, those that change least first."""
+        known = self.words()
+        ways = [kinds for size in range(1, len(known) + 1) for kinds in combinations(known, size)]
+        return {kinds: self._counted(kinds) for kinds in ways}
+
+    def _score(self, values: Mapping[Key, Counted]) -> int:
+        gained = sum(cell.verdict == DIFFERS and _fits(cell, values.get(cell.key)) for cell in self._cells)
+        spoiled = sum(
+            cell.verdict in _FITS and cell.key in values and not _fits(cell, values[cell.key]) for cell in self._cells
+        )
+        return gained - spoiled
+
+    def _counted(self, kinds: Sequence[str]) -> Mapping[Key, Counted]:
+        responses: list[Answers] = []
+        for row in self.asked.rows:
+            if row.consented or CONSENT in kinds:
+                marked = dict.fromkeys(row.marked, _MARKED) if MARKERS in kinds else {}
+                responses.append({**row.answers, **marked})
+        if HEADER in kinds:
+            responses.append(dict.fromkeys(self.asked.header, _WORDED))
+        return counted(self.figures, responses)
+
+
+def _fits(cell: AuditCell, found: Counted | None) -> bool:
+    return found is not None and verdict_of(cell.printed, found.value) in _FITS
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,127 @@
+"""Themes of open answers, counted by participants: who says something twice counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed
+from quaestor.coding.decisions import decided, disagreements
+from quaestor.coding.records import Decision, Facet
+from quaestor.coding.state import CLOSED, State
+from quaestor.coding.views import require_lead_view
+from quaestor.publish.records import Cell, Column, Group, Row, Table
+from quaestor.publish.shown import percent, whole
+from quaestor.study.coding import Coding
+from quaestor.study.ratings import note_view
+from quaestor.study.surveys.open_answers import response_of
+
+_COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
+
+
+@dataclass(frozen=True)
+class Theme:
+    """A code with the responses that were given it."""
+
+    code: str
+    name: str
+    responses: frozenset[str]
+    items: int
+
+    @property
+    def participants(self) -> int:
+        return len(self.responses)
+
+
+@dataclass(frozen=True)
+class Themes:
+    """What a round decided about open answers."""
+
+    round: str
+    facet: str
+    participants: int
+    """Whose words were decided on."""
+    themes: tuple[Theme, ...]
+    """The most frequent first."""
+    uncoded: int = 0
+    """Answers whose code has been split since, and of whose part nobody has decided."""
+    simulated: bool = False
+
+
+def themes_of(coding: Coding, name: str, facet: str | None = None, actor: str | None = None) -> Themes:
+    """The themes of a closed and settled round, each counted once a participant, under the latest codebook."""
+    state = coding.state
+    one = state.round(name)
+    if one.status != CLOSED:
+        raise StateError(f"the round {name!r} is still open: close and settle it first")
+    require_lead_view(state, name, actor or coding.lead, coding.lead)
+    note_view(coding, name, actor or coding.lead)
+    asked = _facet(one.plan.facets, name, facet)
+    left = sum(case.facet == asked.id and case.decision is None for case in disagreements(coding.state, name))
+    made = decided(coding.state, name, asked.id)
+    if left or not made:
+        what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
+        raise StateError(f"{what} in the round {name!r}: `quaestor decisions agree {name}`, then settle the rest")
+    return _counted(coding.state, name, asked, made)
+
+
+def themes_table(found: Themes) -> Table:
+    """The themes as a table: participants, their share among those whose words were decided on, and answers."""
+    rows = []
+    for one in found.themes:
+        share = one.participants / found.participants if found.participants else None
+        counts = Cell((whole(one.participants),), (one.participants,)), Cell((percent(share),), (share,))
+        rows.append(Row(one.code, one.name, (*counts, Cell((whole(one.items),), (one.items,)))))
+    notes = [f"Of {found.participants:,} participants whose words were coded; each counts once for a theme."]
+    if found.uncoded:
+        notes.append(f"{found.uncoded:,} answers have no theme: their code was split, and no rule says which part.")
+    if found.simulated:
+        notes.append("The raters were simulated.")
+    return Table(f"themes-{found.round}", "Themes", "", _COLUMNS, (Group("", tuple(rows)),), notes=tuple(notes))
+
+
+def _facet(facets: tuple[Facet, ...], name: str, wanted: str | None) -> Facet:
+    coded = [one for one in facets if one.kind in ("single", "multiple")]
+    found = [one for one in coded if wanted in (None, one.id)]
+    if len(found) == 1:
+        return found[0]
+    options = listed([one.id for one in coded]) or "none"
+    if wanted is None:
+        raise InputError(f"the round {name!r} asks for {len(coded)} kinds of codes: name a facet, allowed: {options}")
+    raise InputError(f"the round {name!r} asks for no codes as {wanted!r}, allowed: {options}")
+
+
+def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]) -> Themes:
+    responses: dict[str, set[str]] = {}
+    items: dict[str, int] = {}
+    people = set()
+    uncoded = 0
+    for item, decision in made.items():
+        codes = list(dict.fromkeys(_codes(state, facet, item, decision)))
+        people.add(response_of(item))
+        uncoded += not codes
+        for code in codes:
+            responses.setdefault(code, set()).add(response_of(item))
+            items[code] = items.get(code, 0) + 1
+    book = state.history.latest
+    themes = [
+        Theme(code, book.path_name(code) if facet.codes else code, frozenset(found), items[code])
+        for code, found in responses.items()
+    ]
+    ordered = sorted(themes, key=lambda one: (-one.participants, one.name.casefold()))
+    simulated = any(one.simulated for one in made.values())
+    return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated)
+
+
+def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:
+    """The codes that were decided on, as the latest codebook has them."""
+    answer: Any = decision.answer
+    for code in [answer] if isinstance(answer, str) else answer:
+        if not facet.codes:
+            yield str(code)
+            continue
+        reading = state.history.read(str(code), state.history.latest.version, item, {facet.id: answer})
+        if reading.code is not None:
+            yield reading.code

@@ -1,0 +1,118 @@
+"""`quaestor replicate onnx-interoperability` as a reviewer meets it: words, JSON, exit codes, the folder it leaves."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from public_answers import STUDY, planted_rows, write_answers
+from quaestor.cli.main import run
+
+AUDIT_KEYS = {"cells", "checks", "placements", "summary", "notes"}
+Call = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def quaestor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Call]:
+    """Calls the console script in this process: its failures end as on a terminal, and its imports cost once."""
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def call(*arguments: str | Path) -> CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["quaestor", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            run()
+        said = capsys.readouterr()
+        return CompletedProcess(arguments, int(ended.value.code or 0), said.out, said.err)
+
+    yield call
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all that is printed, and tables that are none of the survey's."""
+    folder = tmp_path_factory.mktemp("public")
+    (folder / "failures.csv").write_text("issue,cause\n1,type\n")
+    write_answers(folder / "survey.csv", planted_rows())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("half")
+    write_answers(folder / "survey.csv", planted_rows()[::2])
+    return folder
+
+
+def test_the_whole_file_leaves_nothing_open(quaestor: Call, data: Path) -> None:
+    said = quaestor("replicate", STUDY, "--data", data)
+    assert said.returncode == 0, said.stderr
+    assert "Years in machine learning" in said.stdout
+    assert "survey:valid responses:n  printed 92, computed 91 (base 91)" in said.stdout
+    assert "perhaps fits with 1 row without consent (row 3) counted" in said.stdout
+    assert said.stdout.rstrip().endswith("Nothing differs without a note. 34 cells could not be computed.")
+    assert "91 of 92 rows are responses; rows left out: 1 without consent; 1 markers" in said.stderr
+
+
+def test_half_of_it_differs_and_the_exit_says_so(quaestor: Call, half: Path) -> None:
+    said = quaestor("replicate", STUDY, "--data", half)
+    assert said.returncode == 1
+    assert "The page has 92 responses, more than the 46 there are here" in said.stdout
+    assert "differences have no note." in said.stdout
+
+
+def test_json_has_the_shape_of_every_audit_and_the_tables(quaestor: Call, data: Path) -> None:
+    said = quaestor("replicate", STUDY, "--data", data / "survey.csv", "--json")
+    assert said.returncode == 0, said.stderr
+    document = json.loads(said.stdout)
+    assert document.keys() >= AUDIT_KEYS
+    assert document["summary"]["cells"] == len(document["cells"]) == 61
+    meets = next(one for one in document["cells"] if one["row"] == "meets problems")
+    assert {key: meets[key] for key in ("table", "column", "printed", "computed", "verdict", "base")} == {
+        "table": "problems", "column": "n", "printed": 32, "computed": 31, "verdict": "differs", "base": 53,
+    }  # fmt: skip
+    assert (document["responses"], document["rows"], document["without_consent"]) == (91, 92, [3])
+    use = next(one for one in document["tables"] if one["table"] == "use")
+    assert use["rows"] == [{"row": "uses ONNX", "n": 38, "share": pytest.approx(38 / 91), "base": 91, "printed": 39}]
+    assert document["unmapped"] == ["Q20"]
+
+
+def test_the_study_that_is_kept_audits_itself_alike(quaestor: Call, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "kept"
+    first = json.loads(quaestor("replicate", STUDY, "--data", data, "--out", out, "--json").stdout)
+    again = quaestor("audit", "--study", out, "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["cells"] == first["cells"]
+    report = out / "published" / "report"
+    assert json.loads((report / "audit.json").read_text("utf-8"))["cells"] == first["cells"]
+    page = (report / "index.html").read_text("utf-8")
+    assert "Size of the organization" in page
+    assert "91" in (report / "audit.html").read_text("utf-8")
+
+
+def test_a_fresh_study_has_figures_to_compute_and_no_answers(quaestor: Call, tmp_path: Path) -> None:
+    assert quaestor("new", tmp_path / "x", "--template", STUDY).returncode == 0
+    said = quaestor("audit", "--study", tmp_path / "x")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.rstrip().endswith("Nothing differs without a note. 61 cells could not be computed.")
+
+
+def test_a_call_that_cannot_be_done_is_one_sentence_and_leaves_nothing(
+    quaestor: Call, data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "kept"
+    said = quaestor("replicate", STUDY, "--data", tmp_path / "nowhere", "--out", out)
+    assert said.returncode == 2
+    assert said.stderr.strip().splitlines()[-1].startswith("quaestor: there is no folder")
+    assert "Traceback" not in said.stderr
+    assert not out.exists()
+    assert quaestor("replicate", "onnx", "--data", data).returncode == 2

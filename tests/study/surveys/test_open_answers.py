@@ -1,0 +1,229 @@
+"""Open answers from the survey to themes: items, two raters, decisions, counts by participants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import settle_agreed, settle_item
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, open_by_name
+from quaestor.study.round_setup import add_round
+from quaestor.study.sources import ingest_source
+from quaestor.study.surveys.answering import withdraw
+from quaestor.study.surveys.fielding import Surveys, decide, open_surveys
+from quaestor.study.surveys.open_answers import make_items, open_answers, response_of
+from quaestor.study.surveys.themes import Themes, themes_of, themes_table
+from quaestor.study.texts import texts_of
+from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
+
+ONE_ROW = '{ code = "other", label = "Other", text = true }]\n\n[[pages.questions]]\nid = "careful"'
+TWO_ROWS = ONE_ROW.replace("]\n", ', { code = "also", label = "Also", text = true }]\n', 1)
+SOURCE = f"{NAME}-hardest"
+FACET = '\n[facets.theme]\nkind = "multiple"\ncodes = "theme"\n'
+CODEBOOK = """
+name = "themes"
+
+[[facet]]
+id = "theme"
+levels = ["theme"]
+
+[[code]]
+id = "layers"
+facet = "theme"
+name = "custom layers"
+
+[[code]]
+id = "speed"
+facet = "theme"
+name = "inference speed"
+
+[[code]]
+id = "nothing"
+facet = "theme"
+name = "says nothing"
+"""
+ROUND = {
+    "round": "considerations",
+    "items": {"after": "open answers"},
+    "facets": ["theme"],
+    "raters": ["rater-1", "rater-2"],
+}
+
+
+def forms(words: str) -> Mapping[str, Form]:
+    """What somebody sends who finds something hard, and says so in each of the rows that ask for words."""
+    rows = {f"q.met.{row}": ["often"] for row in ("other", "also")}
+    texts = {f"{row}.text": [words] for row in rows}
+    return {**FORMS, "words": {"q.hardest": [words]}, "tools": {**FORMS["tools"], **rows, **texts}}
+
+
+def rated_study(folder: Path, question: str = "hardest") -> tuple[Study, dict[str, str]]:
+    """Open answers to a question as the items of an open round; what was said by item."""
+    with fielded(folder, QUESTIONNAIRE.replace(ONE_ROW, TWO_ROWS)) as surveys:
+        for words in ("layers <b>and</b> speed", "layers", "speed", "no idea"):
+            answered(surveys, forms=forms(words))
+        make_items(surveys, NAME, question)
+        said = {one.item: one.text for one in open_answers(surveys, NAME, question)}
+    (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
+    file = folder / "study.toml"
+    file.write_text(file.read_text("utf-8") + FACET, "utf-8")
+    study = open_study(folder)
+    ingest_source(study, f"{NAME}-{question}")
+    run_funnel(study)
+    add_round(study, ROUND)
+    study = open_study(folder)
+    import_codebook(study)
+    open_by_name(study, "considerations", None)
+    return study, said
+
+
+def codes(words: str) -> str:
+    named = [code for code in ("layers", "speed") if code in words]
+    return "; ".join(named) if named else "cannot judge"
+
+
+def counted(study: Study) -> Themes:
+    with open_coding(study) as coding:
+        return themes_of(coding, "considerations")
+
+
+def rated(study: Study, said: Mapping[str, str]) -> None:
+    with open_coding(study) as coding:
+        for item, words in said.items():
+            rate(coding, "considerations", "rater-1", item, {"theme": codes(words)})
+            second = "speed" if words == "layers" else codes(words)
+            rate(coding, "considerations", "rater-2", item, {"theme": second})
+    close_by_name(study, "considerations", None)
+
+
+def test_open_answers_become_items_that_two_raters_take_to_counts_by_participants(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
+    texts = texts_of(study, list(said))
+    assert {one.item for one in texts.values()} == set(said)
+    both = next(item for item, words in said.items() if "and" in words)
+    assert texts[both].title == "What was hardest?"
+    assert texts[both].body == "<p>layers &lt;b&gt;and&lt;/b&gt; speed</p>"
+    rated(study, said)
+    settle_agreed(study, "considerations", None)
+    with pytest.raises(StateError, match="2 disagreements are not settled"):
+        counted(study)
+    for words, answer in (("layers", "layers"), ("no idea", "nothing")):
+        item = next(item for item, text in said.items() if text == words)
+        settle_item(study, "considerations", "lead", item, "theme", answer, "discussion", "read again")
+    found = counted(study)
+    assert [(one.name, one.participants, one.items) for one in found.themes] == [
+        ("custom layers", 2, 2),
+        ("inference speed", 2, 2),
+        ("says nothing", 1, 1),
+    ]
+    assert (found.participants, found.uncoded) == (4, 0)
+    table = themes_table(found)
+    assert [one.parts for one in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
+    assert table.notes[0].startswith("Of 4 participants")
+
+
+def test_a_participant_counts_once_for_a_theme_however_often_they_name_it(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path, "met")
+    assert len(said) == 8
+    assert {item.rpartition("/")[2] for item in said} == {"met.other", "met.also"}
+    with open_coding(study) as coding:
+        for item in said:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "considerations", rater, item, {"theme": "layers"})
+    close_by_name(study, "considerations", None)
+    settle_agreed(study, "considerations", None)
+    assert [(one.code, one.participants, one.items) for one in counted(study).themes] == [("layers", 4, 8)]
+
+
+def test_no_theme_is_shown_while_raters_are_at_work(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    with pytest.raises(StateError, match="still open"):
+        counted(study)
+
+
+def test_items_hold_the_random_id_and_nothing_that_leads_further(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        code, response = answered(surveys, stratum="pro")
+        made = make_items(surveys, NAME, "hardest")
+    text = made.path.read_text("utf-8")
+    assert text.splitlines()[1].startswith(f"{NAME}/{response.id}/hardest,{response.id},hardest,,What was hardest?,")
+    assert "<p>Custom layers.<br>They never fit.</p>" in text
+    for telling in (code, "pro", response.day, "Teaching"):
+        assert telling not in text
+
+
+def test_only_finished_responses_that_were_kept_give_items(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        _, kept = answered(surveys)
+        _, dropped = answered(surveys)
+        answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
+        decide(surveys, NAME, dropped.id, False, "the same words twice")
+        assert [one.response for one in open_answers(surveys, NAME, "hardest")] == [kept.id]
+
+
+def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        code, response = last_to_withdraw(surveys)
+        make_items(surveys, NAME, "hardest")
+        ingest_source(study, SOURCE)
+        run_funnel(study)
+        assert f"{NAME}/{response}/hardest" in texts_of(study, [f"{NAME}/{response}/hardest"])
+        assert withdraw(surveys, code)
+        made = make_items(surveys, NAME, "hardest")
+    assert (made.items, made.added) == (len(said), False)
+    ingest_source(study, SOURCE)
+    run_funnel(study)
+    assert texts_of(study, [f"{NAME}/{response}/hardest"]) == {}
+
+
+def last_to_withdraw(surveys: Surveys) -> tuple[str, str]:
+    code, response = answered(surveys, forms=forms("something to be forgotten"))
+    return code, response.id
+
+
+def test_a_study_with_a_funnel_of_its_own_is_left_as_it_is(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        answered(surveys)
+        make_items(surveys, NAME, "hardest")
+        before = (tmp_path / "study.toml").read_text("utf-8")
+        made = make_items(surveys, NAME, "used")
+        assert (made.added, made.by_hand) == (False, True)
+        assert '[sources.tools-used]\nkind = "table"' in made.block
+        assert "[funnel]" not in made.block
+        assert (tmp_path / "study.toml").read_text("utf-8") == before
+
+
+def test_the_study_file_keeps_what_a_person_wrote(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        file = tmp_path / "study.toml"
+        file.write_text(f"# Mine.\r\n{file.read_text('utf-8')}".replace("\n", "\r\n").replace("\r\r", "\r"), "utf-8")
+        before = file.read_bytes()
+        answered(surveys)
+        assert make_items(surveys, NAME, "hardest").added
+    after = file.read_bytes()
+    assert after.startswith(before.rstrip())
+    assert after.count(b"\n") == after.count(b"\r\n")
+    assert open_study(tmp_path).funnel_source() == SOURCE
+
+
+def test_what_cannot_become_items_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        with pytest.raises(InputError, match=r"'years' asks for no words of one's own in 'tools', .* hardest"):
+            make_items(surveys, NAME, "years")
+        with pytest.raises(InputError, match=r"'hardness' is not asked in 'tools', .* hardest"):
+            make_items(surveys, NAME, "hardness")
+        with pytest.raises(StateError, match="nobody has answered 'hardest' of 'tools' in words yet"):
+            make_items(surveys, NAME, "hardest")
+        with pytest.raises(StateError, match="rater-1"):
+            make_items(surveys, NAME, "hardest", "rater-1")
+    with pytest.raises(InputError, match="is no open answer of a survey"):
+        response_of("forum/question")

@@ -1,0 +1,265 @@
+"""The bundled survey from its public answers: bases, figures, and what explains a page that counts otherwise."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from public_answers import CONSENTING, MARKER, PUBLIC, STUDY, Row, planted_rows, write_answers
+from quaestor.base.errors import InputError, SettingsError
+from quaestor.instruments.records import Standing
+from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, Audit, AuditCell
+from quaestor.study.folder import open_study
+from quaestor.study.results.publication import audit_study, computed_of, publication_of
+from quaestor.study.surveys.fielding import OPEN, decide, open_surveys
+from quaestor.study.surveys.replication import Replicated, is_survey, replicate_survey
+from quaestor.study.templates import template_folder
+
+
+def silent(words: str) -> None:
+    pass
+
+
+def replicated(folder: Path, rows: list[Row], name: str = "answers.csv") -> tuple[Replicated, Audit]:
+    folder.mkdir(exist_ok=True)
+    made = replicate_survey(STUDY, write_answers(folder / name, rows), folder / "study", silent)
+    return made, audited(made)
+
+
+def audited(made: Replicated) -> Audit:
+    with computed_of(made.study, needs_results=False) as computed:
+        return audit_study(publication_of(computed, silent))
+
+
+def cell(audit: Audit, name: str) -> AuditCell:
+    table, _, rest = name.partition(":")
+    row, _, column = rest.rpartition(":")
+    return next(one for one in audit.cells if one.key == (table, row, column))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Replicated, Audit]:
+    return replicated(tmp_path_factory.mktemp("whole"), planted_rows())
+
+
+def test_a_survey_is_told_from_a_study_of_labelled_items() -> None:
+    assert is_survey(STUDY)
+    assert not is_survey("dl-implementation-issues")
+
+
+def test_all_but_what_the_row_without_consent_adds_is_as_printed(whole: tuple[Replicated, Audit]) -> None:
+    _, audit = whole
+    computed = [one for one in audit.cells if one.verdict != NOT_COMPUTABLE]
+    differing = {one.row: one.computed for one in computed if one.verdict == DIFFERS}
+    assert differing == {
+        "valid responses": 91,
+        "uses ONNX": 38,
+        "deployment: desktop application": 18,
+        "answered the question": 53,
+        "meets problems": 31,
+    }
+    assert {one.row for one in computed if one.verdict == ROUNDING} == {"response rate", "uses ONNX"}
+    assert sum(one.verdict == MATCH for one in computed) == 20
+    assert audit.open == 0
+
+
+def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[Replicated, Audit]) -> None:
+    _, audit = whole
+    row = "fits with 1 row without consent (row 3) counted"
+    for name in ("survey:valid responses:n", "use:uses ONNX:n", "demographics:deployment: desktop application:n"):
+        assert cell(audit, name).explanation == row
+    both = (
+        "fits with 1 row without consent (row 3) and 1 cell with a marker of the survey service in place of an answer "
+        "counted"
+    )
+    for name in ("problems:answered the question:n", "problems:meets problems:n"):
+        assert cell(audit, name).explanation == both
+    assert "Not counted: 1 row without consent (row 3)" in " ".join(audit.notes)
+
+
+def test_every_figure_has_its_own_base(whole: tuple[Replicated, Audit]) -> None:
+    _, audit = whole
+    assert cell(audit, "demographics:ML experience: 3-5 years:n").base == 89
+    assert cell(audit, "demographics:deployment: mobile:n").base == 89
+    assert cell(audit, "use:uses ONNX:percent of responses").base == 91
+    assert cell(audit, "problems:crashes:n").base == 53
+    assert cell(audit, "survey:response rate:percent").base == 228 + 1985
+
+
+def test_what_answers_cannot_tell_is_listed_with_the_reason(whole: tuple[Replicated, Audit]) -> None:
+    _, audit = whole
+    unknown = {one.table for one in audit.cells if one.verdict == NOT_COMPUTABLE}
+    assert unknown == {"survey", "deployment considerations", "pilot", "locations", "symptoms"}
+    assert "not computed by the survey part" in cell(audit, "symptoms:crash:tf2onnx").explanation
+    assert "raters have to code" in cell(audit, "deployment considerations:simplicity:participants of 32").explanation
+    assert cell(audit, "survey:invited PRO users:n").explanation == "no answer can tell it"
+
+
+def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[Replicated, Audit]) -> None:
+    made, _ = whole
+    with open_surveys(made.study) as surveys:
+        assert surveys.fielding("fielded").status != OPEN
+        assert len(list(surveys.answers.responses("fielded"))) == CONSENTING
+    assert (made.study.root / "answers" / "answers.csv").is_file()
+
+
+def test_tables_hold_count_share_base_and_what_is_printed(whole: tuple[Replicated, Audit]) -> None:
+    made, _ = whole
+    demographics = next(one for one in made.tables if one.id == "demographics")
+    assert [one.title for one in demographics.groups][:2] == [
+        "Years in machine learning",
+        "Years in software engineering",
+    ]
+    row = next(one for one in demographics.rows() if one.key == "organization: small")
+    assert row.title == "small"
+    assert [one.parts for one in row.cells] == [("48",), ("53.9%",), ("89",), ("48",)]
+
+
+def test_without_its_file_the_audit_has_the_same_figures_and_no_guess(tmp_path: Path) -> None:
+    made, before = replicated(tmp_path, planted_rows())
+    (made.study.root / "answers" / "answers.csv").unlink()
+    after = audited(made)
+    assert [one.computed for one in after.cells] == [one.computed for one in before.cells]
+    valid = cell(after, "survey:valid responses:n")
+    assert (valid.verdict, valid.explanation) == (DIFFERS, "the page has 92 responses, here are 91")
+
+
+def test_a_header_that_was_counted_is_proposed_where_nothing_else_adds_a_row(tmp_path: Path) -> None:
+    _, audit = replicated(tmp_path, planted_rows(marker_row=False))
+    assert cell(audit, "survey:valid responses:n").explanation == "fits with the row of wordings counted"
+    assert cell(audit, "problems:answered the question:n").explanation == "fits with the row of wordings counted"
+    assert cell(audit, "use:uses ONNX:n").explanation == "the page has 92 responses, here are 91"
+
+
+def test_half_the_responses_cannot_give_the_page_and_the_audit_says_why(tmp_path: Path) -> None:
+    rows = planted_rows()
+    _, audit = replicated(tmp_path, [rows[0], *rows[1::2]])
+    years = cell(audit, "demographics:ML experience: over 5 years:n")
+    assert (years.verdict, years.base) == (DIFFERS, 45)
+    assert years.explanation == "the page counts among 89, here are 45"
+    answered = cell(audit, "problems:answered the question:n")
+    assert answered.explanation.startswith("the page counts among 92, here are 46; it would be 28 with 1 row without")
+    assert audit.open > 0
+    assert "more than the 47 there are here" in " ".join(audit.notes)
+
+
+def test_who_was_screened_out_or_left_out_by_the_lead_counts_nowhere(tmp_path: Path) -> None:
+    screened = {**planted_rows()[1], "Q71": "No"}
+    made, audit = replicated(tmp_path, [*planted_rows(), screened])
+    valid = cell(audit, "survey:valid responses:n")
+    assert (valid.computed, valid.explanation) == (91, "fits with 1 row without consent (row 3) counted")
+    with open_surveys(made.study) as surveys:
+        finished = (one for one in surveys.answers.responses("fielded") if one.standing is Standing.FINISHED)
+        user = next(one for one in finished if one.answers["uses-onnx"]["choices"] == ["yes"])
+        decide(surveys, "fielded", user.id, False, "answered twice")
+    after = audited(made)
+    assert cell(after, "survey:valid responses:n").computed == 90
+    uses = cell(after, "use:uses ONNX:n")
+    assert (uses.computed, uses.explanation) == (37, "the page has 92 responses, here are 90")
+
+
+def test_a_marker_behind_an_answer_takes_nothing_away(tmp_path: Path) -> None:
+    rows = planted_rows()
+    rows[1]["Q65"] = f"{rows[1]['Q65']},{MARKER}"
+    _, audit = replicated(tmp_path, rows)
+    assert cell(audit, "problems:answered the question:n").computed == 53
+    assert "1 cell with a marker" in " ".join(audit.notes)
+
+
+def test_those_who_name_a_problem_and_deny_it_are_another_way_of_counting(tmp_path: Path) -> None:
+    made, _ = replicated(tmp_path, planted_rows())
+    file = made.study.root / "printed" / "figures.csv"
+    file.write_text(file.read_text("utf-8").replace("problems,meets problems,n,32", "problems,meets problems,n,33"))
+    words = "those counted as meeting problems who chose one and say that they do not commonly meet any"
+    assert cell(audited(made), "problems:meets problems:n").explanation == f"fits {words}"
+
+
+def test_the_file_is_found_in_a_folder_by_its_columns(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "notes.txt").write_text("nothing to read")
+    (data / "other.csv").write_text("id,label\n1,x\n")
+    (data / "broken.xlsx").write_bytes(b"no workbook at all")
+    write_answers(data / "survey.tsv", planted_rows()[:9])
+    made = replicate_survey(STUDY, data, tmp_path / "study", silent)
+    assert (made.imported.file, made.imported.responses, made.imported.no_consent) == ("survey.tsv", 8, (3,))
+
+
+def test_what_cannot_be_taken_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with pytest.raises(InputError, match=r"there is no folder .*data"):
+        replicate_survey(STUDY, data, tmp_path / "study", silent)
+    data.mkdir()
+    with pytest.raises(InputError, match="holds no table"):
+        replicate_survey(STUDY, data, tmp_path / "study", silent)
+    (data / "a.csv").write_text("Q52,Q71,Q1,Q2\n\n")
+    with pytest.raises(InputError, match=r"no table in .* a\.csv comes nearest and lacks the columns Q5, Q67"):
+        replicate_survey(STUDY, data, tmp_path / "study", silent)
+    with pytest.raises(InputError, match=r"a\.csv lacks the columns Q5, Q67, Q67_6_TEXT and 12 more of the survey"):
+        replicate_survey(STUDY, data / "a.csv", tmp_path / "study", silent)
+    for name in ("b.csv", "c.tsv"):
+        write_answers(data / name, planted_rows()[:3])
+    with pytest.raises(InputError, match=r"holds 2 files of answers .*b\.csv"):
+        replicate_survey(STUDY, data, tmp_path / "study", silent)
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_file_in_which_nobody_consented_is_no_survey(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no row of .* is a response .*1 without consent"):
+        replicated(tmp_path, planted_rows()[:1])
+
+
+def test_a_file_that_breaks_off_is_told_of_by_its_own_name(tmp_path: Path) -> None:
+    file = write_answers(tmp_path / "answers.csv", planted_rows()[:4])
+    file.write_text(file.read_text("utf-8") + "one cell,two cells\n", "utf-8")
+    with pytest.raises(InputError, match=r"^\S+/answers\.csv has 2 cells in row 7") as refused:
+        replicate_survey(STUDY, file, tmp_path / "study", silent)
+    assert str(tmp_path / "study") not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"size = small"', '"sise = small"', "'sise', which is not asked in 'fielded'"),
+        ('"size = small"', '"size = tiny"', "'tiny', which is no option of 'size'"),
+        ('"size = small"', '"size is small"', "cannot be read"),
+        ('"organization: small" = ', '"organization: tiny" = ', "nothing is printed at"),
+        ("[answers]\n", '[answers]\ncolour = "red"\n', "colour is not a known key"),
+    ],
+)
+def test_a_figure_that_would_count_nothing_is_refused(
+    whole: tuple[Replicated, Audit], tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    made, _ = whole
+    folder = tmp_path / "study"
+    shutil.copytree(template_folder(STUDY), folder)
+    file = folder / "printed" / "printed.toml"
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+    with pytest.raises(SettingsError, match=words):
+        audited(Replicated(open_study(folder), made.survey, made.imported, made.tables))
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public answers of the ONNX study are not beside the project")
+def test_the_public_half_counts_as_an_independent_reading_does(tmp_path: Path) -> None:
+    from python_calamine import CalamineWorkbook
+
+    sheet = CalamineWorkbook.from_path(PUBLIC / "survey-open.xlsx").get_sheet_by_index(0).to_python()
+    names = [str(one) for one in sheet[0]]
+    said = [dict(zip(names, map(str, row), strict=True)) for row in sheet[2:]]
+    agreed = [row for row in said if row["Q52"] == "Yes, I consent"]
+    made = replicate_survey(STUDY, PUBLIC, tmp_path / "study", silent)
+    audit = audited(made)
+    assert cell(audit, "survey:valid responses:n").computed == len(agreed) == 45
+    assert cell(audit, "use:uses ONNX:n").computed == sum(row["Q61"].startswith("Yes") for row in agreed) == 22
+    answered = [row["Q65"] for row in agreed if row["Q65"] not in ("", MARKER)]
+    assert cell(audit, "problems:answered the question:n").computed == len(answered) == 25
+    assert cell(audit, "problems:meets problems:n").computed == sum("I do not" not in one for one in answered)
+    assert cell(audit, "problems:crashes:n").computed == sum("Crashes" in one for one in answered)
+    desktop = cell(audit, "demographics:deployment: desktop application:n")
+    assert desktop.computed == sum("Desktop" in row["Q67"] for row in agreed)
+    assert desktop.base == sum(bool(row["Q67"]) for row in agreed)
+    assert made.imported.unread == ()
