@@ -1,0 +1,125 @@
+"""Answers of a survey as tables with their codebook, for whoever computes elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.base.errors import StateError
+from quaestor.instruments.codebook_lines import CODEBOOK, codebook_lines
+from quaestor.instruments.records import Questionnaire, Response, Standing
+from quaestor.instruments.tidy import NUMBER as A_NUMBER
+from quaestor.instruments.tidy import PLACE, TEXT, TICKED, TIDY, WORDS, Layout, layout_of, tidy_lines, wide_row
+from quaestor.study.surveys import sheets
+from quaestor.study.surveys.fielding import Surveys
+
+ABOUT_ALL = ("standing", "kept")
+"""Columns that only a table of all responses has."""
+_ABOUT_TIDY = ("response", "stratum")
+_ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "source", "synthetic")
+_TIDY_HOLDS = {"label": sheets.TEXT, "text": sheets.TEXT, "number": sheets.NUMBER, "order": sheets.WHOLE}
+_ABOUT_HOLDS = {
+    "stratum": sheets.TEXT, "source": sheets.TEXT, "version": sheets.WHOLE, "seconds": sheets.NUMBER,
+    "synthetic": sheets.WHOLE, "kept": sheets.WHOLE,
+}  # fmt: skip
+_WIDE_HOLDS = {
+    WORDS: sheets.TEXT, TEXT: sheets.TEXT, A_NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written."""
+
+    files: tuple[Path, ...]
+    responses: int
+    rows: int
+    columns: int
+    left_out: Mapping[str, int]
+    """Responses that are not in the table, by the reason; all of them are in one of all."""
+    withdrawn: int
+
+
+def export_answers(
+    surveys: Surveys, name: str, path: Path, *, wide: bool = False, raw: bool = False, everything: bool = False
+) -> Exported:
+    """Write the finished responses that the lead did not drop; `everything` writes all, and where each stands.
+
+    A line for each part of an answer, or a row for each response where `wide`. `raw` leaves texts as they are, however
+    they begin.
+    """
+    layout = layout_of(_versions(surveys, name))
+    table = _Table(surveys, name, layout, everything)
+    first = table.wide() if wide else table.tidy()
+    columns = [(one, sheets.SAFE if one in ("question", "part", "code", "order") else sheets.TEXT) for one in CODEBOOK]
+    withdrawn = surveys.answers.erased(name)
+    second = sheets.Sheet("codebook", columns, codebook_lines(layout, withdrawn))
+    rows, files = sheets.write_sheets(path, first, second, raw)
+    return Exported(tuple(files), table.responses, rows, len(first.columns), dict(table.left_out), withdrawn)
+
+
+def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
+    """Every version of a questionnaire that was opened or imported into."""
+    newest = surveys.answers.version(name)
+    if newest is None:
+        surveys.fielding(name)  # refuses a survey that is not there at all
+        raise StateError(f"the survey {name!r} has no answers: open it, or import some")
+    return {number: surveys.questionnaire(name, number) for number in range(1, newest.number + 1)}
+
+
+class _Table:
+    """The responses of a survey as rows, and how many went which way."""
+
+    def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool) -> None:
+        self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything
+        self._dropped = {one.response for one in surveys.fielding(name).decisions.values() if not one.keep}
+        self._all = ABOUT_ALL if everything else ()
+        self.responses = 0
+        self.left_out: dict[str, int] = {}
+
+    def tidy(self) -> sheets.Sheet:
+        about = (*_ABOUT_TIDY, *self._all)
+        columns = [(one, _ABOUT_HOLDS.get(one, sheets.SAFE)) for one in about]
+        columns += [(one, _TIDY_HOLDS.get(one, sheets.SAFE)) for one in TIDY]
+        return sheets.Sheet("answers", columns, self._tidy_rows(about))
+
+    def wide(self) -> sheets.Sheet:
+        about = (*_ABOUT_WIDE, *self._all)
+        columns = [(one, _ABOUT_HOLDS.get(one, sheets.SAFE)) for one in about]
+        columns += [(one.name, _WIDE_HOLDS.get(one.holds, sheets.SAFE)) for one in self._layout.columns()]
+        return sheets.Sheet("answers", columns, self._wide_rows(about))
+
+    def _tidy_rows(self, about: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        for response in self._chosen():
+            whose = self._whose(response, about)
+            for line in tidy_lines(self._layout, response):
+                yield (*whose, *line)
+
+    def _wide_rows(self, about: tuple[str, ...]) -> Iterator[list[str]]:
+        for response in self._chosen():
+            yield [*self._whose(response, about), *wide_row(self._layout, response)]
+
+    def _chosen(self) -> Iterator[Response]:
+        for response in self._surveys.answers.responses(self._name):
+            reason = "dropped" if response.id in self._dropped else response.standing.value
+            if self._everything or reason == Standing.FINISHED.value:
+                self.responses += 1
+                yield response
+            else:
+                self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+    def _whose(self, response: Response, about: tuple[str, ...]) -> tuple[str, ...]:
+        said = {
+            "response": response.id,
+            "version": str(response.version),
+            "stratum": response.stratum,
+            "language": response.language,
+            "day": response.day,
+            "seconds": f"{response.seconds:.15g}",
+            "source": response.source,
+            "synthetic": str(int(response.synthetic)),
+            "standing": response.standing.value,
+            "kept": str(int(response.id not in self._dropped)),
+        }
+        return tuple(said[one] for one in about)

@@ -1,0 +1,88 @@
+"""`quaestor survey import` and `export`: answers in and out at the command line, with everything said that was left."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from quaestor.base.errors import InputError
+from quaestor.cli.main import app
+from small_survey import NAME, answered, fielded
+
+MAPPING = """
+nothing = ["AnswerDisplayOrder"]
+[columns]
+Q1 = "consent"
+Q2 = "used"
+"""
+ROWS = [
+    ["Q1", "Q2", "Q2_DO", "Q3"], ["Agree?", "Which?", "Order", "More?"],
+    ["I agree", "TorchScript,[bold]Caffe", "2|1", "x"], ["", "TorchScript", "", ""], ["", "", "", ""],
+    ["I agree", "AnswerDisplayOrder", "", ""],
+]  # fmt: skip
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+    (tmp_path / "study" / "instruments" / f"{NAME}.mapping.toml").write_text(MAPPING, "utf-8")
+    with (tmp_path / "answers.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(ROWS)
+    return tmp_path
+
+
+def survey(study: Path, *words: str | Path) -> Any:
+    return CliRunner().invoke(app, ["survey", *map(str, words), "--study", str(study / "study")])
+
+
+def told(study: Path, *words: str | Path) -> dict[str, Any]:
+    result = survey(study, *words, "--json")
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_an_import_says_what_it_took_and_what_it_left(study: Path) -> None:
+    trial = survey(study, "import", NAME, study / "answers.csv", "--dry-run")
+    assert "2 responses would be taken in" in trial.stderr
+    said = survey(study, "import", NAME, study / "answers.csv").stderr
+    assert "2 responses taken in, 0 known already" in said
+    assert "1 row without consent, left out: 4" in said
+    assert "1 row without any answer: 5" in said
+    assert "1 cell with a marker, which is no answer: Q2 in row 6" in said
+    assert "row 3, Q2: '[bold]Caffe' is no option; left out" in said
+    assert "1 column with the order in which options were shown: Q2_DO" in said
+    assert "1 column not mapped: Q3" in said
+    assert "questions without a column: converted" in said
+    again = told(study, "import", NAME, study / "answers.csv")
+    assert (again["responses"], again["known"], again["no_consent"], again["kept"]) == (0, 2, [4], True)
+    assert again["unread"] == [
+        {"row": 3, "column": "Q2", "question": "used", "said": "[bold]Caffe", "why": "is no option"}
+    ]
+
+
+def test_an_export_comes_back_without_a_mapping(study: Path) -> None:
+    for name in ("out.csv", "out.xlsx"):
+        done = told(study, "export", NAME, "--out", study / name, "--wide", "--raw")
+        assert (done["responses"], done["rows"], done["left_out"], done["withdrawn"]) == (1, 1, {}, 0)
+        assert told(study, "import", NAME, study / name)["known"] == 1
+    assert "1 response in 18 rows written to" in survey(study, "export", NAME, "--out", study / "tidy.csv").stderr
+
+
+def test_what_cannot_be_is_one_sentence(study: Path) -> None:
+    for words, why in (
+        (("import", NAME, study / "none.csv"), "there is no file"),
+        (("import", NAME, study / "answers.csv", "--as", "rater-1"), "is not the lead of the study"),
+        (("import", "tool", study / "answers.csv"), "there is no questionnaire 'tool'"),
+        (("export", NAME, "--out", study / "out.doc"), "is none of .csv, .xlsx, .parquet"),
+    ):
+        result = survey(study, *words)
+        assert why in str(result.exception), words
+    (study / "study" / "instruments" / f"{NAME}.mapping.toml").unlink()
+    assert isinstance(survey(study, "import", NAME, study / "answers.csv").exception, InputError)

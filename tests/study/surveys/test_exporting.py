@@ -1,0 +1,346 @@
+"""Tables of answers hold what the store holds, no more and no less, and come back as they went."""
+
+from __future__ import annotations
+
+import csv
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+from python_calamine import CalamineWorkbook
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.answer_file import AnswerFile, new_code, new_id
+from quaestor.instruments.answers import checked_answer
+from quaestor.instruments.flow import is_shown, missing
+from quaestor.instruments.questionnaire_file import questionnaire_from
+from quaestor.instruments.records import CHOSEN, Answer, Kind, Question, Response, Standing
+from quaestor.study.surveys import sheets
+from quaestor.study.surveys.answering import withdraw
+from quaestor.study.surveys.exporting import Exported, export_answers
+from quaestor.study.surveys.fielding import Surveys, decide, open_survey, open_surveys
+from quaestor.study.surveys.importing import import_answers
+from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
+
+ASKED = questionnaire_from(QUESTIONNAIRE, NAME)
+FORMULA = '=HYPERLINK(1), "and" more\nlines'
+HOSTILE = [
+    FORMULA, "+1", "-1", "@a", "'=1", "a,b", '"', '""', "a\nb", "\tx", "😀", "עברית", "_x0041_", "skipped", "1",
+    "0", "TRUE", "#N/A", "2024-01-02", "007", "1e5", "a;b", "|", "\u2028", "\x0b", "\x01", "\ufeff", "e\u0301",
+]  # fmt: skip
+WORDS = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def read_sheet(path: Path, name: str) -> list[list[Any]]:
+    return CalamineWorkbook.from_path(path).get_sheet_by_name(name).to_python(skip_empty_area=False)
+
+
+def exported(surveys: Surveys, path: Path, **how: bool) -> Exported:
+    return export_answers(surveys, NAME, path, **how)
+
+
+def test_one_line_for_each_part_of_each_response(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        _, response = answered(surveys, stratum="pro")
+        done = exported(surveys, tmp_path / "answers.csv")
+    lines = read_csv(tmp_path / "answers.csv")
+    assert (done.responses, done.rows, done.columns) == (1, len(lines), len(lines[0]))
+    assert {line["response"] for line in lines} == {response.id}
+    assert {line["stratum"] for line in lines} == {"pro"}
+    said = {(line["question"], line["part"]): line for line in lines}
+    assert said["role", ""]["text"] == "Teaching"
+    assert said["met", "a-crash"]["code"] == "never"
+    assert said["why-none", ""]["missing"] == "not shown"
+    assert done.files == (tmp_path / "answers.csv", tmp_path / "answers.codebook.csv")
+    assert stat.S_IMODE(done.files[0].stat().st_mode) == 0o600
+    known = {(one["question"], one["part"]) for one in read_csv(done.files[1])}
+    assert known == set(said)
+
+
+def test_all_formats_hold_the_same_cells(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        for _ in range(3):
+            answered(surveys)
+        for wide in (False, True):
+            exported(surveys, tmp_path / "a.csv", wide=wide, raw=True)
+            exported(surveys, tmp_path / "a.xlsx", wide=wide, raw=True)
+            exported(surveys, tmp_path / "a.parquet", wide=wide, raw=True)
+            lines = [list(line.values()) for line in read_csv(tmp_path / "a.csv")]
+            found = [
+                ["" if cell is None else str(cell) for cell in row]
+                for row in read_sheet(tmp_path / "a.xlsx", "answers")
+            ]
+            table = parquet.read_table(tmp_path / "a.parquet")
+            columns = [["" if cell is None else str(cell) for cell in one.to_pylist()] for one in table.columns]
+            assert found[1:] == lines
+            assert [list(row) for row in zip(*columns, strict=True)] == lines
+            assert found[0] == table.column_names
+    assert read_sheet(tmp_path / "a.xlsx", "codebook")[1:]
+
+
+def test_numbers_are_numbers_where_nobody_asked_for_raw(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        exported(surveys, tmp_path / "a.xlsx", wide=True)
+        exported(surveys, tmp_path / "a.parquet", wide=True)
+    head, row = read_sheet(tmp_path / "a.xlsx", "answers")
+    said = dict(zip(head, row, strict=True))
+    assert (said["years"], said["used.other"], said["order.speed"]) == (4.0, 1.0, 2.0)
+    (line,) = parquet.read_table(tmp_path / "a.parquet").to_pylist()
+    assert (line["years"], line["used.other"], line["why-none"]) == (4.0, 1, None)
+
+
+def test_no_cell_begins_like_a_formula_unless_raw(tmp_path: Path) -> None:
+    forms = {**FORMS, "words": {"q.hardest": [FORMULA]}}
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys, forms=forms)
+        for name in ("a.csv", "a.xlsx"):
+            exported(surveys, tmp_path / name)
+            exported(surveys, tmp_path / f"raw-{name}", raw=True)
+    safe = [line["text"] for line in read_csv(tmp_path / "a.csv") if line["question"] == "hardest"]
+    raw = [line["text"] for line in read_csv(tmp_path / "raw-a.csv") if line["question"] == "hardest"]
+    assert (safe, raw) == ([f"'{FORMULA}"], [FORMULA])
+    assert any(f"'{FORMULA}" in row for row in read_sheet(tmp_path / "a.xlsx", "answers"))
+    assert any(FORMULA in row for row in read_sheet(tmp_path / "raw-a.xlsx", "answers"))
+
+
+def test_who_is_left_out_is_said_and_stands_in_a_table_of_all(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        kept, dropped = (answered(surveys)[1] for _ in range(2))
+        begun = answered(surveys, forms={"consent": FORMS["consent"]})[1]
+        decide(surveys, NAME, dropped.id, keep=False, why="twice the same")
+        code, _ = answered(surveys)
+        withdraw(surveys, code)
+        few = exported(surveys, tmp_path / "few.csv", wide=True)
+        everything = exported(surveys, tmp_path / "all.csv", wide=True, everything=True)
+    assert (few.responses, few.left_out, few.withdrawn) == (1, {"dropped": 1, "open": 1}, 1)
+    assert [line["response"] for line in read_csv(tmp_path / "few.csv")] == [kept.id]
+    assert "standing" not in read_csv(tmp_path / "few.csv")[0]
+    assert (everything.responses, everything.left_out) == (3, {})
+    stands = {line["response"]: (line["standing"], line["kept"]) for line in read_csv(tmp_path / "all.csv")}
+    assert stands == {kept.id: ("finished", "1"), dropped.id: ("finished", "0"), begun.id: ("open", "1")}
+    assert read_csv(tmp_path / "all.codebook.csv")[-1]["missing"] == "withdrawn"
+
+
+def test_every_version_keeps_its_answers(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        _, old = answered(surveys)
+        small_survey(
+            tmp_path / "study", QUESTIONNAIRE.replace('"Speed", "Accuracy", "Size"', '"Speed", "Size", "Price"')
+        )
+        open_survey(surveys, NAME)
+        _, new = answered(surveys, forms={**FORMS, "words": {"q.order.price.rank": ["1"]}})
+        exported(surveys, tmp_path / "answers.csv", wide=True)
+    rows = {row["response"]: row for row in read_csv(tmp_path / "answers.csv")}
+    assert (rows[old.id]["version"], rows[old.id]["order.accuracy"], rows[old.id]["order.price"]) == ("1", "1", "")
+    assert (rows[new.id]["version"], rows[new.id]["order.accuracy"], rows[new.id]["order.price"]) == ("2", "", "1")
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_surveys(small_survey(tmp_path / "study")) as surveys:
+        with pytest.raises(StateError, match="has no answers: open it, or import some"):
+            exported(surveys, tmp_path / "answers.csv")
+        open_survey(surveys, NAME)
+        answered(surveys)
+        with pytest.raises(InputError, match=r"is none of .csv, .xlsx, .parquet"):
+            exported(surveys, tmp_path / "answers.sav")
+        with pytest.raises(InputError, match="there is no folder"):
+            exported(surveys, tmp_path / "nowhere" / "answers.csv")
+        answered(surveys, forms={**FORMS, "words": {"q.hardest": ["😀" * 20_000]}})
+        with pytest.raises(InputError, match="too long for a workbook: export as CSV or Parquet"):
+            exported(surveys, tmp_path / "answers.xlsx")
+        monkeypatch.setattr(sheets, "_MOST_ROWS", 10)
+        with pytest.raises(InputError, match="more rows than the 10 of a workbook"):
+            exported(surveys, tmp_path / "answers.xlsx")
+    assert [path.name for path in tmp_path.iterdir()] == ["study"]  # nothing half is left
+
+
+# Round trips
+
+
+def given_answer(draw: st.DrawFn, question: Question) -> Answer:
+    """An answer as a page would have taken it; empty where it was skipped."""
+    if question.kind is not Kind.CONSENT and draw(st.integers(0, 4)) == 0:
+        return {}
+    codes = [one.code for one in question.options if not one.alone and not one.ends]
+    texts = {code: draw(WORDS) for code in codes if draw(st.booleans())}
+    said: dict[str, Any]
+    if question.kind is Kind.CONSENT:
+        said = {"choices": ["agree"]}
+    elif question.kind in CHOSEN:
+        most = len(codes) if question.kind is Kind.MULTIPLE else 1
+        said = {"choices": draw(st.lists(st.sampled_from(codes), min_size=1, max_size=most)), "texts": texts}
+    elif question.kind is Kind.MATRIX:
+        rows = {row.code: draw(st.sampled_from(["", *codes])) for row in question.rows}
+        said = {"rows": rows, "texts": {row.code: draw(WORDS) for row in question.rows if row.text}}
+    elif question.kind is Kind.RANKING:
+        said = {"ranks": draw(st.lists(st.sampled_from(codes), unique=True))}
+    elif question.kind is Kind.NUMBER:
+        said = {"number": draw(st.sampled_from(["0", "12.50", "+7", "1e1", "59.999", "007", "-0"]))}
+    else:
+        said = {"text": draw(WORDS)}
+    return checked_answer(question, said)
+
+
+@st.composite
+def responses(draw: st.DrawFn) -> Response:
+    """A response that came some way through the questionnaire."""
+    answers: dict[str, Answer] = {}
+    sent = []
+    for page in ASKED.pages[: draw(st.integers(1, len(ASKED.pages)))]:
+        for question in page.questions:
+            if is_shown(question, answers):
+                answers[question.id] = given_answer(draw, question)
+        sent.append(page.id)
+    standing = Standing.FINISHED if len(sent) == len(ASKED.pages) else Standing.OPEN
+    return Response(
+        new_id(), NAME, 1, standing, answers, language=draw(st.sampled_from(ASKED.languages)),
+        stratum=draw(st.sampled_from(["", *ASKED.strata])), seconds=draw(st.integers(0, 9_999)) / 8, sent=tuple(sent),
+        day="2024-02-03",
+    )  # fmt: skip
+
+
+def rewritten(table: Path, path: Path, encoding: str, delimiter: str) -> Path:
+    """A Parquet file as the text that a survey service would have written."""
+    found = parquet.read_table(table)
+    with path.open("w", encoding=encoding, newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(found.column_names)
+        columns = (column.to_pylist() for column in found.columns)
+        writer.writerows(["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True))
+    return path
+
+
+@pytest.fixture(scope="module")
+def coding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surveys]:
+    with fielded(tmp_path_factory.mktemp("round-trip")) as surveys:
+        yield surveys
+
+
+def filled(surveys: Surveys, path: Path, whole: list[Response]) -> Surveys:
+    path.unlink(missing_ok=True)
+    answers = AnswerFile(path)
+    answers.add_version(NAME, QUESTIONNAIRE, "2024-02-03")
+    answers.add([(new_code(), response, ()) for response in whole])
+    return Surveys(surveys.coding, answers)
+
+
+def reasons(response: Response) -> dict[str, str]:
+    return {one.id: str(missing(ASKED, response, one) or "") for one in ASKED.questions()}
+
+
+def said_of(response: Response) -> dict[str, Answer]:
+    return {name: answer for name, answer in response.answers.items() if answer}
+
+
+@given(st.lists(responses(), min_size=1, max_size=6))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_answers_survive_every_way_out_and_in(
+    coding: Surveys, tmp_path_factory: pytest.TempPathFactory, whole: list[Response]
+) -> None:
+    folder = tmp_path_factory.mktemp("trip")
+    store = filled(coding, folder / "out.db", whole)
+    for wide in (True, False):
+        for name in ("a.csv", "a.xlsx", "a.parquet"):
+            exported(store, folder / name, wide=wide, raw=True, everything=True)
+        rewritten(folder / "a.parquet", folder / "marked.tsv", "utf-16", "\t")
+        rewritten(folder / "a.parquet", folder / "plain.tsv", "utf-8", "\t")
+        for name in ("a.csv", "a.xlsx", "marked.tsv", "plain.tsv"):
+            back = filled(coding, folder / "in.db", [])
+            done = import_answers(back, NAME, folder / name, None)
+            assert (done.responses, done.unread, done.odd) == (len(whole), (), ()), name
+            for response in whole:
+                found = back.answers.response(response.id)
+                assert found is not None
+                assert said_of(found) == said_of(response), name
+                assert reasons(found) == reasons(response), name
+                assert (found.standing, found.stratum) == (response.standing, response.stratum)
+                if wide:
+                    told = (response.language, response.seconds, response.day)
+                    assert (found.language, found.seconds, found.day) == told
+            back.answers.close()
+    assert import_answers(store, NAME, folder / "a.csv", None).known == len(whole)
+    store.answers.close()
+
+
+def test_a_page_that_was_sent_empty_was_skipped_and_the_next_one_not_reached(coding: Surveys, tmp_path: Path) -> None:
+    answers: dict[str, Answer] = {"consent": {"choices": ["agree"]}, "converted": {}, "role": {}, "years": {}}
+    begun = Response(new_id(), NAME, 1, Standing.OPEN, answers, sent=("consent", "you"))
+    store = filled(coding, tmp_path / "out.db", [begun])
+    exported(store, tmp_path / "a.csv", wide=True, everything=True)
+    back = filled(coding, tmp_path / "in.db", [])
+    import_answers(back, NAME, tmp_path / "a.csv", None)
+    found = back.answers.response(begun.id)
+    assert found is not None
+    assert reasons(found) == reasons(begun)
+    assert (reasons(begun)["years"], reasons(begun)["hardest"]) == ("skipped", "not reached")
+    store.answers.close()
+    back.answers.close()
+
+
+def test_rows_and_fields_are_those_of_the_store_at_100_000_responses(tmp_path: Path) -> None:
+    text = """
+    [survey]
+    title = "Large"
+    [[pages]]
+    page = "all"
+    questions = [
+        { id = "consent", kind = "consent", text = "May we?" },
+        { id = "used", kind = "multiple", text = "Which?", options = ["A, b", "C", { label = "Other", text = true }] },
+        { id = "words", kind = "text", text = "Why?", show_if = "used answered" },
+    ]
+    """
+    study = small_survey(tmp_path / "study", text, "large")
+    answers: list[dict[str, Answer]] = [
+        {"used": {"choices": ["a-b", "other"], "texts": {"other": "=1"}}, "words": {"text": "x, y"}},
+        {"used": {"choices": ["c"]}, "words": {}},
+        {"used": {}},
+    ]
+    consent = "consent,,agree,I agree,1,,,"
+    lines = [
+        [consent, "used,a-b,a-b,A| b,1,,1,", "used,c,,C,2,,0,", "used,other,other,Other,3,=1,1,", "words,,,,,x| y,,"],
+        [consent, "used,a-b,,A| b,1,,0,", "used,c,c,C,2,,1,", "used,other,,Other,3,,0,", "words,,,,,,,skipped"],
+        [consent, "used,a-b,,A| b,1,,,skipped", "used,c,,C,2,,,skipped", "used,other,,Other,3,,,skipped",
+         "words,,,,,,,not shown"],
+    ]  # fmt: skip
+    wanted = [[[cell.replace("|", ",") for cell in line.split(",")] for line in one] for one in lines]
+    like = Response("", "large", 1, Standing.FINISHED, {}, sent=("all",))
+    many, few = 100_000, 5_000
+    with open_surveys(study) as surveys:
+        open_survey(surveys, "large")
+        for start in range(0, many, few):
+            surveys.answers.add([
+                (f"{start + place}", replace(like, id=f"{start + place:016x}", answers={
+                    "consent": {"choices": ["agree"]}, **answers[place % 3],
+                }), ())
+                for place in range(few)
+            ])  # fmt: skip
+        done = export_answers(surveys, "large", tmp_path / "large.csv", raw=True)
+        wide = export_answers(surveys, "large", tmp_path / "large.parquet", wide=True, raw=True)
+    with (tmp_path / "large.csv").open(encoding="utf-8", newline="") as file:
+        table_of = csv.reader(file)
+        next(table_of)
+        for place in range(many):
+            found = [next(table_of) for _ in range(5)]
+            assert {line[0] for line in found} == {f"{place:016x}"}
+            assert [line[2:] for line in found] == wanted[place % few % 3]
+        assert next(table_of, None) is None
+    assert (done.responses, done.rows, done.columns) == (many, many * 5, 10)
+    assert (wide.responses, wide.rows, wide.columns) == (many, many, 8 + 9)
+    table = parquet.read_table(tmp_path / "large.parquet")
+    assert (table.num_rows, table.num_columns) == (many, wide.columns)
+    ticked = table["used.other"].to_pylist()
+    assert [ticked.count(one) for one in (1, 0, None)] == [
+        sum(place % few % 3 == kind for place in range(many)) for kind in range(3)
+    ]

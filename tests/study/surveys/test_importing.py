@@ -1,0 +1,435 @@
+"""Files of a survey service become responses; what cannot be read is told with its place, and nothing is guessed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import xlsxwriter  # type: ignore[import-untyped]
+
+from conftest import ROOT, SHARED
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.answers import LONGEST
+from quaestor.instruments.flow import missing
+from quaestor.instruments.records import Response, Standing
+from quaestor.study.folder import open_study
+from quaestor.study.surveys.fielding import Surveys, open_surveys
+from quaestor.study.surveys.importing import Imported, import_answers, mapping_file
+from small_survey import NAME, fielded, small_survey
+
+MAPPING = """
+nothing = ["AnswerDisplayOrder"]
+stratum = "Account"
+finished = "Finished"
+seconds = "Duration (in seconds)"
+
+[strata]
+PRO = "pro"
+
+[columns]
+Q1 = "consent"
+Q2 = "converted"
+Q3 = "role"
+Q3_3_TEXT = { question = "role", text = "other" }
+Q4 = "years"
+Q5 = "used"
+Q5_3_TEXT = { question = "used", text = true }
+Q6 = "why-none"
+Q7_1 = { question = "met", row = "wrong-results" }
+Q7_2 = { question = "met", row = "a-crash" }
+Q7_4 = { question = "met", row = "other" }
+Q7_4_TEXT = { question = "met", text = "other" }
+Q8_1 = { question = "order", rank = "speed" }
+Q8_2 = { question = "order", rank = "accuracy" }
+Q8_3 = { question = "order", rank = "size" }
+Q9 = "hardest"
+
+[values.consent]
+"Yes, I do" = "agree"
+"No, I do not" = "decline"
+"""
+COLUMNS = [
+    "StartDate", "Account", "Finished", "Duration (in seconds)", "Q1", "Q2", "Q3", "Q3_3_TEXT", "Q4", "Q5", "Q5_3_TEXT",
+    "Q5_DO", "Q6", "Q7_1", "Q7_2", "Q7_4", "Q7_4_TEXT", "Q8_1", "Q8_2", "Q8_3", "Q9",
+]  # fmt: skip
+TEXTS = [f"What is asked in {name}?" for name in COLUMNS]
+KEYS = [f'{{"ImportId":"QID{number}"}}' for number in range(len(COLUMNS))]
+FULL = {
+    "StartDate": "2024-01-01 10:00", "Account": "PRO", "Finished": "True", "Duration (in seconds)": "61.5",
+    "Q1": "Yes, I do", "Q2": "Yes", "Q3": "Other", "Q3_3_TEXT": "Teaching", "Q4": "4",
+    "Q5": "ONNX, the exchange format,TorchScript,Other", "Q5_3_TEXT": "one, of ours", "Q5_DO": "3|1|2",
+    "Q7_1": "Never", "Q7_2": "Often", "Q7_4": "Rarely", "Q7_4_TEXT": "licences", "Q8_1": "2", "Q8_2": "1", "Q8_3": "3",
+    "Q9": "It\nnever fit.",
+}  # fmt: skip
+ANSWERS = {
+    "consent": {"choices": ["agree"]},
+    "converted": {"choices": ["yes"]},
+    "role": {"choices": ["other"], "texts": {"other": "Teaching"}},
+    "years": {"number": "4"},
+    "used": {"choices": ["onnx-the-exchange-format", "torchscript", "other"], "texts": {"other": "one, of ours"}},
+    "met": {
+        "rows": {"wrong-results": "never", "a-crash": "often", "other": "rarely"}, "texts": {"other": "licences"}
+    },
+    "order": {"ranks": ["accuracy", "speed", "size"]},
+    "hardest": {"text": "It\nnever fit."},
+}  # fmt: skip
+REAL = SHARED / "onnx" / "survey-open.xlsx"
+BUNDLED = ROOT / "studies" / "onnx-interoperability"
+
+
+@pytest.fixture
+def surveys(tmp_path: Path) -> Iterator[Surveys]:
+    study = small_survey(tmp_path / "study")
+    (study.root / "instruments" / f"{NAME}.mapping.toml").write_text(MAPPING, "utf-8")
+    with open_surveys(study) as found:
+        yield found
+
+
+def cells(*rows: dict[str, str]) -> list[list[str]]:
+    return [[row.get(name, "") for name in COLUMNS] for row in rows]
+
+
+def delimited(path: Path, rows: Sequence[Sequence[str]], encoding: str = "utf-8", delimiter: str = ",") -> Path:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    path.write_bytes(text.getvalue().encode(encoding))
+    return path
+
+
+def workbook(path: Path, rows: Sequence[Sequence[str]]) -> Path:
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        for line, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                sheet.write_string(line, column, cell)
+    return path
+
+
+def taken(surveys: Surveys, path: Path, mapping: str = MAPPING, keep: bool = True) -> Imported:
+    file = path.with_name("given.mapping.toml")
+    file.write_text(mapping, "utf-8")
+    return import_answers(surveys, NAME, path, file, keep=keep)
+
+
+def only(surveys: Surveys) -> Response:
+    (found,) = surveys.answers.responses(NAME)
+    return found
+
+
+def test_every_form_of_the_file_gives_the_same_answers(surveys: Surveys, tmp_path: Path) -> None:
+    short, long = [COLUMNS, TEXTS], [COLUMNS, TEXTS, KEYS]
+    files = [
+        delimited(tmp_path / "two.csv", [*short, *cells(FULL)]),
+        delimited(tmp_path / "three.csv", [*long, *cells(FULL)], "utf-8-sig"),
+        delimited(tmp_path / "half.csv", [*long, *cells(FULL)], delimiter=";"),
+        delimited(tmp_path / "wide.tsv", [*long, *cells(FULL)], "utf-16", "\t"),
+        workbook(tmp_path / "book.xlsx", [*long, *cells(FULL)]),
+    ]
+    for file in files:
+        done = taken(surveys, file)
+        assert (done.rows, done.responses, done.unread, done.odd) == (1, 1, (), ()), file.name
+        assert done.display_columns == ("Q5_DO",)
+        assert done.unmapped_columns == ("StartDate",)
+        assert done.unasked == ("careful",)
+    found = list(surveys.answers.responses(NAME))
+    assert [response.answers for response in found] == [{**ANSWERS}] * len(files)
+    assert {response.source for response in found} == {file.name for file in files}
+    assert {(one.stratum, one.seconds, one.standing) for one in found} == {("pro", 61.5, Standing.FINISHED)}
+
+
+def test_a_file_that_comes_twice_is_taken_in_once(surveys: Surveys, tmp_path: Path) -> None:
+    file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, FULL)])
+    assert (taken(surveys, file).responses, taken(surveys, file).known) == (2, 2)
+    renamed = file.rename(tmp_path / "again.csv")
+    assert (taken(surveys, renamed).responses, taken(surveys, renamed).known) == (0, 2)
+    assert surveys.answers.counts(NAME)[Standing.FINISHED] == 2
+
+
+def test_rows_that_are_no_responses_are_told(surveys: Surveys, tmp_path: Path) -> None:
+    declined, silent = {**FULL, "Q1": "No, I do not"}, {**FULL, "Q1": ""}
+    marked = {"Q5": "AnswerDisplayOrder"}
+    rows = [COLUMNS, TEXTS, *cells(FULL, declined, silent, {}, marked), COLUMNS, TEXTS, *cells(FULL)]
+    done = taken(surveys, delimited(tmp_path / "answers.csv", rows))
+    assert (done.rows, done.responses) == (8, 2)
+    assert done.no_consent == (4, 5)
+    assert done.empty == (6, 7)
+    assert done.headers == (8, 9)
+    assert [(one.row, one.column) for one in done.markers] == [(7, "Q5")]
+
+
+def test_a_marker_behind_an_answer_leaves_the_answer(surveys: Surveys, tmp_path: Path) -> None:
+    row = {**FULL, "Q5": "TorchScript,AnswerDisplayOrder", "Q5_3_TEXT": "", "Q9": "AnswerDisplayOrder"}
+    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    assert [(one.column, one.why) for one in done.markers] == [
+        ("Q5", "goes with a marker"), ("Q9", "stands for no answer"),
+    ]  # fmt: skip
+    assert only(surveys).answers["used"] == {"choices": ["torchscript"]}
+    assert only(surveys).answers["hardest"] == {}
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_path: Path) -> None:
+    row = {
+        **FULL, "Q3": "Pilot", "Q3_3_TEXT": "", "Q4": "many", "Q5": "TorchScript,Caffe, old", "Q5_3_TEXT": "",
+        "Q7_2": "Always", "Q8_2": "2", "Q9": "x" * (LONGEST + 1), "Account": "gold", "Duration (in seconds)": "long",
+    }  # fmt: skip
+    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    told = {one.column: f"{one.said} {one.why}" for one in done.unread}
+    assert all(one.row == 3 for one in done.unread)
+    assert told["Q3"] == "Pilot is no option"
+    assert told["Q4"].startswith("many cannot be taken: 'many' is no number")
+    assert told["Q5"] == "Caffe, old is no option"
+    assert told["Q7_2"] == "Always is no step of the scale"
+    assert told["Q8_2"] == "2 is no place of its own in the ranking"
+    assert "shorten it" in told["Q9"]
+    assert len(told["Q9"]) < 300
+    assert told["Account"] == "gold is no stratum of the questionnaire"
+    assert told["Duration (in seconds)"] == "long is no number of seconds"
+    answers = only(surveys).answers
+    assert answers["used"] == {"choices": ["torchscript"]}
+    assert answers["met"]["rows"] == {"wrong-results": "never", "other": "rarely"}
+    assert answers["order"] == {"ranks": ["speed", "size"]}
+    assert answers["role"] == answers["years"] == answers["hardest"] == {}
+
+
+def test_words_beside_an_option_that_was_not_ticked(surveys: Surveys, tmp_path: Path) -> None:
+    row = {**FULL, "Q3": "Research", "Q3_3_TEXT": "and more", "Q5": "TorchScript", "Q5_3_TEXT": "mine"}
+    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    assert only(surveys).answers["used"] == {"choices": ["torchscript", "other"], "texts": {"other": "mine"}}
+    assert only(surveys).answers["role"] == {"choices": ["research"]}
+    assert [(one.column, one.said) for one in done.unread] == [("Q3_3_TEXT", "and more")]
+
+
+def test_what_the_questionnaire_would_not_have_taken_is_kept_and_told(surveys: Surveys, tmp_path: Path) -> None:
+    row = {**FULL, "Q5": "TorchScript,None of these", "Q5_3_TEXT": "", "Q6": "No need"}
+    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    assert only(surveys).answers["used"] == {"choices": ["torchscript", "none"]}
+    assert only(surveys).answers["why-none"] == {"text": "No need"}
+    assert [(one.question, one.why) for one in done.odd] == [
+        ("used", "has 'None of these' with others, which goes alone"),
+        ("why-none", "is answered though it was not to be shown"),
+    ]
+
+
+def test_reasons_for_missing_answers(surveys: Surveys, tmp_path: Path) -> None:
+    asked = surveys.questionnaire(NAME)
+    finished = {"Q1": "Yes, I do", "Finished": "1", "Q5": "None of these"}
+    begun = {"Q1": "Yes, I do", "Finished": "0", "Q4": "3"}
+    out = {"Q1": "Yes, I do", "Finished": "1", "Q2": "No"}
+    taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(finished, begun, out)]))
+    found = {one.standing: one for one in surveys.answers.responses(NAME)}
+    reasons = {
+        standing: {question.id: missing(asked, one, question) for question in asked.questions()}
+        for standing, one in found.items()
+    }
+    assert set(found) == {Standing.FINISHED, Standing.OPEN, Standing.SCREENED_OUT}
+    assert reasons[Standing.FINISHED]["why-none"] == "skipped"
+    assert reasons[Standing.FINISHED]["careful"] == "not reached"  # the file has no column for it
+    assert reasons[Standing.OPEN]["role"] == "skipped"
+    assert reasons[Standing.OPEN]["hardest"] == "not reached"
+    assert reasons[Standing.OPEN]["why-none"] == "not shown"
+    assert reasons[Standing.SCREENED_OUT]["hardest"] == "not reached"
+
+
+def test_a_column_for_each_option(surveys: Surveys, tmp_path: Path) -> None:
+    mapping = """
+    header_rows = 1
+    [columns]
+    agreed = "consent"
+    onnx = { question = "used", option = "onnx-the-exchange-format" }
+    script = { question = "used", option = "torchscript" }
+    own = { question = "used", text = "other" }
+    """
+    rows = [["agreed", "onnx", "script", "own"], ["I agree", "1", "0", "mine"]]
+    taken(surveys, delimited(tmp_path / "answers.csv", rows), mapping)
+    assert only(surveys).answers["used"] == {
+        "choices": ["onnx-the-exchange-format", "other"], "texts": {"other": "mine"}
+    }  # fmt: skip
+
+
+def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: Path) -> None:
+    file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, {**FULL, "Q1": ""})])
+    done = taken(surveys, file)
+    (act,) = surveys.coding.state.others
+    assert act.kind == "survey.import"
+    assert act.payload["sha256"] == done.sha256
+    assert (act.payload["file"], act.payload["responses"], act.payload["no_consent"]) == ("answers.csv", 1, 1)
+    assert (surveys.fielding(NAME).status, surveys.is_open(NAME)) == ("draft", False)
+    assert (only(surveys).version, surveys.answers.version(NAME).number) == (1, 1)  # type: ignore[union-attr]
+    with pytest.raises(StateError, match="who alone can import answers"):
+        import_answers(surveys, NAME, file, None, "rater-1")
+
+
+def test_a_trial_takes_in_nothing(surveys: Surveys, tmp_path: Path) -> None:
+    file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
+    assert taken(surveys, file, keep=False).responses == 1
+    assert surveys.answers.version(NAME) is None
+    assert not surveys.coding.state.others
+    assert taken(surveys, file).responses == 1
+    assert (taken(surveys, file, keep=False).responses, taken(surveys, file, keep=False).known) == (0, 1)
+
+
+def test_an_open_survey_gets_the_version_that_is_open(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
+        assert taken(surveys, file).version == 1
+        assert surveys.is_open(NAME)
+
+
+def test_the_mapping_is_found_by_the_name_of_the_survey(surveys: Surveys, tmp_path: Path) -> None:
+    file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
+    found = mapping_file(surveys, NAME, file)
+    assert found == surveys.study.root / "instruments" / f"{NAME}.mapping.toml"
+    assert surveys.names() == [NAME]  # a mapping is no questionnaire
+    found.unlink()
+    with pytest.raises(InputError, match="say with --mapping which column"):
+        mapping_file(surveys, NAME, file)
+
+
+HEAD = f"{','.join(COLUMNS)}\n{','.join(COLUMNS)}\n".replace("Duration (in seconds)", '"Duration (in seconds)"')
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("answers.csv", b"", "is empty"),
+        ("answers.csv", f"{HEAD}a,b\n".encode(), "has 2 cells in row 3 and 21 names of columns"),
+        ("answers.csv", f"{HEAD}\xe9\n".encode("cp1252"), "cannot be read in row 3: not utf-8: found bytes e9"),
+        ("answers.csv", HEAD.replace("Q2,", "Q22,").encode(), "has no column 'Q2' as given.mapping.toml says"),
+        ("answers.csv", HEAD.replace("StartDate", "Q2").encode(), "has the column 'Q2' twice"),
+        ("answers.csv", f'{HEAD}"open'.encode(), "a quote is opened and never closed"),
+        ("answers.tsv", "\ufeff".join(["", HEAD.replace(",", "\t")]).encode("utf-16-le")[2:], "is binary"),
+        ("answers.csv", b"PK\x03\x04 and so on", "is a zip archive or a workbook"),
+        ("answers.xlsx", HEAD.encode(), "is not a sound XLSX workbook"),
+        ("answers.sav", HEAD.encode(), "is none of .csv, .tsv, .txt and .xlsx"),
+    ],
+)
+def test_a_file_that_is_not_sound_is_refused_whole(
+    surveys: Surveys, tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as refusal:
+        taken(surveys, tmp_path / name)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert surveys.answers.version(NAME) is None  # nothing was begun
+
+
+def test_a_bomb_in_a_workbook_is_refused(surveys: Surveys, tmp_path: Path) -> None:
+    sound = workbook(tmp_path / "sound.xlsx", [COLUMNS, TEXTS, *cells(FULL)])
+    bomb = tmp_path / "bomb.xlsx"
+    entity = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+    with zipfile.ZipFile(sound) as old, zipfile.ZipFile(bomb, "w") as new:
+        for part in old.infolist():
+            content = old.read(part)
+            if part.filename.endswith("sharedStrings.xml"):
+                content = content.replace(b"?>", f"?>{entity}".encode(), 1)
+            new.writestr(part, content)
+    with pytest.raises(InputError, match="declares a document type"):
+        taken(surveys, bomb)
+
+
+def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, tmp_path: Path) -> None:
+    path = tmp_path / "answers.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        for line, row in enumerate([COLUMNS, TEXTS, *cells({**FULL, "Q9": "=HYPERLINK(1)"})]):
+            for column, cell in enumerate(row):
+                sheet.write_string(line, column, cell)
+        sheet.write_formula(2, COLUMNS.index("Q4"), "=2+2", value=4)
+        sheet.write_formula(2, COLUMNS.index("Q3"), "=NA()", value="#N/A")
+    done = taken(surveys, path)
+    assert only(surveys).answers["years"] == {"number": "4"}
+    assert only(surveys).answers["hardest"] == {"text": "=HYPERLINK(1)"}
+    assert [(one.column, one.said, one.why) for one in done.unread] == [("Q3", "#N/A", "holds a formula that failed")]
+
+
+def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys, tmp_path: Path) -> None:
+    file = delimited(tmp_path / "answers.csv", [["Q2"], ["text"], ["Yes"]])
+    with pytest.raises(InputError, match="maps no column to 'consent'"):
+        taken(surveys, file, '[columns]\nQ2 = "converted"')
+    assert taken(surveys, file, 'consented = true\n[columns]\nQ2 = "converted"').responses == 1
+    assert "consent" not in only(surveys).answers
+
+
+def test_a_label_of_consent_that_nobody_knows_is_told(surveys: Surveys, tmp_path: Path) -> None:
+    done = taken(surveys, delimited(tmp_path / "a.csv", [["Q1"], ["text"], ["Sure"]]), '[columns]\nQ1 = "consent"')
+    assert done.no_consent == (3,)
+    assert [(one.said, one.why) for one in done.unread] == [("Sure", "is no option")]
+
+
+def test_another_encoding_is_read_where_the_mapping_says_so(surveys: Surveys, tmp_path: Path) -> None:
+    file = delimited(tmp_path / "a.csv", [COLUMNS, TEXTS, *cells({**FULL, "Q9": "Café"})], "cp1252")
+    assert taken(surveys, file, f'encoding = "cp1252"\n{MAPPING}').responses == 1
+    assert only(surveys).answers["hardest"] == {"text": "Café"}
+
+
+def raw_cells(path: Path) -> list[dict[str, str]]:
+    """The rows of a workbook by nothing but its XML."""
+    space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        shared = []
+        if "xl/sharedStrings.xml" in names:
+            tree = ElementTree.fromstring(archive.read("xl/sharedStrings.xml"))
+            shared = ["".join(part.text or "" for part in one.iter(f"{space}t")) for one in tree.iter(f"{space}si")]
+        sheet = ElementTree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+    rows = []
+    for row in sheet.iter(f"{space}row"):
+        found = {}
+        for cell in row.iter(f"{space}c"):
+            value = cell.find(f"{space}v")
+            text = "".join(part.text or "" for part in cell.iter(f"{space}t"))
+            if value is not None and value.text:
+                text = shared[int(value.text)] if cell.get("t") == "s" else value.text
+            found[cell.get("r", "").rstrip("0123456789")] = text
+        rows.append(found)
+    names_of = rows[0]
+    return [{names_of[place]: text for place, text in row.items() if text} for row in rows[2:]]
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the real answers ../shared/data/onnx/survey-open.xlsx are not here")
+def test_the_public_answers_of_the_onnx_survey(tmp_path: Path) -> None:
+    rows = raw_cells(REAL)
+    consented = [row for row in rows if row.get("Q52") == "Yes, I consent"]
+    folder = tmp_path / "onnx"
+    (folder / "instruments").mkdir(parents=True)
+    (folder / "study.toml").write_text('[study]\nname = "onnx"\n', "utf-8")
+    for name in ("fielded.toml", "fielded.mapping.toml"):
+        text = (BUNDLED / "instruments" / name).read_text("utf-8")
+        (folder / "instruments" / name).write_text(text, "utf-8")
+    with open_surveys(open_study(folder)) as surveys:
+        mapping = mapping_file(surveys, "fielded", REAL)
+        done = import_answers(surveys, "fielded", REAL, mapping)
+        found = list(surveys.answers.responses("fielded"))
+        asked = surveys.questionnaire("fielded")
+    assert (len(rows), len(consented)) == (46, 45)
+    assert (done.rows, done.responses, done.no_consent, done.empty, done.unread, done.odd) == (46, 45, (3,), (), (), ())
+    assert [(one.row, one.column, one.why) for one in done.markers] == [
+        (3, "Q65", "stands for no answer"), (12, "Q65", "goes with a marker"),
+    ]  # fmt: skip
+    assert len(done.unmapped_columns) == 12
+    for column, name in {
+        "Q1": "ml-years", "Q2": "se-years", "Q5": "size", "Q67": "deployment", "Q60": "frameworks", "Q61": "uses-onnx",
+        "Q62": "other-tools", "Q63": "purposes", "Q78": "conversion-case", "Q64": "direct-deployment",
+        "Q65": "problems", "Q66": "remedies",
+    }.items():  # fmt: skip
+        question = asked.question(name)
+        assert question is not None
+        said = [row[column] for row in consented if row.get(column, "").strip() not in ("", "AnswerDisplayOrder")]
+        assert sum(bool(one.answers[name]) for one in found) == len(said), name
+        chosen = Counter(code for one in found for code in one.answers[name].get("choices", ()))
+        # No label of a question lies within another of the same question, so that looking for each is a count.
+        assert chosen == Counter({
+            option.code: count for option in question.options if (count := sum(option.label in one for one in said))
+        }), name  # fmt: skip
+    for column, name in {"Q67_6_TEXT": "deployment", "Q62_3_TEXT": "other-tools", "Q65_3_TEXT": "problems"}.items():
+        words = Counter(row[column].strip() for row in consented if row.get(column))
+        assert Counter(
+            one.answers[name]["texts"]["other"] for one in found if "texts" in one.answers[name]
+        ) == words  # fmt: skip
