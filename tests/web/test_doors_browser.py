@@ -45,8 +45,7 @@ def rater(browser: Browser, address: str, folder: Path) -> StorageState:
     return cookies_after(browser, f"{address}join/{invited(folder, Role.RATER)}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
 @pytest.mark.parametrize("name", ["sign-in", "wrong", "join", "reviewer", "ended", "me", "forbidden", "rounds"])
 def test_a_door_is_accessible_fits_its_width_and_asks_nobody_else(
     browser: Browser, address: str, folder: Path, rater: StorageState, name: str, width: int, scheme: str

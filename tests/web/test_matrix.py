@@ -20,11 +20,17 @@ from small_study import small_study
 
 EVERYBODY = {None, *Role}
 MEMBERS = set(Role)
+READING = MEMBERS - {Role.PAYER}
 READERS = {Role.LEAD, Role.VIEWER, Role.REVIEWER}
 RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER}
 WITHOUT_A_ROUND = ("rate", "ahead", "mine", "disagreements", "ties", "ratings-file", "decisions-file",
                    "agreement", "confused", "agreement-json", "agreement-csv", "confusion-csv", "phrases")  # fmt: skip
 """Pages that say, in a study without rounds, that there are none."""
+WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
+                    "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
+"""The same of surveys."""
+BEHIND_A_LINK = ("join", "answer-begin", "answer", "answer-end", "answer-withdraw", "invitation", "claim")
+"""Pages of those who hold a link; the ones written below lead nowhere."""
 
 # route: an address of it, and who may have it. A new route needs a row here and one in web/matrix.py.
 WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
@@ -61,11 +67,11 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "phrases-act": ("/rounds/main/phrases", RATERS),
     "people": ("/people", {Role.LEAD}),
     "people-act": ("/people/acts", {Role.LEAD}),
-    "codebook": ("/codebook", MEMBERS),
-    "code": ("/codebook/code", MEMBERS),
-    "codebook-history": ("/codebook/history", MEMBERS),
-    "codebook-diff": ("/codebook/diff", MEMBERS),
-    "codebook-file": ("/codebook.toml", MEMBERS),
+    "codebook": ("/codebook", READING),
+    "code": ("/codebook/code", READING),
+    "codebook-history": ("/codebook/history", READING),
+    "codebook-diff": ("/codebook/diff", READING),
+    "codebook-file": ("/codebook.toml", READING),
     "codebook-change": ("/codebook/change", {Role.LEAD}),
     "codebook-preview": ("/codebook/preview", {Role.LEAD}),
     "codebook-act": ("/codebook/acts", {Role.LEAD}),
@@ -74,9 +80,30 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "results-zip": ("/results/report.zip", READERS),
     "report": ("/report/", READERS),
     "handbook": ("/handbook/", READERS),
+    "surveys": ("/surveys", READERS),
+    "survey": ("/surveys/none", {Role.LEAD}),
+    "survey-act": ("/surveys/none/acts", {Role.LEAD}),
+    "survey-preview": ("/surveys/none/preview", {Role.LEAD}),
+    "survey-responses": ("/surveys/none/responses", {Role.LEAD}),
+    "survey-flags": ("/surveys/none/flags", {Role.LEAD}),
+    "survey-response": ("/surveys/none/responses/abc", {Role.LEAD}),
+    "survey-decide": ("/surveys/none/responses/abc/decision", {Role.LEAD}),
+    "survey-invitations": ("/surveys/none/invitations", {Role.LEAD}),
+    "survey-results": ("/surveys/none/results", READERS),
+    "survey-answers": ("/surveys/none/answers?question=none", READERS),
+    "survey-drawing": ("/surveys/none/drawing", READERS),
     "me": ("/me", MEMBERS),
     "sign-out": ("/sign-out", MEMBERS),
     "sign-out-everywhere": ("/sign-out-everywhere", MEMBERS),
+    "claims": ("/pay", {Role.LEAD, Role.PAYER}),
+    "claims-act": ("/pay/none/acts", {Role.PAYER}),
+    "claims-file": ("/pay/none/cards.csv", {Role.PAYER}),
+    "invitation": ("/i/unknown", EVERYBODY),
+    "claim": ("/claim/none/unknown", EVERYBODY),
+    "answer-begin": ("/s/unknown", EVERYBODY),
+    "answer": ("/s/unknown/code", EVERYBODY),
+    "answer-end": ("/s/unknown/code/end", EVERYBODY),
+    "answer-withdraw": ("/s/unknown/code/withdraw", EVERYBODY),
     "sign-in": ("/sign-in", EVERYBODY),
     "join": ("/join/unknown", EVERYBODY),
     "health": ("/health", EVERYBODY),
@@ -138,7 +165,8 @@ def test_a_page_is_for_those_who_are_written_and_for_nobody_else(
             assert answer.status_code == 403 if changing else answer.status_code != 403, verdict
             assert not answer.headers.get("location", "").startswith("/sign-in"), verdict
             if not changing and method in (getattr(route, "methods", None) or methods):
-                usual = (404,) if name == "join" else (409,) if name in WITHOUT_A_ROUND else (200, 303)
+                nothing = name in (*WITHOUT_A_ROUND, *WITHOUT_A_SURVEY)
+                usual = (404,) if name in BEHIND_A_LINK else (409,) if nothing else (200, 303)
                 assert answer.status_code in usual, verdict
         elif role is None:
             assert answer.status_code == 303, verdict

@@ -215,8 +215,7 @@ def state(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
 def test_the_page_is_accessible_and_fits(
     browser: Browser, address: str, state: StorageState, width: int, scheme: str
 ) -> None:

@@ -181,8 +181,7 @@ def open_desk(browser: Browser, address: str, state: StorageState, **more: objec
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
 def test_the_desk_is_accessible_and_fits(
     browser: Browser, address: str, state: StorageState, width: int, scheme: str
 ) -> None:

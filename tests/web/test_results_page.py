@@ -118,8 +118,7 @@ def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, s
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), [(320, "light"), (1280, "dark")])
 def test_the_page_is_accessible(browser: Browser, study: Study, width: int, theme: str) -> None:
     with serving(study.root) as address:
         state = cookies_after(browser, f"{address}join/{invited(study.root, Role.VIEWER)}")

@@ -279,8 +279,7 @@ def state(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
 def test_the_pages_are_accessible_and_fit(
     browser: Browser, address: str, state: StorageState, width: int, scheme: str
 ) -> None:

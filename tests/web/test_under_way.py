@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,13 +16,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from demo_makers import ALL
-from desk import CHOSEN, QUICK, invited, post
+from desk import CHOSEN, HERE, QUICK, invited, post
 from desk import browser as visitor
 from quaestor.base.errors import StateError
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.codebook import import_codebook
+from quaestor.study.coding import open_coding
 from quaestor.study.demo_doors import Doors
+from quaestor.study.demo_survey import open_demo_survey
 from quaestor.study.demo_way import Event, Failed, Moved, RoundOpened
 from quaestor.study.folder import Study
 from quaestor.study.round_acts import open_by_name
@@ -32,7 +35,7 @@ from small_study import small_study
 from windows import complaints_of
 
 BEFORE = ALL[:5]
-OPENED = ALL[:9]
+OPENED = ALL[:12]
 FAILED = [*BEFORE, Failed(StateError("there is no room: make some"))]
 
 
@@ -40,6 +43,8 @@ def opened_study(folder: Path) -> Study:
     study = small_study(folder)
     import_codebook(study)
     open_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        open_demo_survey(coding, seed=7)
     return study
 
 
@@ -87,7 +92,7 @@ def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
 ) -> None:
     after(page, [*BEFORE[:4]], study)
     shown = client.get("/demo").text
-    assert "Step 2 of 14: A synthetic dump." in shown
+    assert "Step 2 of 15: A synthetic dump." in shown
     assert 'max="1000" value="250"' in shown
     assert "A new study in a folder" in shown
     assert "The handbook" in shown
@@ -113,6 +118,39 @@ def test_the_doors_open_with_the_round_and_each_link_works_once(
     assert f"/join/{doors.lead}" in again
 
 
+def test_the_survey_is_shown_with_its_links_and_what_has_come_in(
+    page: UnderWay, client: TestClient, study: Study
+) -> None:
+    after(page, OPENED[:8], study)
+    assert "/s/onnx" not in client.get("/demo").text, "it is not open yet"
+    after(page, OPENED[8:], study)
+    shown = client.get("/demo").text
+    assert 'href="/s/onnx"' in shown
+    assert 'href="/surveys/onnx/results"' in shown
+    assert "92 simulated respondents have answered it, and nobody else yet." in shown
+    assert "Synthetic evidence" in shown
+    assert '<rect class="part" width="42.4" height="4"/>' in shown
+
+
+def test_whoever_answers_the_survey_is_counted(tmp_path: Path) -> None:
+    own = opened_study(tmp_path / "study")
+    page = UnderWay(own.root)
+    with visitor(page) as opened:
+        after(page, OPENED, own)
+        place, form = "/s/onnx", {}
+        while not place.endswith("/end"):
+            shown = opened.get(place).text
+            form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', shown))
+            said = {"q.consent": "agree", "q.platform": "regularly", "q.uses-onnx": "yes", "q.problems": "crashes"}
+            mine = {name: value for name, value in said.items() if f'name="{name}"' in shown}
+            sent = opened.post(place.partition("?")[0], data=form | mine, headers={"origin": HERE})
+            place = sent.headers["location"]
+        assert form["page"] == "problems"
+        shown = opened.get("/demo").text
+    assert "92 simulated respondents have answered it, and one person." in shown
+    assert '<span class="number">40</span>' in shown
+
+
 def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
     page: UnderWay, client: TestClient, study: Study
 ) -> None:
@@ -125,7 +163,7 @@ def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
 def test_the_end_is_told_with_what_was_planted_and_found(page: UnderWay, client: TestClient, study: Study) -> None:
     after(page, ALL, study)
     shown = client.get("/demo").text
-    assert "All 14 steps are done." in shown
+    assert "All 15 steps are done." in shown
     assert "data-going" not in shown
     assert "http-equiv" not in shown
     assert 'class="number differs">8<' in shown
@@ -143,7 +181,7 @@ def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: UnderWay, clie
     waiting.join(timeout=30)
     assert not waiting.is_alive()
     assert "there is no room: make some" in shown
-    assert "Stopped at step 2 of 14." in shown
+    assert "Stopped at step 2 of 15." in shown
     assert "data-going" not in shown
 
 
@@ -241,9 +279,9 @@ def test_the_page_goes_on_by_itself_and_keeps_the_focus(
     expect(door).to_be_visible(timeout=30_000)
     if scripts:
         door.focus()
-    for event in ALL[9:]:
+    for event in ALL[12:]:
         shown.page.tell(event)
-    expect(opened.get_by_text("All 14 steps are done.")).to_be_visible(timeout=30_000)
+    expect(opened.get_by_text("All 15 steps are done.")).to_be_visible(timeout=30_000)
     if scripts:
         expect(door).to_be_focused(timeout=30_000)
     door.click()

@@ -71,8 +71,7 @@ def linked_counts(page: Page, table: str) -> dict[str, int]:
     return {unquote(address): int(shown.replace(",", "")) for address, shown in found}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_is_accessible_and_fits_its_width(
     browser: Browser, report: Path, path: str, width: int, scheme: str

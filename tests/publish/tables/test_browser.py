@@ -29,8 +29,7 @@ def shown(browser: Browser, content: str, width: int, scheme: str = "light") -> 
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
 def test_axe_finds_nothing(
     browser: Browser,
     journal_table: Table,

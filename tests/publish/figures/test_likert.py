@@ -1,0 +1,154 @@
+"""Scales as bars about their middle: every bar a whole, the line where it belongs, whatever the answers are."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drawings import assert_text_inside
+from quaestor.publish.figures.choices import Choice, draw_choices
+from quaestor.publish.figures.drawing import svg_of, write_figure
+from quaestor.publish.figures.likert import ScaleRow, colors_of, draw_likert, middle_of, pieces_of
+from quaestor.publish.figures.look import luminance
+from quaestor.publish.figures.records import Figure
+
+FOUR = ("Never", "Rarely", "Occasionally", "Regularly")
+FIVE = ("Strongly disagree", "Disagree", "Neither", "Agree", "Strongly agree")
+LONG = "a label that goes on where labels usually end, with commas, and with more words than there is room for " * 2
+
+
+def bars(figure: Figure) -> dict[str, list[tuple[str, float, float]]]:
+    """From the drawing itself: by row, each step with where it begins and ends."""
+    found: dict[str, list[tuple[str, float, float]]] = {}
+    for values in figure.spec["datasets"].values():
+        for one in values:
+            if "step" in one:
+                found.setdefault(one["row"], []).append((one["step"], one["start"], one["end"]))
+    return found
+
+
+def reach(figure: Figure) -> tuple[float, float]:
+    low, high = figure.spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    return low, high
+
+
+def test_a_scale_with_a_centre_parts_through_it() -> None:
+    figure = draw_likert(FIVE, [ScaleRow("a", (1, 2, 4, 2, 1))], centre=2)
+    assert bars(figure)["a"] == [
+        ("Strongly disagree", -0.5, -0.4), ("Disagree", -0.4, -0.2), ("Neither", -0.2, 0.2),
+        ("Agree", 0.2, 0.4), ("Strongly agree", 0.4, 0.5),
+    ]  # fmt: skip
+
+
+def test_an_even_scale_parts_between_its_two_middle_steps() -> None:
+    figure = draw_likert(FOUR, [ScaleRow("crashes", (1, 2, 3, 4))])
+    assert bars(figure)["crashes"] == [
+        ("Never", -0.3, -0.2), ("Rarely", -0.2, 0.0), ("Occasionally", 0.0, 0.3), ("Regularly", 0.3, 0.7),
+    ]  # fmt: skip
+    assert reach(figure) == (-0.3, 0.7)
+
+
+def test_nobody_disagrees_and_the_left_side_takes_no_room() -> None:
+    figure = draw_likert(FIVE, [ScaleRow("a", (0, 0, 0, 3, 1)), ScaleRow("b", (0, 0, 0, 0, 2))], centre=2)
+    assert reach(figure) == (0.0, 1.0)
+    assert bars(figure) == {"a": [("Agree", 0.0, 0.75), ("Strongly agree", 0.75, 1.0)], "b": [("Strongly agree", 0, 1)]}
+
+
+def test_all_neutral_is_one_bar_about_the_line() -> None:
+    figure = draw_likert(FIVE, [ScaleRow("a", (0, 0, 9, 0, 0))], centre=2)
+    assert bars(figure)["a"] == [("Neither", -0.5, 0.5)]
+
+
+def test_unequal_bases_missing_levels_and_rows_without_answers_stand_beside_each_other() -> None:
+    rows = [ScaleRow("many", (0, 20_000, 0, 30_000, 0)), ScaleRow("one", (0, 1, 0, 0, 0)), ScaleRow("none", (0,) * 5)]
+    figure = draw_likert(FIVE, rows, centre=2)
+    assert bars(figure) == {
+        "many": [("Disagree", -0.4, 0.0), ("Agree", 0.0, 0.6)],
+        "one": [("Disagree", -1.0, 0.0)],
+    }
+    svg = svg_of(figure)
+    for words in ("n = 50,000", "n = 1", "n = 0", "nobody has answered this", *FIVE):
+        assert words in svg
+    assert "one (n = 1): Strongly disagree 0%, Disagree 100.0%" in figure.alt
+    assert "none: nobody has answered" in figure.alt
+
+
+def test_groups_stand_under_their_heading_once() -> None:
+    rows = [ScaleRow(label, (1, 1, 1, 1), group) for group in ("Crashes", "Speed") for label in ("PRO", "normal")]
+    svg = svg_of(draw_likert(FOUR, rows))
+    assert svg.count(">Crashes<") == svg.count(">Speed<") == 1
+    assert svg.count(">PRO<") == 2
+    assert_text_inside(svg)
+
+
+@pytest.mark.parametrize("rows", [[], [ScaleRow("a", (0, 0, 0, 0))]], ids=["no row", "no answer"])
+def test_without_answers_it_is_a_sentence(rows: list[ScaleRow]) -> None:
+    figure = draw_likert(FOUR, rows, title="How often")
+    assert "nobody has answered this yet" in svg_of(figure)
+    assert bars(figure) == {} if "datasets" in figure.spec else True
+
+
+def test_long_labels_stay_inside() -> None:
+    rows = [ScaleRow(f"{LONG}{at}", (1, 2, 3, 4, 5), f"{LONG} group") for at in range(2)]
+    assert_text_inside(svg_of(draw_likert([f"{LONG}{at}" for at in range(5)], rows, centre=2)))
+    choice = Choice(LONG, 12_345, 0.5, 0.4, 0.6)
+    assert_text_inside(svg_of(draw_choices([choice, Choice("b", 0, 0.0, 0.0, 0.1)], 24_690)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.integers(2, 9).flatmap(
+        lambda steps: st.lists(st.lists(st.integers(0, 999), min_size=steps, max_size=steps), min_size=1, max_size=4)
+    ),
+    centre=st.none() | st.integers(0, 8),
+    stacked=st.booleans(),
+)
+def test_every_bar_is_a_whole_without_gaps(rows: list[list[int]], centre: int | None, stacked: bool) -> None:
+    steps = len(rows[0])
+    middle = middle_of(steps, None if centre is None else min(centre, steps - 1))
+    pieces = pieces_of([ScaleRow("", tuple(row)) for row in rows], middle, stacked=stacked)
+    assert len(colors_of(steps, middle)) == steps
+    for at, row in enumerate(rows):
+        here = [piece for piece in pieces if piece.row == at]
+        assert [piece.step for piece in here] == [step for step, count in enumerate(row) if count]
+        for one, following in itertools.pairwise(here):
+            assert one.end == pytest.approx(following.start)
+        if here:
+            assert here[-1].end - here[0].start == pytest.approx(1)
+            assert all(piece.share == pytest.approx(row[piece.step] / sum(row)) for piece in here)
+            below = sum(row[: int(middle)]) + row[min(int(middle), steps - 1)] * (middle - int(middle))
+            assert here[0].start == pytest.approx(0 if stacked else -below / sum(row))
+
+
+def test_steps_grow_darker_toward_both_ends() -> None:
+    light = [luminance(color) for color in colors_of(7, 3.5)]
+    assert light[:3] == sorted(light[:3])
+    assert light[4:] == sorted(light[4:], reverse=True)
+    assert len(set(colors_of(7, 3.5))) == 7
+
+
+def test_the_same_answers_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_figure(draw_likert(FOUR, [ScaleRow("a", (1, 2, 3, 4))], name="scale"), tmp_path / name)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_figures_that_are_drawn_at_the_same_time_are_not_mixed_up() -> None:
+    """Altair's setters keep what they set on the class: two pages at once drew one figure on the other's axis."""
+    rows = [ScaleRow("a", (9, 0, 0, 0)), ScaleRow("b", (0, 0, 0, 9))]
+
+    def drawn(at: int) -> Figure:
+        if at % 3 == 0:
+            return draw_choices([Choice("a", at, 0.2, 0.1, 0.3)], 100)
+        return draw_likert(FOUR, rows, stacked=at % 3 == 1)
+
+    expected = [drawn(at).spec for at in range(3)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(drawn, [at % 3 for at in range(24)]))
+    assert [figure.spec for figure in found] == [expected[at % 3] for at in range(24)]

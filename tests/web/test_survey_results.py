@@ -1,0 +1,154 @@
+"""Results of a survey on the desk: every number leads to as many answers, for those who may read results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import QUICK, closing_app, invited, signed_in
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.invitations import invite
+from quaestor.web.app import make_app
+from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded
+from windows import complaints_of, cookies_after, serving
+
+RESULTS, ANSWERS = f"/surveys/{NAME}/results", f"/surveys/{NAME}/answers"
+HOSTILE = "<script>alert(1)</script> & “quoted”"
+NONE = {**FORMS["tools"], "q.used": ["none"], "q.used.other.text": [], "q.why-none": [HOSTILE]}
+
+
+def filled(surveys: Surveys) -> None:
+    for number in range(6):
+        tools = NONE if number == 0 else FORMS["tools"]
+        role = {**FORMS["you"], "q.role": ["research"], "q.role.other.text": []} if number < 3 else FORMS["you"]
+        answered(surveys, forms={**FORMS, "you": role, "tools": tools}, stratum="pro")
+    answered(surveys, forms={"consent": FORMS["consent"]})
+    invite(surveys, NAME, "first", "pro", 12)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("survey-results") / "study"
+    with fielded(found) as surveys:
+        filled(surveys)
+    return found
+
+
+@pytest.fixture(scope="module")
+def app(folder: Path) -> Iterator[Starlette]:
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def reader(app: Starlette, folder: Path) -> TestClient:
+    return signed_in(app, folder, Role.REVIEWER)
+
+
+@pytest.mark.parametrize("query", ["", "?by=role", "?unfinished=1&by=stratum"])
+def test_every_number_opens_as_many_answers(reader: TestClient, query: str) -> None:
+    page = reader.get(RESULTS + query)
+    assert page.status_code == 200
+    links = re.findall(rf'<a href="({ANSWERS}[^"]*)">([\d,]+)</a>', page.text)
+    assert len(links) > 25
+    for address, count in links:
+        behind = reader.get(unescape(address))
+        assert behind.status_code == 200, address
+        assert re.search(rf"<h1>{count} responses?</h1>", behind.text), address
+        assert behind.text.count('<p class="id">') == int(count)
+
+
+def test_bases_reasons_and_what_is_not_counted_are_said(reader: TestClient) -> None:
+    page = re.sub(r"<[^>]+>", "", reader.get(RESULTS).text)
+    assert "6 responses are counted. Not counted: 1 not finished." in page
+    assert "1 answered · 5 not asked" in page
+    assert "several could be chosen, so shares can add up to more than 100%" in page
+    assert "7 responses are counted." in reader.get(f"{RESULTS}?unfinished=1").text
+    compared = reader.get(f"{RESULTS}?by=role").text
+    assert "Cramér&#39;s V" in compared
+    assert "Not to be leaned on" in compared
+
+
+def test_what_people_wrote_is_text_and_nothing_else(reader: TestClient) -> None:
+    for page in (reader.get(RESULTS).text, reader.get(f"{ANSWERS}?question=why-none").text):
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; “quoted”" in page
+
+
+def test_a_figure_is_drawn_for_a_question_and_for_nothing_else(reader: TestClient) -> None:
+    drawn = reader.get(f"/surveys/{NAME}/drawing?question=met")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert "Wrong results" in drawn.text
+    assert "n = 6" in drawn.text
+    assert ">Research<" in reader.get(f"/surveys/{NAME}/drawing?question=met&by=role").text
+    for name in ("hardest", "unknown", ""):
+        assert reader.get(f"/surveys/{NAME}/drawing?question={name}").status_code == 404
+
+
+def test_what_cannot_be_asked_for_is_refused_in_a_sentence(reader: TestClient) -> None:
+    wrong = reader.get(f"{RESULTS}?by=years")
+    assert wrong.status_code == 422
+    assert "has no options to compare by" in wrong.text
+    assert "6 responses are counted" in wrong.text, "the results stand there all the same"
+    assert reader.get(f"{ANSWERS}?question=nothing").status_code == 409
+    assert reader.get(ANSWERS).status_code == 404
+    assert reader.get(f"{ANSWERS}?question=role&page=2").status_code == 404
+    assert reader.get("/surveys/unknown/results").status_code == 409
+
+
+def test_the_lead_finds_the_way_to_the_other_pages_of_the_survey(app: Starlette, folder: Path) -> None:
+    page = signed_in(app, folder, Role.LEAD).get(RESULTS).text
+    assert f'<a href="{RESULTS}" aria-current="page">Results</a>' in page
+    assert f'href="/surveys/{NAME}/responses"' in page
+
+
+def test_raters_see_nothing_of_it(app: Starlette, folder: Path) -> None:
+    rater = signed_in(app, folder, Role.RATER)
+    for path in (RESULTS, f"{ANSWERS}?question=role", f"/surveys/{NAME}/drawing?question=met"):
+        assert rater.get(path).status_code == 403
+
+
+def test_a_survey_without_answers_says_what_to_do(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study", QUESTIONNAIRE):
+        pass
+    with closing_app(make_app(tmp_path / "study", passwords=Passwords(QUICK))) as app:
+        page = signed_in(app, tmp_path / "study", Role.VIEWER).get(RESULTS)
+    assert page.status_code == 200
+    assert "Share its link" in page.text
+
+
+@pytest.mark.browser
+def test_the_pages_are_accessible_and_a_number_is_a_keypress_from_its_answers(browser: Browser, folder: Path) -> None:
+    with serving(folder) as address:
+        state = cookies_after(browser, f"{address}join/{invited(folder, Role.VIEWER)}")
+        for width, theme in ((320, "dark"), (1280, "light")):
+            context = browser.new_context(
+                viewport={"width": width, "height": 800}, storage_state=state, color_scheme=theme  # type: ignore[arg-type]
+            )  # fmt: skip
+            page = context.new_page()
+            complaints = complaints_of(page, address)
+            for path in (f"{RESULTS[1:]}?by=role", f"{ANSWERS[1:]}?question=role&option=research"):
+                page.goto(f"{address}{path}")
+                expect(page.get_by_role("heading", level=1)).to_be_visible()
+                assert Axe().run(page).response["violations"] == []
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.goto(f"{address}{RESULTS[1:]}")
+            drawing = page.get_by_role("img", name="Bars of the answers").first
+            drawing.scroll_into_view_if_needed()
+            expect(drawing).to_have_js_property("complete", True)
+            assert drawing.evaluate("image => image.naturalWidth") == 760
+            page.get_by_role("row", name="Research").get_by_role("link").first.focus()
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("heading", level=1)).to_have_text("3 responses")
+            assert complaints == []
+            context.close()
