@@ -24,6 +24,7 @@ from benchmarks import (
     measures,
     phrases,
     report,
+    survey,
 )
 
 PARTS = {
@@ -37,6 +38,7 @@ PARTS = {
     "coding": coding.main,
     "desk": desk.main,
     "desk-peers": desk_peers.main,
+    "survey": survey.main,
     "handbook": handbook.main,
     "measures": measures.main,
     "report": report.main,

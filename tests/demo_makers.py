@@ -7,7 +7,18 @@ import time
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.study.demo_way import Begun, Compared, Comparison, Event, Finished, Moved, RoundOpened, Tell, Told
+from quaestor.study.demo_way import (
+    Begun,
+    Compared,
+    Comparison,
+    Event,
+    Finished,
+    Moved,
+    RoundOpened,
+    SurveyOpened,
+    Tell,
+    Told,
+)
 
 ALL: list[Event] = [
     Begun("study"),
@@ -18,6 +29,9 @@ ALL: list[Event] = [
     Begun("your-turn"),
     Told("Your round is open"),
     RoundOpened(),
+    Begun("survey"),
+    Told("A survey is open"),
+    SurveyOpened("onnx"),
     Begun("phrases"),
     Moved("sets", 1, 4),
     Told("Phrases in 4 sets"),

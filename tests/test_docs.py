@@ -16,7 +16,15 @@ from quaestor.coding.codebook.file import CodebookFile, CodeEntry, FacetEntry
 from quaestor.coding.settings import FacetSettings, PracticeSettings, RoundItems, RoundSettings
 from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, StepSettings
 from quaestor.measures.settings import AttributeSettings, MeasureSettings, ResultSettings
-from quaestor.publish.audit.settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
+from quaestor.publish.audit.settings import (
+    Elsewhere,
+    PrintedCheck,
+    PrintedNote,
+    PrintedSettings,
+    PrintedSurvey,
+    PrintedTable,
+    SurveyFigures,
+)
 from quaestor.publish.settings import FindingSettings, PublishedTableSettings, ReportSettings, ValueSettings
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import ColumnSettings, TableSettings
@@ -81,6 +89,9 @@ def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> No
         ("`[[tables]]`", PrintedTable),
         ("`[[checks]]`", PrintedCheck),
         ("`[[notes]]`", PrintedNote),
+        ("`[answers]`", PrintedSurvey),
+        ("`[answers]`", SurveyFigures),
+        ("`[[elsewhere]]`", Elsewhere),
     ],
 )
 def test_every_key_of_printed_figures_is_explained(heading: str, model: type[BaseModel]) -> None:

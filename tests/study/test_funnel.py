@@ -19,6 +19,7 @@ from quaestor.study.coding import open_coding
 from quaestor.study.demo import run_demo
 from quaestor.study.demo_doors import VISITOR, doors_left, make_doors
 from quaestor.study.demo_round import BESIDE, ROUND, SIZE
+from quaestor.study.demo_survey import SURVEY, survey_so_far
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import fell_file, last_result, link_of, run_funnel
 from quaestor.study.items import items_of_step, way_of
@@ -26,6 +27,7 @@ from quaestor.study.rating_desk import next_for
 from quaestor.study.samples import describe_sample, draw_sample, write_sample
 from quaestor.study.sources import ingest_source
 from quaestor.study.status import study_status
+from quaestor.study.surveys.fielding import open_surveys
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
 
@@ -38,7 +40,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
     outcome = run_demo(folder, 3, said.append, lambda what, done, total: None)
     assert outcome.agrees
     assert any("threshold 0.5 reached" in words for words in said)
-    assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 15)]
+    assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 16)]
     assert (outcome.report.held, outcome.report.findings) == (10, 10), "a round more disturbs no result"
     assert outcome.coded.planted == 2_401
     assert abs(outcome.coded.kept - 2_401) < 10
@@ -73,6 +75,15 @@ def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) ->
     assert set(one.ratings) == {BESIDE}
     assert len(one.ratings[BESIDE]) == SIZE
     assert next_for(demo, ROUND, VISITOR)["practice"]
+
+
+def test_the_survey_of_the_demo_is_open_and_answered_as_printed(demo: Study) -> None:
+    with open_surveys(demo) as surveys:
+        assert surveys.is_open(SURVEY)
+    so_far = survey_so_far(demo)
+    assert so_far is not None
+    assert (so_far.simulated, so_far.people) == (92, 0)
+    assert [bar.count for bar in so_far.questions[0].bars] == [39, 53]
 
 
 def test_the_visitors_link_leads_to_a_sheet_and_works_once(demo: Study) -> None:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.browser
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser") / "demo"
     new_study(folder, STUDY)
-    synthesise(folder / "dump", posts=20_000, seed=9)
+    synthesise(folder / "dump", posts=30_000, seed=9)
     study = open_study(folder)
     ingest_source(study, "stackoverflow")
     run_funnel(study)

@@ -84,7 +84,7 @@ def _serve(folder: Path, seed: int, port: int) -> None:
 def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
     """Pass on what the makers tell, to the page and to the terminal, until they have finished or failed."""
     from quaestor.study.demo_doors import doors_left, make_doors
-    from quaestor.study.demo_way import Failed, Finished, RoundOpened, in_words
+    from quaestor.study.demo_way import Failed, Finished, RoundOpened, SurveyOpened, in_words
     from quaestor.study.folder import open_study
     from quaestor.web.app import make_app
 
@@ -97,6 +97,8 @@ def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> N
                 doors = make_doors(open_study(folder))
                 page.hand_over(make_app(folder), doors)
                 _tell_doors(doors, address)
+            if isinstance(event, SurveyOpened):
+                _line(f"   Answer the survey: {address}s/{event.name}")
             if isinstance(event, Failed):
                 page.wait_until_failure_is_shown()
                 raise event.error

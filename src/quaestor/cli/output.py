@@ -75,7 +75,7 @@ def chosen_study(folder: Path | None) -> Study:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar(in_bytes: bool = True) -> Iterator[Progress]:
     """A bar with rate and estimate on a terminal; silent elsewhere."""
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
@@ -83,6 +83,7 @@ def progress_bar() -> Iterator[Progress]:
     from rich.progress import (
         BarColumn,
         DownloadColumn,
+        MofNCompleteColumn,
         TextColumn,
         TimeRemainingColumn,
         TransferSpeedColumn,
@@ -91,9 +92,8 @@ def progress_bar() -> Iterator[Progress]:
         Progress as RichProgress,
     )
 
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    )  # fmt: skip
+    counted = (DownloadColumn(), TransferSpeedColumn()) if in_bytes else (MofNCompleteColumn(),)
+    columns = (TextColumn("{task.description}"), BarColumn(), *counted, TimeRemainingColumn())
     with RichProgress(*columns, console=errors(), transient=True) as bars:
         tasks: dict[str, Any] = {}
 

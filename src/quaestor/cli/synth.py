@@ -93,3 +93,33 @@ def ratings(
         return
     told = ", ".join(f"{number(count)} {what}" for what, count in done.items()) or "nothing was left"
     console().print(f"{told} (simulated)")
+
+
+@group.command()
+def survey(
+    name: Annotated[str, typer.Argument(metavar="SURVEY", help="An open survey that nobody has answered.")],
+    responses: Annotated[
+        int | None, typer.Option(min=1, help="How many respondents; default 100, or what --like plants.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 1,
+    like: Annotated[str | None, typer.Option(help="Plant the printed figures of a bundled study.")] = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Let simulated respondents answer an open survey; every response and what is made of it say that it is synthetic.
+
+    Example: quaestor synth survey fielded --like onnx-interoperability --seed 7
+    """
+    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.study.surveys.simulated import bundled_plan, simulate_responses
+
+    plan = bundled_plan(like, name) if like is not None else None
+    with open_surveys(chosen_study(study)) as surveys, progress_bar(in_bytes=False) as progress:
+        done = simulate_responses(
+            surveys, name, seed=seed, responses=responses, plan=plan,
+            tell=lambda at, total: progress("responses", at, total),
+        )  # fmt: skip
+    if json:
+        print_json(done.as_json(name))
+        return
+    console().print(f"{number(done.responses)} responses to {name} (synthetic, seed {seed})", soft_wrap=True)

@@ -11,12 +11,13 @@ from quaestor.corpus.records import FunnelResult
 from quaestor.publish.curves import save_curves
 from quaestor.sources.records import Progress
 from quaestor.study.codebook import CODEBOOK_FILE
-from quaestor.study.coding import open_coding
+from quaestor.study.coding import Coding, open_coding
 from quaestor.study.demo_coding import CodingOutcome, import_bundled_codebook, run_rounds
 from quaestor.study.demo_doors import VISITOR
 from quaestor.study.demo_folder import make_room
 from quaestor.study.demo_round import add_visitors_round, open_visitors_round
-from quaestor.study.demo_way import Compared, Comparison, Finished, RoundOpened, Tell, Teller, in_words
+from quaestor.study.demo_survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
+from quaestor.study.demo_way import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import draw, run_funnel
 from quaestor.study.results.handbook import make_handbook
@@ -71,6 +72,9 @@ def make_demo(folder: Path, seed: int, tell: Tell) -> DemoOutcome:
             f"Your round of {len(yours.items)} posts is open for the rater {VISITOR!r}; two simulated raters go on"
         )
         tell(RoundOpened())
+        teller.begin("survey")
+        teller.say(_surveyed(coding, seed))
+        tell(SurveyOpened(SURVEY))
         coded = run_rounds(coding, seed, teller)
     save_curves(coded.curves, study.published, "phrases", simulated=True)
     outcome = _publish(study, truth, coded, teller)
@@ -95,6 +99,20 @@ def _gather(folder: Path, seed: int, teller: Teller) -> Truth:
     result = run_funnel(study)
     teller.say(f"The funnel, {len(result.steps)} steps; a fifth waits for two raters")
     return truth
+
+
+def _surveyed(coding: Coding, seed: int) -> str:
+    """The survey opened and answered, and whether what was planted is found in the answers."""
+    planted = open_demo_survey(coding, seed)
+    so_far = survey_so_far(coding.study)
+    found = {one.id: tuple(bar.count for bar in one.bars) for one in so_far.questions} if so_far else {}
+    if any(found.get(name) != tuple(planted.truth[name].counts.values()) for name in WATCHED):
+        raise StateError("the survey did not find what was planted: please report this with the seed")
+    uses = planted.truth["uses-onnx"]
+    return (
+        f"A survey is open, with {planted.responses} synthetic responses: {uses.counts['yes']} of {uses.answered} use "
+        f"ONNX, {planted.truth['problems'].answered} say what goes wrong, as planted"
+    )
 
 
 def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: Teller) -> DemoOutcome:

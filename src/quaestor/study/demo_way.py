@@ -18,6 +18,7 @@ STEPS = {
     "funnel": "The funnel",
     "codebook": "The codebook",
     "your-turn": "Your round",
+    "survey": "A survey",
     "pilot": "Pilot",
     "refinement": "Main round",
     "phrases": "Phrases",
@@ -57,6 +58,13 @@ class Moved:
 @dataclass(frozen=True)
 class RoundOpened:
     """The visitor's round is open: whoever wants to rate can come in."""
+
+
+@dataclass(frozen=True)
+class SurveyOpened:
+    """A survey is open: whoever looks at the demo can answer it."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,7 @@ class Failed:
         return str(self.error)
 
 
-Event = Begun | Told | Moved | RoundOpened | Compared | Finished | Failed
+Event = Begun | Told | Moved | RoundOpened | SurveyOpened | Compared | Finished | Failed
 Tell = Callable[[Event], None]
 
 
@@ -142,6 +150,8 @@ class Way:
     steps: tuple[WayStep, ...] = field(default=tuple(WayStep(step, title) for step, title in STEPS.items()))
     place: int = -1
     is_open: bool = False
+    survey: str = ""
+    """The survey that can be answered; empty before there is one."""
     compared: tuple[Comparison, ...] = ()
     finished: Finished | None = None
     failure: str = ""
@@ -166,6 +176,8 @@ class Way:
                 return self._now(what=what, share=min(1.0, done / total) if total else None)
             case RoundOpened():
                 return replace(self, is_open=True)
+            case SurveyOpened(name):
+                return replace(self, survey=name)
             case Compared(steps):
                 return replace(self, compared=steps)
             case Finished():

@@ -32,9 +32,11 @@ from quaestor.study.desk import answer_in_words, fresh_key
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.people import PEOPLE_FILE
 from quaestor.study.results.remaking import Remaking
+from quaestor.study.surveys.overview import has_surveys
 from quaestor.web.access import Access, Cookie, visitor_of
 from quaestor.web.addresses import Addresses
 from quaestor.web.agreement_pages import AgreementPages
+from quaestor.web.claim_pages import ClaimPages
 from quaestor.web.codebook_acts import CodebookActs
 from quaestor.web.codebook_pages import CodebookPages
 from quaestor.web.doors import DoorPages
@@ -44,6 +46,7 @@ from quaestor.web.facets import Facets
 from quaestor.web.funnel_pages import FunnelPages
 from quaestor.web.headers import SafeHeaders
 from quaestor.web.page import Pages
+from quaestor.web.pay_pages import PayPages
 from quaestor.web.people import PeoplePages
 from quaestor.web.phrases import PhrasePages
 from quaestor.web.places import places
@@ -54,6 +57,11 @@ from quaestor.web.results_pages import ResultPages
 from quaestor.web.rounds import RoundPages
 from quaestor.web.settling import SettlingPages
 from quaestor.web.study_pages import StudyPages
+from quaestor.web.survey_desk import SurveyDeskPages
+from quaestor.web.survey_invitations import SurveyInvitationPages
+from quaestor.web.survey_pages import RespondentPages
+from quaestor.web.survey_results import SurveyResultPages
+from quaestor.web.survey_text import language_name, set_text, web_links
 from quaestor.web.ties import TiePages
 
 _HERE = Path(str(resources.files("quaestor.web")))
@@ -73,6 +81,9 @@ def templates() -> Jinja2Templates:
     environment.filters["body_of"] = body_of
     environment.filters["answer_of"] = answer_of
     environment.filters["with_commands"] = with_commands
+    environment.filters["set_text"] = set_text
+    environment.filters["web_links"] = web_links
+    environment.filters["language_name"] = language_name
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__
@@ -112,6 +123,7 @@ def make_app(
     codebook = CodebookRoom(opened)
     parts: list[Pages] = [
         RatingPages(opened, renderer, warm),  # asked for most often, so found first
+        RespondentPages(opened, renderer, clock),
         StudyPages(opened, renderer),
         AgreementPages(opened, renderer),
         EvidencePages(opened, renderer, directory, clock),
@@ -124,6 +136,11 @@ def make_app(
         CodebookPages(opened, renderer, codebook),
         CodebookActs(opened, renderer, codebook),
         ResultPages(opened, renderer, remaking),
+        SurveyDeskPages(opened, renderer),
+        SurveyInvitationPages(opened, renderer),
+        SurveyResultPages(opened, renderer),
+        ClaimPages(opened, renderer, cookie),
+        PayPages(opened, renderer),
     ]
     refusals = Refusals(renderer)
     doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
@@ -169,6 +186,7 @@ def make_app(
         },
     )
     app.state.remaking = remaking
+    app.state.has_surveys = lambda: has_surveys(opened.latest)
     app.state.let_go = let_go
     return app
 

@@ -32,6 +32,7 @@ from quaestor.web.headers import HEADERS, SafeHeaders
 # What the desk needs is loaded when there is a desk, so that the page answers in the first second.
 if TYPE_CHECKING:
     from quaestor.study.demo_doors import Doors
+    from quaestor.study.demo_survey import SurveySoFar
 
 PAGE = "/demo"
 HOSTS = ("127.0.0.1", "localhost")
@@ -116,7 +117,8 @@ class UnderWay:
         way, doors = self._way, self._doors
         self._looked = time.monotonic()
         left = None if doors is None else await run_in_threadpool(self._doors_left, doors)
-        context = {"way": way, "doors": left, "version": __version__}
+        so_far = await run_in_threadpool(self._survey_so_far) if way.survey and doors is not None else None
+        context = {"way": way, "doors": left, "survey": so_far, "version": __version__}
         shown = self._templates.TemplateResponse(request, "under_way.html", context, headers=_SCRIPTED)
         if way.failure:
             self._failure_shown.set()
@@ -127,6 +129,12 @@ class UnderWay:
         from quaestor.study.folder import open_study
 
         return doors_left(open_study(self._folder), doors)
+
+    def _survey_so_far(self) -> SurveySoFar | None:
+        from quaestor.study.demo_survey import survey_so_far
+        from quaestor.study.folder import open_study
+
+        return survey_so_far(open_study(self._folder))
 
 
 def _templates() -> Jinja2Templates:

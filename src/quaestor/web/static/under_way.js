@@ -2,7 +2,7 @@
 // Asks for the page once a second and takes over what changed, so that nothing flickers and no focus is lost.
 (() => {
   const page = document.getElementById("content");
-  const parts = ["doors", "standing", "steps", "found"];
+  const parts = ["doors", "survey", "standing", "steps", "found"];
 
   function take(text) {
     const next = new DOMParser().parseFromString(text, "text/html");
@@ -29,6 +29,11 @@
   function later() {
     if (page.hasAttribute("data-going")) setTimeout(ask, 1000);
   }
+
+  // Who comes back from answering the survey sees it counted.
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && !page.hasAttribute("data-going")) ask();
+  });
 
   later();
 })();

@@ -1,0 +1,270 @@
+"""Answers on a scale as bars that part in its middle: what leans one way goes left, what leans the other goes right.
+
+Where the middle is: through the centre step, if the scale has one; else between the two middle steps, or through the
+middle one of an odd number. Frequencies (never … regularly) are scales like any other. Every bar is a whole of 100 % of
+those who answered its row, so rows of unequal bases can be compared; the bases stand at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import altair as alt
+
+from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.publish.figures.look import (
+    INK,
+    MUTED,
+    PAPER,
+    SMALL,
+    WASH,
+    WIDTH,
+    count,
+    fitted,
+    ink_on,
+    percent,
+    text_width,
+    wrapped,
+)
+from quaestor.publish.figures.records import Figure
+
+LOW, HIGH, CENTRE = ("#255b72", "#b5d0d8"), ("#e2b8b0", "#7a1f2b"), "#d3cec3"
+"""From the end of the scale to its middle, from the middle to the other end, and the middle itself."""
+_MOST_LABEL, _LABEL_LINES, _LINE, _BAR, _GAP, _HEADING = 230, 3, 15, 24, 12, 26
+_RIGHT, _BOTTOM, _KEY_LINE, _SWATCH = 92, 34, 20, 11
+
+
+@dataclass(frozen=True)
+class ScaleRow:
+    """How many chose each step, from the low end of the scale to the high one; rows of one group stand together."""
+
+    label: str
+    counts: tuple[int, ...]
+    group: str = ""
+
+    @property
+    def base(self) -> int:
+        return sum(self.counts)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One step of one bar: from where to where, as shares right of the middle line."""
+
+    row: int
+    step: int
+    start: float
+    end: float
+
+    @property
+    def share(self) -> float:
+        return self.end - self.start
+
+
+def draw_likert(
+    steps: Sequence[str],
+    rows: Sequence[ScaleRow],
+    *,
+    centre: int | None = None,
+    stacked: bool = False,
+    name: str = "scale",
+    title: str = "Answers on a scale",
+) -> Figure:
+    """Bars about the middle of the scale; `stacked` ones, as places in a ranking, all begin at the left."""
+    if not steps or not rows or not any(row.base for row in rows):
+        return nothing(name, title, "nobody has answered this yet")
+    pieces = pieces_of(rows, middle_of(len(steps), centre), stacked=stacked)
+    colors = _shades(len(steps)) if stacked else colors_of(len(steps), middle_of(len(steps), centre))
+    left = min(round(max(text_width(row.label) for row in rows)) + 26, _MOST_LABEL)
+    key = _key_lines(steps, WIDTH - 32)
+    tops, height = _places(rows, left)
+    frame = Frame(left, 14 + _KEY_LINE * len(key) + 10, _RIGHT, _BOTTOM, height)
+    canvas = Canvas()
+    _draw_key(canvas, key, steps, colors, frame)
+    low, high = _domain(pieces, stacked=stacked)
+    for at, row in enumerate(rows):
+        _write(canvas, row, tops[at], frame, new_group=at == 0 or rows[at - 1].group != row.group)
+    values = []
+    for piece in pieces:
+        x, end = (frame.width * (edge - low) / (high - low) for edge in (piece.start, piece.end))
+        words = f"{piece.share:.0%}"
+        if text_width(words, SMALL) + 4 <= end - x:
+            fill = colors[piece.step]
+            canvas.text(
+                (x + end) / 2, tops[piece.row] + _BAR / 2, words, color=ink_on(fill), size=SMALL, align="center"
+            )
+        values.append(
+            {
+                "row": rows[piece.row].label,
+                "step": steps[piece.step],
+                "start": round(piece.start, 6),
+                "end": round(piece.end, 6),
+                "top": tops[piece.row],
+                "bottom": tops[piece.row] + _BAR,
+                "fill": colors[piece.step],
+            }
+        )
+    # The line goes behind: a share that is written in the centre step stands on it.
+    layers = [_middle_line(height, low, high), _bars(values, low, high)]
+    return frame.figure(name, title, _words(steps, rows, stacked=stacked), canvas, layers)
+
+
+def middle_of(steps: int, centre: int | None) -> float:
+    """Where the line goes, in steps from the low end: 2.5 is through the third of five, 2 between two and two."""
+    return steps / 2 if centre is None else centre + 0.5
+
+
+def pieces_of(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False) -> list[Piece]:
+    """Every step that somebody chose, as a part of its bar; the parts of a bar are 100 % together."""
+    found = []
+    for at, row in enumerate(rows):
+        if not row.base:
+            continue
+        whole = math.floor(middle)
+        before = sum(row.counts[:whole]) + row.counts[min(whole, len(row.counts) - 1)] * (middle - whole)
+        ends = [0]
+        for number in row.counts:
+            ends.append(ends[-1] + number)
+        origin = 0.0 if stacked else before
+        for step, (start, end) in enumerate(pairwise(ends)):
+            if end > start:
+                found.append(Piece(at, step, (start - origin) / row.base, (end - origin) / row.base))
+    return found
+
+
+def colors_of(steps: int, middle: float) -> list[str]:
+    """Two hues that grow lighter toward the middle, grey in it."""
+    low, high = math.floor(middle), steps - math.ceil(middle)
+    between = [CENTRE] if middle != low else []
+    return [*_ramp(*LOW, low), *between, *_ramp(*HIGH, high)]
+
+
+def _ramp(first: str, last: str, steps: int) -> list[str]:
+    if steps == 1:
+        return [_between(first, last, 0.35 if (first, last) == LOW else 0.65)]
+    return [_between(first, last, at / (steps - 1)) for at in range(steps)]
+
+
+def _shades(steps: int) -> list[str]:
+    return [_between(HIGH[1], "#f3e6df", at / max(steps - 1, 1)) for at in range(steps)]
+
+
+def _between(one: str, other: str, part: float) -> str:
+    pairs = [(int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(low + (high - low) * part):02x}" for low, high in pairs)
+
+
+def _domain(pieces: Sequence[Piece], *, stacked: bool) -> tuple[float, float]:
+    """As far as the longest bars reach on either side, to the next tenth; a side that nobody is on takes no room."""
+    if stacked:
+        return 0.0, 1.0
+    low, high = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+    return min(math.floor(low * 10 + 1e-9) / 10, 0.0), max(math.ceil(high * 10 - 1e-9) / 10, 0.0)
+
+
+def _places(rows: Sequence[ScaleRow], left: int) -> tuple[list[float], int]:
+    """The top of each bar, and how high all are together."""
+    tops, y, group = [], 0.0, ""
+    for row in rows:
+        if row.group != group:
+            y, group = y + _HEADING, row.group
+        tall = max(_LINE * len(_label(row, left)), _BAR)
+        tops.append(round(y + (tall - _BAR) / 2, 2))
+        y += tall + _GAP
+    return tops, round(y)
+
+
+def _label(row: ScaleRow, left: int) -> tuple[str, ...]:
+    return wrapped(row.label, left - 22, _LABEL_LINES)
+
+
+def _write(canvas: Canvas, row: ScaleRow, top: float, frame: Frame, *, new_group: bool) -> None:
+    middle = top + _BAR / 2
+    lines = _label(row, frame.left)
+    if row.group and new_group:
+        above = min(top, middle - _LINE * len(lines) / 2)
+        words = fitted(row.group, frame.width + frame.left + frame.right - 32, bold=True)
+        canvas.text(16 - frame.left, above - 13, words, bold=True)
+    for at, words in enumerate(lines):
+        canvas.text(-12, middle + _LINE * (at - (len(lines) - 1) / 2), words, align="right")
+    canvas.text(frame.width + 12, middle, f"n = {count(row.base)}", color=MUTED, size=SMALL)
+    if not row.base:
+        canvas.boxes([{"x": 0, "y": top, "x2": frame.width, "y2": top + _BAR, "fill": WASH, "stroke": WASH}])
+        canvas.text(12, middle, "nobody has answered this", color=MUTED, size=SMALL)
+
+
+def _bars(values: list[dict[str, Any]], low: float, high: float) -> alt.Chart:
+    found: alt.Chart = (
+        chart(values)
+        .mark_rect(stroke=PAPER, strokeWidth=1)
+        .encode(x=_across(low, high), x2="end:Q", y=_DOWN, y2="bottom:Q", fill=alt.Fill("fill:N", scale=None))
+    )
+    return found
+
+
+def _middle_line(height: int, low: float, high: float) -> alt.Chart:
+    ends: list[dict[str, Any]] = [{"start": 0, "top": -4, "bottom": height - _GAP + 4}]
+    rule = chart(ends).mark_rule(color=INK, strokeWidth=1)
+    found: alt.Chart = rule.encode(x=_across(low, high), y=_DOWN, y2="bottom:Q")
+    return found
+
+
+_DOWN = alt.Y("top:Q", scale=None, axis=None)
+
+
+def _across(low: float, high: float) -> alt.X:
+    """Shares to either side of the middle, none of them negative to the reader.
+
+    Made by keywords: Altair's setters (`alt.X(…).scale(…)`) mix up figures that are drawn at the same time.
+    """
+    ticks = [tick / 4 for tick in range(-4, 5) if low - 1e-9 <= tick / 4 <= high + 1e-9]
+    axis = alt.Axis(
+        values=ticks, labelExpr="format(abs(datum.value), '.0%')", title=None, grid=False, domain=False, ticks=False
+    )
+    return alt.X("start:Q", scale=alt.Scale(domain=[low, high], nice=False, zero=False), axis=axis)
+
+
+def _key_lines(steps: Sequence[str], width: float) -> list[list[tuple[int, float]]]:
+    """Which step stands where above the plot, line by line."""
+    lines: list[list[tuple[int, float]]] = [[]]
+    x = 0.0
+    for step, label in enumerate(steps):
+        wide = _SWATCH + 6 + min(text_width(label, SMALL), width - _SWATCH - 6)
+        if lines[-1] and x + wide > width:
+            lines.append([])
+            x = 0.0
+        lines[-1].append((step, x))
+        x += wide + 18
+    return lines
+
+
+def _draw_key(
+    canvas: Canvas, lines: list[list[tuple[int, float]]], steps: Sequence[str], colors: Sequence[str], frame: Frame
+) -> None:
+    boxes = []
+    for at, line in enumerate(lines):
+        y = 14 - frame.top + _KEY_LINE * at + _KEY_LINE / 2
+        for step, x in line:
+            start = x + 16 - frame.left
+            edges = {"x": start, "x2": start + _SWATCH, "y": y - _SWATCH / 2, "y2": y + _SWATCH / 2}
+            boxes.append({**edges, "fill": colors[step], "stroke": colors[step]})
+            words = fitted(steps[step], WIDTH - 32 - _SWATCH - 6 - x, SMALL)
+            canvas.text(start + _SWATCH + 6, y, words, color=MUTED, size=SMALL)
+    canvas.boxes(boxes)
+
+
+def _words(steps: Sequence[str], rows: Sequence[ScaleRow], *, stacked: bool) -> str:
+    told = []
+    for row in rows:
+        label = f"{row.group}, {row.label}" if row.group else row.label
+        if not row.base:
+            told.append(f"{label}: nobody has answered")
+            continue
+        shares = ", ".join(f"{step} {percent(n / row.base)}" for step, n in zip(steps, row.counts, strict=True))
+        told.append(f"{label} (n = {count(row.base)}): {shares}")
+    how = "begin at the left" if stacked else "part in the middle of the scale"
+    return f"Bars of 100% that {how}, one for each of {len(rows)} rows. " + "; ".join(told) + "."

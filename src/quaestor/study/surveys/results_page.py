@@ -1,0 +1,118 @@
+"""Results as a page shows them: each question with its tests in words, and what people wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quaestor.instruments.flow import piped
+from quaestor.instruments.records import CHOSEN, Kind
+from quaestor.measures.records import Share
+from quaestor.study.surveys.behind import words_of
+from quaestor.study.surveys.counting import STRATUM, Counted, CountingRoom
+from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.invitations import ResponseRates, response_rates
+from quaestor.study.surveys.result_words import MISSING, Told, doubts_of, tests_of
+from quaestor.study.surveys.results import QuestionResult, Results, response_rate, survey_results
+
+_OPEN = (Kind.TEXT, Kind.LONG_TEXT)
+_DRAWN = (Kind.MATRIX, Kind.RANKING)
+
+
+@dataclass(frozen=True)
+class Written:
+    """The first of what people wrote to a question, or beside one of its options or rows."""
+
+    label: str
+    part: str
+    total: int
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownQuestion:
+    """One question on the page."""
+
+    result: QuestionResult
+    missing: tuple[tuple[str, str, int], ...]
+    """Reason, the same in words, how many."""
+    written: tuple[Written, ...]
+    tests: tuple[Told, ...]
+    doubts: tuple[str, ...]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether its figure says more than bars beside its numbers."""
+        return self.result.question.kind in _DRAWN and self.result.base > 0
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of those who were invited came."""
+
+    name: str
+    share: Share
+
+
+@dataclass(frozen=True)
+class ResultsPage:
+    """Everything that the page shows."""
+
+    results: Results
+    questions: tuple[ShownQuestion, ...]
+    rates: tuple[tuple[str, tuple[Rate, ...]], ...]
+    """Under a heading each; none where nobody was invited."""
+    comparable: tuple[tuple[str, str], ...]
+    """What one can compare by: name and words."""
+
+
+def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
+    """The page of a survey, compared by the answers to a question where one is named."""
+    results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
+    questions = tuple(_shown(surveys, results.counted, one) for one in results.questions)
+    rates = _rates(response_rates(surveys, name))
+    return ResultsPage(results, questions, rates, tuple(_comparable(results)))
+
+
+def _shown(surveys: Surveys, counted: Counted, found: QuestionResult) -> ShownQuestion:
+    told = tests_of(found)
+    missing = tuple((reason.value, MISSING[reason], count) for reason, count in found.missing.items())
+    return ShownQuestion(found, missing, tuple(_written(surveys, counted, found)), tuple(told), tuple(doubts_of(told)))
+
+
+def _written(surveys: Surveys, counted: Counted, found: QuestionResult) -> Sequence[Written]:
+    question = found.question
+    if question.kind in _OPEN:
+        texts = words_of(surveys, counted, question.id) if found.base else []
+        return [Written("", "", found.base, tuple(texts))] if found.base else []
+    worded = [(line.label, line.key, line.worded) for row in found.rows for line in row.lines if line.worded]
+    worded += [(row.label, row.key, row.worded) for row in found.rows if row.key and row.worded]
+    return [
+        Written(label, key, total, tuple(words_of(surveys, counted, question.id, key))) for label, key, total in worded
+    ]
+
+
+def _rates(rates: ResponseRates) -> tuple[tuple[str, tuple[Rate, ...]], ...]:
+    if not rates.whole.sent:
+        return ()
+    parts = (("All invited", (rates.whole,)), ("By stratum", rates.by_stratum), ("By batch", rates.by_batch))
+    return tuple(
+        (
+            title,
+            tuple(Rate("All" if title == "All invited" else one.name, response_rate(one.used, one.sent)) for one in of),
+        )
+        for title, of in parts
+        if of
+    )
+
+
+def _comparable(results: Results) -> list[tuple[str, str]]:
+    found = [(STRATUM, "Stratum")] if (results.counted.columns.strata != "").any() else []
+    for name, column in results.counted.columns.questions.items():
+        question = column.question
+        text = piped(question.text, results.counted.questionnaire, {})
+        if question.kind in CHOSEN and question.kind is not Kind.CONSENT:
+            found.append((name, text))
+        elif question.kind is Kind.MATRIX:
+            found += [(f"{name}.{row.code}", f"{text} {row.label}") for row in question.rows if not row.text]
+    return found

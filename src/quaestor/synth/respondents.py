@@ -1,0 +1,247 @@
+"""Simulated respondents: they answer as planned, exactly, and what is not planned they answer by chance of a seed."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.records import CHOSEN, DECLINE, Answer, Kind, Option, Question, Questionnaire
+from quaestor.synth.issues import shared_out
+from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fitting
+
+_SHARE, _OPEN_SHARE = 0.93, 0.4
+"""How many answer what they need not: a question with options, an open one."""
+_SECONDS = {Kind.TEXT: 15.0, Kind.LONG_TEXT: 60.0, Kind.MATRIX: 25.0, Kind.RANKING: 30.0, Kind.MULTIPLE: 14.0}
+_ELSE, _PAGE = 8.0, 3.0
+"""Seconds for a question of another kind, and for looking at a page."""
+_OFTEN = 10
+_NOTHING = PlantedAnswers()
+_OPENINGS = ("Mostly", "In our team mainly", "For me above all", "Usually", "As far as I can tell,")
+_REASONS = (
+    "because the documentation was clear", "for lack of time", "because the others use it too",
+    "since it came with the project", "because nothing else worked on our machines",
+    "for reasons of speed", "because it is easy to undo", "since somebody else decided it years ago",
+    "to keep what we deploy small", "because we know its limits by now",
+)  # fmt: skip
+_THINGS = ("a tool of our own", "a plain script", "something from a course", "a library of a partner", "a paid service")
+
+
+@dataclass(frozen=True)
+class Respondent:
+    """What one respondent answers; a question that is shown and left out here is skipped."""
+
+    answers: Mapping[str, Answer]
+    seconds: Mapping[str, float]
+    """Spent on each page."""
+
+
+@dataclass(frozen=True)
+class PlantedTruth:
+    """What results have to find: how many answered a question, and how many chose each option."""
+
+    answered: int
+    counts: Mapping[str, int]
+    """By option; in a matrix by `row/step`."""
+
+
+def draw_respondents(
+    questionnaire: Questionnaire, responses: int, seed: int, plan: SurveyPlan | None = None
+) -> list[Respondent]:
+    """So many respondents with the planned answers; the same seed draws the same."""
+    if responses < 1:
+        raise InputError(f"{responses} responses are asked for: ask for at least one")
+    planned = fitting(plan, questionnaire, responses).questions if plan else {}
+    said: list[dict[str, Answer]] = [{} for _ in range(responses)]
+    seconds: list[dict[str, float]] = [{} for _ in range(responses)]
+    going = list(range(responses))
+    for page in questionnaire.pages:
+        here = [one for one in going if page.show_if is None or page.show_if.holds(said[one])]
+        dice = random.Random(f"{seed}/{page.id}")
+        for one in here:
+            seconds[one][page.id] = round(_PAGE * dice.lognormvariate(0, 0.4), 1)
+        for question in page.questions:
+            asked = [one for one in here if question.show_if is None or question.show_if.holds(said[one])]
+            drawing = _Drawing(question, planned.get(question.id, _NOTHING), random.Random(f"{seed}/{question.id}"))
+            for one, answer in drawing.answers(asked, said).items():
+                said[one][question.id] = answer
+                spent = _SECONDS.get(question.kind, _ELSE) * dice.lognormvariate(0, 0.4)
+                seconds[one][page.id] = round(seconds[one][page.id] + spent, 1)
+        going = [one for one in going if not _is_ended(page.questions, said[one])]
+    return [Respondent(*both) for both in zip(said, seconds, strict=True)]
+
+
+def planted_truth(questionnaire: Questionnaire, respondents: Iterable[Respondent]) -> dict[str, PlantedTruth]:
+    """What these respondents answer, counted, by question."""
+    answered: Counter[str] = Counter()
+    counts = {one.id: Counter(dict.fromkeys(_countable(one), 0)) for one in questionnaire.questions()}
+    for respondent in respondents:
+        for name, answer in respondent.answers.items():
+            answered[name] += 1
+            counts[name].update(answer.get("choices", ()))
+            counts[name].update(f"{row}/{step}" for row, step in answer.get("rows", {}).items())
+    return {name: PlantedTruth(answered[name], dict(found)) for name, found in counts.items()}
+
+
+def _countable(question: Question) -> list[str]:
+    """What can be counted of its answers, in the order of the questionnaire."""
+    if question.kind is Kind.MATRIX:
+        return [f"{row.code}/{one.code}" for row in question.rows for one in question.options]
+    return [one.code for one in question.options] if question.kind in CHOSEN else []
+
+
+def _is_ended(questions: Sequence[Question], said: Mapping[str, Answer]) -> bool:
+    for question in questions:
+        chosen = said.get(question.id, {}).get("choices", ())
+        if question.kind is Kind.CONSENT and DECLINE in chosen:
+            return True
+        if any(one.ends and one.code in chosen for one in question.options):
+            return True
+    return False
+
+
+class _Drawing:
+    """The answers of all respondents to one question."""
+
+    def __init__(self, question: Question, planted: PlantedAnswers, dice: random.Random) -> None:
+        self._question = question
+        self._planted = planted
+        self._dice = dice
+
+    def answers(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]]) -> dict[int, Answer]:
+        """By respondent; who is not in it says nothing."""
+        if self._question.kind is Kind.MATRIX:
+            return self._matrix(asked, said)
+        who = self._who(asked, said, self._wanted(len(asked)))
+        if self._question.kind in CHOSEN:
+            return self._with_texts(self._dealt(who))
+        return {one: self._free() for one in who}
+
+    def _wanted(self, asked: int) -> int:
+        planted, question = self._planted, self._question
+        if planted.answered is not None:
+            return planted.answered
+        if planted.counts and question.kind is not Kind.MULTIPLE:
+            return sum(planted.counts.values())
+        if question.required or question.attention:
+            return asked
+        is_open = question.kind in (Kind.TEXT, Kind.LONG_TEXT)
+        return round(asked * (_OPEN_SHARE if is_open else _SHARE))
+
+    def _who(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]], wanted: int) -> list[int]:
+        """So many of those who are asked; first those the plan names, and among them in any order."""
+        if wanted > len(asked):
+            raise InputError(
+                f"{wanted} answer {self._question.id!r} in the plan, but only {len(asked)} are asked: plan fewer"
+            )
+        mixed = self._dice.sample(list(asked), len(asked))
+        first = self._planted.first.items()
+        mixed.sort(key=lambda one: -sum(bool(_chosen(said[one], name) & set(codes)) for name, codes in first))
+        return self._dice.sample(mixed[:wanted], wanted)
+
+    def _dealt(self, who: list[int]) -> dict[int, list[str]]:
+        counts = self._planted.counts or self._drawn_counts(len(who))
+        if self._question.kind is not Kind.MULTIPLE:
+            codes = [code for code, count in counts.items() for _ in range(count)]
+            return {one: [code] for one, code in zip(who, codes, strict=True)}
+        apart = {*self._planted.alone, *(one.code for one in self._question.options if one.alone)}
+        lonely = [code for code, count in counts.items() if code in apart for _ in range(count)]
+        given: dict[int, list[str]] = {one: [code] for one, code in zip(who, lonely, strict=False)}
+        rest = who[len(lonely) :]
+        together = {code: count for code, count in counts.items() if code not in apart and count}
+        self._check_cover(len(who), len(lonely), rest, together)
+        place = 0
+        for code, count in together.items():
+            # Each option goes on where the one before it ended, in a circle: nobody is left out, nobody gets one twice.
+            for step in range(count):
+                given.setdefault(rest[(place + step) % len(rest)], []).append(code)
+            place += count
+        return given
+
+    def _check_cover(self, who: int, lonely: int, rest: list[int], together: Mapping[str, int]) -> None:
+        most = max(together.values(), default=0)
+        if lonely > who or most > len(rest) or sum(together.values()) < len(rest):
+            raise InputError(
+                f"{who} answer {self._question.id!r} in the plan, which its options do not allow "
+                f"({lonely} choose one that goes alone, the others sum to {sum(together.values())}): mend the counts"
+            )
+
+    def _drawn_counts(self, answered: int) -> dict[str, int]:
+        question = self._question
+        if question.attention:
+            return {question.attention: answered}
+        free = [one for one in question.options if not one.ends] or [question.options[0]]
+        if question.kind is Kind.CONSENT:
+            return {free[0].code: answered}
+        weights = {one.code: self._weight(one) for one in free}
+        if question.kind is not Kind.MULTIPLE:
+            return self._shares(weights, answered)
+        alone = {one.code: weights.pop(one.code) for one in free if one.alone}
+        if not weights:
+            return self._shares(alone, answered)
+        apart = self._shares({**alone, "": 4 * _OFTEN}, answered)
+        rest = apart.pop("")
+        counts = {code: round(rest * weight / (_OFTEN + 2)) for code, weight in weights.items()}
+        # Whoever answers says something: what is left over goes to the option that most choose anyway.
+        counts[max(counts, key=lambda code: counts[code])] += max(0, rest - sum(counts.values()))
+        return apart | counts
+
+    def _weight(self, option: Option) -> int:
+        """How often an option is chosen beside others: rarely where it is what the questionnaire did not think of."""
+        return self._dice.randint(1, 2) if option.text or option.alone else self._dice.randint(3, _OFTEN)
+
+    def _shares(self, weights: Mapping[str, int], total: int) -> dict[str, int]:
+        """A total divided in proportion."""
+        if not total:
+            return dict.fromkeys(weights, 0)
+        parts = shared_out(list(weights.values()), total)
+        return {code: int(part) for code, part in zip(weights, parts, strict=True)}
+
+    def _with_texts(self, given: Mapping[int, list[str]]) -> dict[int, Answer]:
+        asks = {one.code for one in self._question.options if one.text}
+        order = {one.code: place for place, one in enumerate(self._question.options)}
+        made: dict[int, Answer] = {}
+        for one, codes in given.items():
+            answer: dict[str, Any] = {"choices": sorted(codes, key=order.__getitem__)}
+            texts = {code: self._words(_THINGS) for code in answer["choices"] if code in asks}
+            made[one] = answer | ({"texts": texts} if texts else {})
+        return made
+
+    def _matrix(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]]) -> dict[int, Answer]:
+        made: dict[int, dict[str, Any]] = {}
+        for row in self._question.rows:
+            steps = {one.code: self._weight(one) for one in self._question.options}
+            share = 0.1 if row.text else _SHARE
+            drawn = round(len(asked) * (1 if self._question.required and not row.text else share))
+            counts = self._planted.rows.get(row.code) or self._shares(steps, drawn)
+            codes = [code for code, count in counts.items() for _ in range(count)]
+            for one, code in zip(self._who(asked, said, len(codes)), codes, strict=True):
+                answer = made.setdefault(one, {"rows": {}})
+                answer["rows"][row.code] = code
+                if row.text:
+                    answer.setdefault("texts", {})[row.code] = self._words(_THINGS)
+        return dict(made)
+
+    def _free(self) -> Answer:
+        question = self._question
+        if question.kind is Kind.RANKING:
+            return {"ranks": self._dice.sample([one.code for one in question.options], len(question.options))}
+        if question.kind is Kind.NUMBER:
+            low = question.low or 0.0
+            high = question.high if question.high is not None else max(low, 0.0) + 20.0
+            if question.whole:
+                return {"number": str(self._dice.randint(math.ceil(low), math.floor(high)))}
+            return {"number": str(min(max(round(self._dice.uniform(low, high), 1), low), high))}
+        sentence = f"{self._dice.choice(_OPENINGS)} {self._dice.choice(_REASONS)}."
+        return {"text": self._words((sentence,))}
+
+    def _words(self, otherwise: Sequence[str]) -> str:
+        return self._dice.choice(self._planted.texts or otherwise)
+
+
+def _chosen(said: Mapping[str, Answer], question: str) -> set[str]:
+    return set(said.get(question, {}).get("choices", ()))

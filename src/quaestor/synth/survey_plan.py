@@ -1,0 +1,87 @@
+"""What is planted in the answers to a survey: how many answer a question, and how many choose each option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire
+from quaestor.synth.issues import shared_out
+
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class PlantedAnswers:
+    """The answers to one question; what is left open is drawn."""
+
+    answered: int | None = None
+    """How many answer it; where options are counted and only one can be chosen, as many as they sum to."""
+    counts: Counts = field(default_factory=dict)
+    """How many choose each option, by code."""
+    rows: Mapping[str, Counts] = field(default_factory=dict)
+    """How many choose each step of a matrix, by row."""
+    alone: tuple[str, ...] = ()
+    """Options that nobody here chooses together with others, though the questionnaire would allow it."""
+    texts: tuple[str, ...] = ()
+    """Words of one's own: of an open question, or beside "other"."""
+    first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Who answers before others do: whoever chose one of these options of an earlier question."""
+
+
+@dataclass(frozen=True)
+class SurveyPlan:
+    """The answers of so many respondents."""
+
+    responses: int
+    questions: Mapping[str, PlantedAnswers]
+
+
+def fitting(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> SurveyPlan:
+    """The plan for so many respondents, its shares kept as well as whole numbers can; what does not fit is refused."""
+    known = {one.id: one for one in questionnaire.questions()}
+    for name, planted in plan.questions.items():
+        if name not in known:
+            raise InputError(f"the plan has answers to {name!r}, which {questionnaire.id!r} does not ask: leave it out")
+        _check(known[name], planted)
+    if responses == plan.responses:
+        return plan
+    made = {name: _scaled(known[name], one, responses / plan.responses) for name, one in plan.questions.items()}
+    return SurveyPlan(responses, made)
+
+
+def _check(question: Question, planted: PlantedAnswers) -> None:
+    options = {one.code for one in question.options}
+    counted = [*planted.counts, *(step for steps in planted.rows.values() for step in steps), *planted.alone]
+    unknown = [code for code in counted if code not in options]
+    unknown += [row for row in planted.rows if row not in {one.code for one in question.rows}]
+    if unknown:
+        raise InputError(f"the plan counts {unknown[0]!r} of {question.id!r}, which does not offer it: mend the plan")
+    if planted.counts and question.kind not in CHOSEN:
+        raise InputError(f"the plan counts options of {question.id!r}, which is of kind {question.kind}: leave it out")
+    total = sum(planted.counts.values())
+    if total and question.kind is not Kind.MULTIPLE and planted.answered not in (None, total):
+        raise InputError(
+            f"{planted.answered} answer {question.id!r} in the plan, but its options sum to {total}: make them equal"
+        )
+
+
+def _scaled(question: Question, planted: PlantedAnswers, factor: float) -> PlantedAnswers:
+    answered = None if planted.answered is None else round(planted.answered * factor)
+    rows = {row: _parts(steps, round(sum(steps.values()) * factor)) for row, steps in planted.rows.items()}
+    if question.kind is not Kind.MULTIPLE:
+        total = round(sum(planted.counts.values()) * factor)
+        whole = None if planted.answered is None or not planted.counts else total
+        return replace(planted, answered=whole or answered, counts=_parts(planted.counts, total), rows=rows)
+    counts = {code: round(count * factor) for code, count in planted.counts.items()}
+    return replace(planted, answered=None if answered is None else min(answered, sum(counts.values())), counts=counts)
+
+
+def _parts(counts: Counts, total: int) -> Counts:
+    """The same shares of another total."""
+    chosen = {code: count for code, count in counts.items() if count}
+    if not chosen or not total:
+        return dict.fromkeys(counts, 0)
+    parts = shared_out(list(chosen.values()), total)
+    return {**dict.fromkeys(counts, 0), **{code: int(part) for code, part in zip(chosen, parts, strict=True)}}

@@ -1,0 +1,141 @@
+"""What a survey says, in the browser: every number opens the answers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from threading import Thread
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.numbers import whole_number
+from quaestor.people.roles import Permission
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.surveys.behind import Behind, answers_behind
+from quaestor.study.surveys.counting import CountingRoom, Which
+from quaestor.study.surveys.fielding import Surveys, survey_file
+from quaestor.study.surveys.result_figures import svg_of_question
+from quaestor.study.surveys.result_words import counted_in_words, share_interval, which_in_words
+from quaestor.study.surveys.results import survey_results
+from quaestor.study.surveys.results_page import results_page
+from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.survey_desk import shared
+
+_ASKED = ("question", "option", "row", "missing", "by", "group")
+
+
+class SurveyResultPages(Pages):
+    """Results for those who read them; nothing is done here."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
+        super().__init__(opened, templates)
+        self._room = CountingRoom()
+        self._ahead: Thread | None = None
+
+    def routes(self) -> Sequence[BaseRoute]:
+        one = "/surveys/{name}"
+        return [
+            Route(f"{one}/results", self.results, methods=["GET"], name="survey-results"),
+            Route(f"{one}/answers", self.answers, methods=["GET"], name="survey-answers"),
+            Route(f"{one}/drawing", self.drawing, methods=["GET"], name="survey-drawing"),
+        ]
+
+    def begin(self) -> None:
+        """Many answers take a second or two to read: they are read before somebody asks."""
+        self._ahead = Thread(target=self._read_ahead, daemon=True)
+        self._ahead.start()
+
+    def close(self) -> None:
+        if self._ahead is not None:
+            self._ahead.join()
+
+    def _read_ahead(self) -> None:
+        with suppress(QuaestorError):  # who asks for the page is told
+            surveys = self.opened.surveys_if_any
+            if surveys is not None:
+                self._room.read_ahead(surveys)
+
+    async def results(self, request: Request) -> Response:
+        """Every question; compared by the answers to one where the address names it."""
+        name, by, unfinished = self._asked(request)
+        surveys = await self.work(lambda: self._surveys(name))
+        refused = ""
+        try:
+            found = await self.work(lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room))
+        except InputError as error:
+            if not by:
+                raise
+            refused, by = str(error), ""
+            found = await self.work(lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room))
+        kept = {"unfinished": "1"} if unfinished else {}
+
+        def behind(**which: object) -> str:
+            return urlencode({**{key: value for key, value in which.items() if value}, **kept})
+
+        context = {
+            "page": found, "results": found.results, "by": by, "unfinished": unfinished,
+            "behind": behind, "refused": refused, "share_interval": share_interval,
+            "counted": counted_in_words(found.results), "leads": visitor(request).can(Permission.LEAD),
+            **shared(request, name),
+        }  # fmt: skip
+        return self.page(request, "survey_results.html", context, 422 if refused else 200)
+
+    async def answers(self, request: Request) -> Response:
+        """The responses that one number counts, by their ids."""
+        name, _, unfinished = self._asked(request)
+        which, page = _which(request.query_params), page_asked(request)
+        found, words, title = await self.work(lambda: self._behind(name, which, page, unfinished))
+        if page > found.pages:
+            raise HTTPException(404)
+        query = [(key, value) for key, value in request.query_params.multi_items() if key != "page"]
+        context = {"behind": found, "words": words, "name": name, "query": urlencode(query), "title": title}
+        return self.page(request, "survey_answers.html", context)
+
+    def _behind(
+        self, name: str, which: Which, page: int, unfinished: bool
+    ) -> tuple[Behind, Sequence[tuple[str, str]], str]:
+        surveys = self._surveys(name)
+        counted = self._room.counted(surveys, name, unfinished)
+        return (
+            answers_behind(surveys, counted, which, page),
+            which_in_words(counted, which),
+            counted.questionnaire.title,
+        )
+
+    async def drawing(self, request: Request) -> Response:
+        """The figure of one question as SVG."""
+        name, by, unfinished = self._asked(request)
+        question = request.query_params.get("question", "")
+        svg = await self.work(lambda: self._drawn(name, question, by, unfinished))
+        if svg is None:
+            raise HTTPException(404)
+        return Response(svg, media_type="image/svg+xml")
+
+    def _drawn(self, name: str, question: str, by: str, unfinished: bool) -> str | None:
+        results = survey_results(self._surveys(name), name, by=by, unfinished=unfinished, room=self._room)
+        return svg_of_question(results, question)
+
+    def _asked(self, request: Request) -> tuple[str, str, bool]:
+        query = request.query_params
+        return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1"
+
+    def _surveys(self, name: str) -> Surveys:
+        found = self.opened.surveys_if_any
+        if found is None or name not in found.names():
+            survey_file(self.opened.study, name)
+        if found is None:
+            raise StateError(f"The survey {name!r} has not been opened yet: its results stand here as soon as it is.")
+        return found
+
+
+def _which(query: Mapping[str, str]) -> Which:
+    said = {key: query[key] for key in _ASKED if query.get(key)}
+    if "question" not in said:
+        raise HTTPException(404)
+    return Which(**said, place=whole_number(query.get("place", "0")) or 0)

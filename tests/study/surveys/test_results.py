@@ -1,0 +1,342 @@
+"""Results of a survey: every base right, every number the same as the list behind it, nothing lost between versions."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.answer_file import new_id
+from quaestor.instruments.flow import missing
+from quaestor.instruments.records import CHOSEN, Kind, Missing, Response, Standing
+from quaestor.study.surveys.answering import questionnaire_of, withdraw
+from quaestor.study.surveys.behind import answers_behind, words_of
+from quaestor.study.surveys.column_records import ANSWERED, REASONS
+from quaestor.study.surveys.columns import Pieces
+from quaestor.study.surveys.counting import CountingRoom, Which
+from quaestor.study.surveys.fielding import Surveys, decide, open_survey
+from quaestor.study.surveys.invitations import ResponseRate, ResponseRates
+from quaestor.study.surveys.result_files import demographic_questions, write_results
+from quaestor.study.surveys.result_json import results_json
+from quaestor.study.surveys.result_tables import table_of, tables_of
+from quaestor.study.surveys.result_words import counted_in_words, notes_of, which_in_words
+from quaestor.study.surveys.results import Results, survey_results
+from quaestor.study.surveys.who_answered import demographics, rates_table
+from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
+
+STEPS = ("never", "rarely", "sometimes", "often")
+
+
+def some_forms(chance: random.Random) -> dict[str, Form]:
+    """What somebody sends: now and then without consent, without having converted, or not to the end."""
+    role = chance.choice(["research", "engineering", "other"])
+    likely = 0.8 if role == "research" else 0.3
+    used = [one for one in ("onnx-the-exchange-format", "torchscript", "other") if chance.random() < likely] or ["none"]
+    ranks = chance.sample(["1", "2", "3"], 3)
+    forms: dict[str, Form] = {
+        "consent": {"q.consent": ["agree" if chance.random() < 0.9 else "decline"]},
+        "you": {
+            "q.converted": ["yes" if chance.random() < 0.9 else "no"],
+            "q.role": [role],
+            "q.role.other.text": ["Teaching"] if role == "other" else [],
+            "q.years": [str(chance.randrange(40))] if chance.random() < 0.8 else [],
+        },
+        "tools": {
+            "q.used": used,
+            "q.used.other.text": ["a tool, of our own"] if "other" in used else [],
+            "q.why-none": ["no need"] if "none" in used and chance.random() < 0.5 else [],
+            "q.met.wrong-results": [chance.choice(STEPS)],
+            "q.met.a-crash": [chance.choice(STEPS[1:])],
+            "q.met.missing-operators": [chance.choice(STEPS)],
+            "q.met.other": ["rarely"] if chance.random() < 0.3 else [],
+            "q.met.other.text": ["licences"] if chance.random() < 0.3 else [],
+        },
+        "words": {f"q.order.{one}.rank": [rank] for one, rank in zip(("speed", "size"), ranks, strict=False)},
+    }
+    return {page: form for page, form in forms.items() if page != "words" or chance.random() < 0.8}
+
+
+@pytest.fixture(scope="module")
+def surveys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surveys]:
+    chance = random.Random(5)
+    with fielded(tmp_path_factory.mktemp("results") / "study") as found:
+        for _ in range(70):
+            answered(found, forms=some_forms(chance), stratum=chance.choice(["pro", "normal"]))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def responses(surveys: Surveys) -> list[Response]:
+    return list(surveys.answers.responses(NAME))
+
+
+def finished(responses: list[Response]) -> list[Response]:
+    return [one for one in responses if one.standing is Standing.FINISHED]
+
+
+def test_each_reason_for_a_missing_answer_is_the_one_of_the_questionnaires_flow(
+    surveys: Surveys, responses: list[Response]
+) -> None:
+    columns = CountingRoom().counted(surveys, NAME).columns
+    assert columns.ids == tuple(one.id for one in responses)
+    assert len({one.standing for one in responses}) == 4, "somebody of every standing is among them"
+    seen = set()
+    for question in surveys.questionnaire(NAME).questions():
+        expected = [missing(questionnaire_of(surveys, one), one, question) for one in responses]
+        reasons = columns.questions[question.id].missing.tolist()
+        assert [None if reason == ANSWERED else REASONS[reason] for reason in reasons] == expected, question.id
+        seen |= set(expected)
+    assert seen == {None, Missing.NOT_SHOWN, Missing.SKIPPED, Missing.NOT_REACHED}
+
+
+def test_counts_and_bases_are_those_of_the_answers(surveys: Surveys, responses: list[Response]) -> None:
+    results = survey_results(surveys, NAME)
+    done = finished(responses)
+    assert results.base == len(done) > 30
+    for found in results.questions:
+        question = found.question
+        said = [one.answers[question.id] for one in done if one.answers.get(question.id)]
+        assert found.base == len(said)
+        assert found.base + sum(found.missing.values()) == results.base
+        if question.kind in CHOSEN:
+            counts = Counter(code for one in said for code in one["choices"])
+            assert {line.key: line.share.count for line in found.rows[0].lines if line.share.count} == counts
+            assert {line.share.of for line in found.rows[0].lines} == {len(said)}
+        if question.kind is Kind.MATRIX:
+            for row in found.rows:
+                steps = Counter(one["rows"][row.key] for one in said if row.key in one.get("rows", {}))
+                assert row.base == steps.total()
+                assert {line.key: line.share.count for line in row.lines if line.share.count} == steps
+                assert row.base + sum(row.missing.values()) == results.base
+    years = [float(one.answers["years"]["number"]) for one in done if one.answers.get("years")]
+    numbers = results.question("years")
+    assert numbers is not None
+    assert numbers.numbers is not None
+    assert numbers.numbers.mean.value == pytest.approx(sum(years) / len(years))
+    assert (numbers.numbers.least, numbers.numbers.most) == (min(years), max(years))
+    order = results.question("order")
+    assert order is not None
+    ranks = [one.answers["order"]["ranks"] for one in done if one.answers.get("order")]
+    assert [line.places[0] for line in order.ranked] == [
+        sum(one[0] == line.key for one in ranks) for line in order.ranked
+    ]
+    assert [line.ranked.placed for line in order.ranked] == [len(ranks), 0, len(ranks)]
+
+
+def every_number(results: Results) -> Iterator[tuple[Which, int]]:
+    by = results.groups
+    for found in results.questions:
+        name = found.question.id
+        yield Which(name), found.base
+        for reason, count in found.missing.items():
+            yield Which(name, missing=reason.value), count
+        for row in found.rows:
+            yield Which(name, row=row.key), row.base
+            for reason, count in row.missing.items():
+                yield Which(name, row=row.key, missing=reason.value), count
+            for line in row.lines:
+                yield Which(name, line.key, row.key), line.share.count
+                if by is not None:
+                    for key, share in zip(by.keys, line.by, strict=True):
+                        yield Which(name, line.key, row.key, by=by.name, group=key), share.count
+        for ranked in found.ranked:
+            yield Which(name, ranked.key), ranked.ranked.placed
+            for place, count in enumerate(ranked.places, start=1):
+                yield Which(name, ranked.key, place=place), count
+
+
+@pytest.mark.parametrize("by", ["", "role", "used", "met.a-crash", "stratum"])
+@pytest.mark.parametrize("unfinished", [False, True])
+def test_every_number_is_as_long_as_the_list_behind_it(surveys: Surveys, by: str, unfinished: bool) -> None:
+    results = survey_results(surveys, NAME, by=by, unfinished=unfinished)
+    numbers = list(every_number(results))
+    assert len(numbers) > 50
+    for which, count in numbers:
+        assert int(which.mask(results.counted).sum()) == count, which
+        assert which_in_words(results.counted, which)
+
+
+def test_the_list_holds_those_who_said_so_and_their_words(surveys: Surveys) -> None:
+    counted = CountingRoom().counted(surveys, NAME)
+    behind = answers_behind(surveys, counted, Which("role", "other"))
+    assert behind.total == len(behind.said) > 0
+    assert {one.answer for one in behind.said} == {"Other: Teaching"}
+    assert set(words_of(surveys, counted, "role", "other")) == {"Teaching"}
+    assert set(words_of(surveys, counted, "met", "other")) == {"licences"}
+    reasons = answers_behind(surveys, counted, Which("why-none"))
+    assert {one.answer for one in reasons.said} == {"no need"}
+    with pytest.raises(InputError, match="'non' is no option, there are: none"):
+        answers_behind(surveys, counted, Which("used", "non"))
+
+
+def test_what_the_lead_left_out_is_not_counted_and_said(surveys: Surveys, responses: list[Response]) -> None:
+    before, one = survey_results(surveys, NAME), finished(responses)[0]
+    decide(surveys, NAME, one.id, keep=False, why="sent in three seconds")
+    after = survey_results(surveys, NAME)
+    assert after.base == before.base - 1
+    assert "1 left out by the lead" in " ".join(counted_in_words(after))
+    decide(surveys, NAME, one.id, keep=True, why="a mistake")
+    assert survey_results(surveys, NAME).base == before.base
+
+
+def test_groups_are_tested_where_they_exclude_each_other(surveys: Surveys) -> None:
+    by_role = survey_results(surveys, NAME, by="role")
+    assert by_role.question("role") is None
+    used = by_role.question("used")
+    assert used is not None
+    lines = used.rows[0].lines
+    assert all(line.crossed is not None for line in lines)
+    assert sum(used.bases) == used.base
+    assert any("Cramér's V" in note for note in notes_of(used))
+    years = by_role.question("years")
+    assert years is not None
+    assert years.numbers is not None
+    assert years.numbers.test is not None
+    assert sum(one.n for one in years.numbers.by) == years.base
+    overlapping = survey_results(surveys, NAME, by="used").question("role")
+    assert overlapping is not None
+    assert overlapping.rows[0].crossed is None
+    for wrong in ("years", "met", "met.unknown", "nothing"):
+        with pytest.raises(InputError):
+            survey_results(surveys, NAME, by=wrong)
+
+
+def test_an_answer_that_comes_or_goes_is_seen_at_once(tmp_path: Path) -> None:
+    room = CountingRoom()
+    with fielded(tmp_path / "study") as surveys:
+        assert survey_results(surveys, NAME, room=room).base == 0
+        code, _ = answered(surveys)
+        assert survey_results(surveys, NAME, room=room).base == 1
+        assert room.counted(surveys, NAME).columns is room.counted(surveys, NAME).columns, "read once"
+        withdraw(surveys, code)
+        gone = survey_results(surveys, NAME, room=room)
+        assert (gone.base, gone.counted.erased) == (0, 1)
+        assert "1 withdrawn and erased" in " ".join(counted_in_words(gone))
+        assert len(tables_of(gone)) == len(gone.questions), "nobody has answered, and every table stands"
+
+
+def test_many_responses_come_in_parts_and_a_part_that_did_not_change_is_not_read_again(surveys: Surveys) -> None:
+    whole, parts = list(surveys.answers.held(NAME)), list(surveys.answers.held(NAME, many=0))
+    assert (len(whole), len(parts)) == (1, 16)
+    assert [one for part in parts for one in part] == whole[0]
+    one, several = (Pieces({1: surveys.questionnaire(NAME)}) for _ in range(2))
+    expected, found = one.columns(whole), several.columns(parts)
+    assert found.ids == expected.ids
+    for name, column in expected.questions.items():
+        for part in ("missing", "chosen", "places", "numbers", "worded"):
+            assert np.array_equal(
+                getattr(found.questions[name], part), getattr(column, part), equal_nan=part == "numbers"
+            )
+    fewer = [part[1:] if number == 3 else part for number, part in enumerate(parts)]
+    assert len(several.columns(fewer)) == len(expected) - 1
+    assert several.columns(parts).ids == expected.ids
+
+
+def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        newer = QUESTIONNAIRE.replace('["Speed", "Accuracy", "Size"]', '["Accuracy", "Price"]')
+        newer = newer.replace('id = "years"\nkind = "number"', 'id = "years"\nkind = "text"').replace(
+            'unit = "years"\nlow = 0\nhigh = 60\n', ""
+        )
+        newer = newer.replace('id = "role"\nkind = "single"', 'id = "role"\nkind = "multiple"')
+        (surveys.study.root / "instruments" / f"{NAME}.toml").write_text(newer, "utf-8")
+        open_survey(surveys, NAME)
+        words = {"q.order.accuracy.rank": ["2"], "q.order.price.rank": ["1"]}
+        answered(surveys, forms={**FORMS, "words": words})
+        results = survey_results(surveys, NAME)
+        order = results.question("order")
+        assert order is not None
+        assert [(line.key, line.places) for line in order.ranked] == [
+            ("accuracy", (1, 1, 0, 0)), ("price", (1, 0, 0, 0)), ("speed", (0, 1, 0, 0)), ("size", (0, 0, 1, 0))
+        ]  # fmt: skip
+        years, once = results.question("years"), results.question("years (version 1)")
+        assert years is not None
+        assert once is not None
+        assert (years.base, years.missing) == (1, {Missing.NOT_SHOWN: 1})
+        assert (once.base, once.question.kind) == (1, Kind.NUMBER)
+        for name in ("role", "role (version 1)"):
+            role = results.question(name)
+            assert role is not None
+            assert [(line.key, line.share.count) for line in role.rows[0].lines if line.share.count] == [("other", 1)]
+            assert role.rows[0].worded == 1
+        behind = answers_behind(surveys, results.counted, Which("years (version 1)"))
+        assert [one.answer for one in behind.said] == ["4"]
+
+
+def test_half_a_pair_of_surrogates_stops_nobody(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        answers: Mapping[str, Mapping[str, object]] = {"hardest": {"text": "broken \ud83d here"}}
+        odd = Response(new_id(), NAME, 1, Standing.FINISHED, answers, sent=("words",))
+        surveys.answers.add([("code", odd, ())])
+        answered(surveys)
+        results = survey_results(surveys, NAME)
+        hardest = results.question("hardest")
+        assert hardest is not None
+        assert (results.base, hardest.base) == (2, 2)
+
+
+def test_files_are_the_same_bytes_each_time_and_hold_the_numbers(tmp_path: Path) -> None:
+    """A survey of two questions: what takes long is drawing."""
+    text = QUESTIONNAIRE[: QUESTIONNAIRE.index('[[pages]]\npage = "you"')]
+    text += QUESTIONNAIRE[
+        QUESTIONNAIRE.index('[[pages]]\npage = "words"') : QUESTIONNAIRE.index('[[pages.questions]]\nid = "hardest"')
+    ]
+    with fielded(tmp_path / "study", text) as surveys:
+        answered(surveys)
+        written = write_results(surveys, survey_results(surveys, NAME), tmp_path / "one")
+        again = write_results(surveys, survey_results(surveys, NAME), tmp_path / "two")
+    names = [path.relative_to(tmp_path / "one").as_posix() for path in written]
+    assert [path.relative_to(tmp_path / "two").as_posix() for path in again] == names
+    assert {"tables/table-order.tex", "figures/order.svg", "figures/order.pdf", "results.json"} <= set(names)
+    for one, other in zip(written, again, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+    assert "| Accuracy | 1.00 |" in (tmp_path / "one" / "tables" / "table-order.md").read_text("utf-8")
+
+
+def test_json_says_what_the_reference_says(surveys: Surveys) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "survey-results.md").read_text("utf-8")
+
+    def keys(value: object) -> set[str]:
+        if isinstance(value, dict):
+            free = {"missing", "left_out"}
+            inner = (keys(one) for key, one in value.items() if key not in free)
+            return {str(key) for key in value}.union(*inner)
+        return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+    found = keys(results_json(survey_results(surveys, NAME, by="role")))
+    assert {key for key in found if f"`{key}`" not in page} == set()
+
+
+def test_demographics_and_response_rates_are_tables(surveys: Surveys) -> None:
+    results = survey_results(surveys, NAME)
+    assert demographic_questions(results) == ["converted", "role"]
+    table = demographics(results, ["role"])
+    role = results.question("role")
+    assert role is not None
+    assert [group.title for group in table.groups] == [f"What describes you best? (n = {role.base})"]
+    research = role.rows[0].lines[0].share
+    cell = table.cell("role.research", "n")
+    assert cell is not None
+    assert cell.values == (research.count,)
+    with pytest.raises(InputError, match="'years' is no question of choices"):
+        demographics(results, ["years"])
+    printed = ResponseRates(ResponseRate("fielded", 2_213, 92), (ResponseRate("PRO accounts", 1_000, 50),))
+    rates = rates_table(printed)
+    share, interval = rates.cell("fielded", "share"), rates.cell("fielded", "interval")
+    assert share is not None
+    assert interval is not None
+    assert (share.parts, interval.parts) == (("4.2%",), ("3.4% to 5.1%",))
+
+
+def test_shares_of_several_choices_say_that_they_exceed_the_whole(surveys: Surveys) -> None:
+    results = survey_results(surveys, NAME)
+    used = results.question("used")
+    assert used is not None
+    assert any("more than 100%" in note for note in table_of(results, used).notes)
+    assert sum(line.share.value or 0 for line in used.rows[0].lines) > 1

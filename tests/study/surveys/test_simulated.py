@@ -1,0 +1,90 @@
+"""Simulated respondents in a survey: what is planted is what the store holds, and each says that it is synthetic."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from command_line import quaestor
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.records import Standing
+from quaestor.study.folder import open_study
+from quaestor.study.surveys.answering import begin
+from quaestor.study.surveys.fielding import Surveys, open_survey, open_surveys
+from quaestor.study.surveys.simulated import bundled_plan, simulate_responses
+from quaestor.study.templates import new_study
+from small_survey import NAME, answered, fielded
+
+STUDY, SURVEY = "onnx-interoperability", "fielded"
+
+
+def counts_in(surveys: Surveys, name: str, question: str) -> tuple[int, Counter[str]]:
+    """How many answered a question, and what they chose, as the store has it."""
+    said = [one.answers.get(question, {}) for one in surveys.answers.responses(name)]
+    return sum(1 for one in said if one), Counter(code for one in said for code in one.get("choices", ()))
+
+
+def test_the_bundled_study_is_answered_as_it_was_printed(tmp_path: Path) -> None:
+    with open_surveys(open_study(new_study(tmp_path / "study", STUDY))) as surveys:
+        open_survey(surveys, SURVEY)
+        made = simulate_responses(surveys, SURVEY, seed=7, plan=bundled_plan(STUDY, SURVEY))
+        assert surveys.answers.counts(SURVEY)[Standing.FINISHED] == made.responses == 92
+        assert all(one.synthetic for one in surveys.answers.responses(SURVEY))
+        assert counts_in(surveys, SURVEY, "ml-years") == (89, {"under-1": 8, "1-2": 17, "3-5": 32, "over-5": 32})
+        assert counts_in(surveys, SURVEY, "se-years") == (89, {"under-1": 4, "1-2": 12, "3-5": 20, "over-5": 53})
+        assert counts_in(surveys, SURVEY, "size") == (89, {"small": 48, "medium": 17, "large": 24})
+        assert counts_in(surveys, SURVEY, "uses-onnx") == (92, {"yes": 39, "no": 53})
+        answered_it, problems = counts_in(surveys, SURVEY, "problems")
+        assert (answered_it, problems) == (54, {"none": 22, "crashes": 19, "performance": 19, "other": 6})
+        for question, said in made.truth.items():
+            found = {code: count for code, count in said.counts.items() if count}
+            assert counts_in(surveys, SURVEY, question) == (said.answered, found), question
+
+
+def test_every_kind_of_question_goes_through_the_pages(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        made = simulate_responses(surveys, NAME, seed=2, responses=30)
+        assert surveys.answers.counts(NAME)[Standing.FINISHED] == 30
+        found = list(surveys.answers.responses(NAME))
+        for question, said in made.truth.items():
+            assert sum(1 for one in found if one.answers.get(question)) == said.answered, question
+        assert all(one.seconds > 0 and one.sent[0] == "consent" for one in found)
+        assert all(surveys.answers.journal(one.id) for one in found)
+
+
+def test_simulated_answers_stay_away_from_those_of_people(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        simulate_responses(surveys, NAME, seed=2, responses=3)
+        simulate_responses(surveys, NAME, seed=3, responses=2)
+        answered(surveys)
+        with pytest.raises(StateError, match=r"people have answered 'tools' already \(1\)"):
+            simulate_responses(surveys, NAME, seed=4, responses=2)
+        assert len(list(surveys.answers.responses(NAME))) == 6
+
+
+def test_somebody_who_begins_is_a_person(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        assert not begin(surveys, NAME)[1].synthetic
+
+
+def test_a_study_that_plants_nothing_says_so() -> None:
+    with pytest.raises(InputError, match="does not say what to plant in a survey: leave --like out"):
+        bundled_plan("dl-implementation-issues", "onnx")
+    assert bundled_plan(STUDY, "a name of one's own") == bundled_plan(STUDY, SURVEY)
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    with fielded(tmp_path):
+        pass
+    said = quaestor("synth", "survey", NAME, "--responses", "4", "--seed", "9", "--study", tmp_path, "--json")
+    told = json.loads(said.stdout)
+    assert (told["survey"], told["responses"], told["synthetic"]) == (NAME, 4, True)
+    assert told["planted"]["consent"] == {"answered": 4, "counts": {"agree": 4, "decline": 0}}
+    words = quaestor("synth", "survey", NAME, "--responses", "2", "--study", tmp_path).stdout
+    assert "2 responses to tools (synthetic, seed 1)" in words
+    refused = quaestor("synth", "survey", "tool", "--study", tmp_path)
+    assert refused.returncode == 2
+    assert "there is no questionnaire 'tool'" in refused.stderr

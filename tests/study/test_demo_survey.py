@@ -1,0 +1,63 @@
+"""The survey of the demo: open to anybody, answered as planted, and what the visitor answers is counted with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.study.coding import open_coding
+from quaestor.study.demo_survey import SURVEY, open_demo_survey, survey_so_far
+from quaestor.study.folder import Study
+from quaestor.study.surveys.fielding import open_surveys
+from small_study import small_study
+from small_survey import answered
+
+FORMS = {
+    "consent": {"q.consent": ["agree"]},
+    "platform": {"q.platform": ["regularly"]},
+    "about-you": {"q.size": ["small"]},
+    "tools": {"q.uses-onnx": ["yes"]},
+    "reasons": {"q.purposes": ["deployment"]},
+    "problems": {"q.problems": ["crashes", "other"], "q.problems.other.text": ["a lost layer"]},
+}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    made = small_study(tmp_path / "demo")
+    assert survey_so_far(made) is None
+    with open_coding(made) as coding:
+        open_demo_survey(coding, seed=7)
+    return made
+
+
+def bars(study: Study) -> dict[str, tuple[int, list[int]]]:
+    so_far = survey_so_far(study)
+    assert so_far is not None
+    return {one.id: (one.base, [bar.count for bar in one.bars]) for one in so_far.questions}
+
+
+def test_what_was_planted_is_found(study: Study) -> None:
+    assert bars(study) == {"uses-onnx": (92, [39, 53]), "problems": (54, [22, 19, 19, 6])}
+    so_far = survey_so_far(study)
+    assert so_far is not None
+    assert (so_far.simulated, so_far.people) == (92, 0)
+    assert so_far.questions[0].bars[0].share == 39 / 92
+
+
+def test_the_visitor_answers_and_the_bars_move(study: Study) -> None:
+    with open_surveys(study) as surveys:
+        assert not surveys.questionnaire(SURVEY).by_invitation
+        _, response = answered(surveys, SURVEY, FORMS)
+        assert response.standing == "finished"
+    assert bars(study) == {"uses-onnx": (93, [40, 53]), "problems": (55, [22, 20, 19, 7])}
+    so_far = survey_so_far(study)
+    assert so_far is not None
+    assert (so_far.simulated, so_far.people) == (92, 1)
+
+
+def test_who_has_not_finished_is_not_counted(study: Study) -> None:
+    with open_surveys(study) as surveys:
+        answered(surveys, SURVEY, {name: form for name, form in FORMS.items() if name != "problems"})
+    assert bars(study)["uses-onnx"] == (92, [39, 53])
