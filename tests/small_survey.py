@@ -11,7 +11,9 @@ from quaestor.instruments.records import Response, Standing
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
 from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown
+from quaestor.study.surveys.exporting import export_answers
 from quaestor.study.surveys.fielding import Surveys, open_survey, open_surveys
+from quaestor.study.surveys.importing import import_answers
 
 Form = Mapping[str, Sequence[str]]
 NAME = "tools"
@@ -175,6 +177,18 @@ def fielded(folder: Path, text: str = QUESTIONNAIRE, name: str = NAME) -> Iterat
     with open_surveys(small_survey(folder, text, name)) as surveys:
         open_survey(surveys, name)
         yield surveys
+
+
+def imported(folder: Path, many: int) -> Study:
+    """A study whose survey was never opened, with so many finished answers from a file."""
+    file = folder.with_name(f"{folder.name}-answers.csv")
+    with fielded(folder.with_name(f"{folder.name}-elsewhere")) as elsewhere:
+        for _ in range(many):
+            answered(elsewhere)
+        export_answers(elsewhere, NAME, file, wide=True, raw=True)
+    with open_surveys(small_survey(folder)) as surveys:
+        import_answers(surveys, NAME, file, None)
+        return surveys.study
 
 
 def answered(

@@ -58,7 +58,9 @@ def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) 
     assert {row["address"] for row in rows} == {f"somebody-{one}@example.org" for one in range(5)}
     again = quaestor("survey", "claims", "export", NAME, "--again", cwd=folder)
     assert again.stdout.splitlines() == out.read_text().splitlines()
-    assert "5 marked as paid" in quaestor("survey", "claims", "paid", NAME, cwd=folder).stderr
+    other = quaestor("survey", "claims", "paid", NAME, "--cards", "4", cwd=folder)
+    assert (other.returncode, "5 cards of 'tools' are exported" in other.stderr) == (2, True)
+    assert "5 marked as paid" in quaestor("survey", "claims", "paid", NAME, "--cards", "5", cwd=folder).stderr
 
 
 def test_flags_are_listed_and_decided(folder: Path) -> None:

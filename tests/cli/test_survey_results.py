@@ -30,6 +30,17 @@ def test_every_question_is_told_with_its_base(folder: Path) -> None:
     assert "3 not asked" in told.stdout
 
 
+def test_a_group_is_told_with_its_base_in_each_question(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        answered(surveys, forms={**FORMS, "tools": {**FORMS["tools"], "q.careful": []}})
+    told = quaestor("survey", "results", NAME, "--by", "converted", cwd=tmp_path / "study")
+    assert told.returncode == 0, told.stderr
+    careful = told.stdout.partition("Please choose the second answer.")[2].partition("1 answered")[0]
+    assert "Yes (n = 1)" in careful
+    assert "No (n = 0)" in careful
+
+
 def test_json_and_files_hold_the_same(folder: Path, tmp_path: Path) -> None:
     told = quaestor("survey", "results", NAME, "--by", "converted", "--json", "--out", tmp_path / "out", cwd=folder)
     assert told.returncode == 0, told.stderr

@@ -13,6 +13,7 @@ from command_line import PLAIN
 from quaestor.base.errors import QuaestorError
 from quaestor.cli.main import app
 from quaestor.study.templates import new_study
+from small_survey import NAME, imported
 
 SOUND = """
 [survey]
@@ -168,3 +169,14 @@ def test_words_in_the_wrong_language_are_found(folder: Path) -> None:
     assert "the words of why text in de are missing" in done.stdout
     assert "its text is the same in en and de: write it in both" in done.stdout
     assert "its options are in English in de" in done.stdout
+
+
+def test_opening_says_how_many_answers_were_imported_before(tmp_path: Path) -> None:
+    study = imported(tmp_path / "study", 3)
+    assert json.loads(quaestor("survey", "status", "--json", cwd=study.root).stdout)[0]["status"] == "imported"
+    done = quaestor("survey", "open", NAME, cwd=study.root)
+    assert done.returncode == 0
+    assert "is open in version 1" in done.stderr
+    assert "There are 3 imported answers already" in done.stderr
+    quaestor("survey", "close", NAME, cwd=study.root)
+    assert "imported" not in quaestor("survey", "open", NAME, cwd=study.root).stderr

@@ -7,6 +7,7 @@ import string
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answer_file import AnswerFile, Sending, new_code
+from quaestor.instruments.answer_file import _FIRST, _KIND, AnswerFile, Sending, new_code
 from quaestor.instruments.records import Standing
+from quaestor.store.private_file import PrivateFile
 
 PAGES, QUESTIONS, KEYS = ("a", "b"), ("q1", "q2", "q3"), tuple(string.ascii_lowercase)
 ANSWERS = st.dictionaries(st.sampled_from(QUESTIONS), st.fixed_dictionaries({"text": st.text(max_size=8)}), max_size=3)
@@ -41,6 +43,7 @@ class AgainstAModel(RuleBasedStateMachine):
         self.codes: list[str] = []
         self.journals: dict[str, list[tuple[str, Any]]] = {}
         self.keys: dict[str, tuple[str, str]] = {}
+        self.under: dict[str, Any] = {}
         self.finished: set[str] = set()
         self.erased = 0
 
@@ -65,14 +68,15 @@ class AgainstAModel(RuleBasedStateMachine):
         standing = Standing.FINISHED if last == 0 else Standing.OPEN
         known = self.keys.get(key)
         sending = Sending(code, page, said, key, standing, 1.5)
-        if known == (code, page):  # the same once more: answered as if it were the first time
+        if known == (code, page) and self.under[key] == said:  # once more: answered as if it were the first time
             self.file.save(sending)
-        elif known is not None or code in self.finished:
+        elif known not in (None, (code, page)) or code in self.finished:
             with pytest.raises(StateError):
                 self.file.save(sending)
         else:
             assert self.file.save(sending).standing is standing
             self.keys[key] = (code, page)
+            self.under[key] = said
             self.journals[code].append((page, said))
             self.finished |= {code} if standing is Standing.FINISHED else set()
 
@@ -135,6 +139,20 @@ def test_of_whoever_withdraws_no_byte_is_left(answers: AnswerFile, tmp_path: Pat
     assert all(answers.find(code) for code in codes if code != codes[3])
 
 
+def test_a_file_of_before_keeps_its_erasures_and_knows_new_ones_by_their_ids(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    with PrivateFile(path, _KIND, (_FIRST,), "") as old, old.writing() as writing:
+        writing.execute("INSERT INTO erasures (survey, day, by) VALUES ('s', '2026-01-01', 'respondent')")
+    with AnswerFile(path) as answers:
+        code = new_code()
+        response = answers.begin("s", 1, code, "2026-01-02")
+        assert not answers.is_erased(response.id)
+        assert not answers.is_erased("")
+        assert answers.erase(code, "2026-01-03")
+        assert answers.is_erased(response.id)
+        assert answers.erased("s") == 2
+
+
 def test_the_file_is_its_owners_alone_and_knows_no_code(answers: AnswerFile, tmp_path: Path) -> None:
     code = new_code()
     answers.begin("s", 1, code, "2026-01-01")
@@ -158,6 +176,47 @@ def test_two_tabs_at_once_are_two_entries_and_the_last_one_counts(answers: Answe
     assert found is not None
     assert found.answers == journal[-1][2]
     assert found.sent == ("a",)
+
+
+def test_a_page_that_was_changed_counts_though_it_has_the_same_key(answers: AnswerFile) -> None:
+    """As a browser sends it that shows an old form again: each change is an entry, each repetition is none."""
+    code = new_code()
+    begun = answers.begin("s", 1, code, "2026-01-01")
+    for words in ("4", "4", "44", "44", "4"):
+        kept = answers.save(Sending(code, "a", {"q": {"text": words}}, "key", Standing.OPEN))
+        assert kept.answers == {"q": {"text": words}}
+    assert [said["q"]["text"] for _, _, said in answers.journal(begun.id)] == ["4", "44", "4"]
+
+
+def test_a_page_that_was_read_against_what_is_no_more_is_not_taken(answers: AnswerFile) -> None:
+    code = new_code()
+    begun = answers.begin("s", 1, code, "2026-01-01")
+    line = [Sending(code, page, {page: {"text": "x"}}, page, Standing.OPEN, before=begun) for page in PAGES]
+    for sending in line:
+        answers.ask_for(sending)
+    answers.record()
+    assert [sending.overtaken for sending in line] == [False, True]
+    after = answers.save(replace(line[1], before=line[0].response(), outcome=None))
+    assert set(after.answers) == set(PAGES)
+
+
+def test_of_whoever_declines_after_all_no_answer_is_left(answers: AnswerFile, tmp_path: Path) -> None:
+    code = new_code()
+    begun = answers.begin("s", 1, code, "2026-01-01")
+    answers.save(Sending(code, "a", {"c": {"choices": ["agree"]}}, "1", Standing.OPEN))
+    answers.save(
+        Sending(code, "b", {"q": {"text": "giraffe-long " * 2_000}, "r": {"text": "zebra"}}, "2", Standing.OPEN)
+    )
+    said = {"c": {"choices": ["decline"]}}
+    for _ in range(2):
+        after = answers.save(Sending(code, "a", said, "3", Standing.DECLINED))
+        assert after.standing is Standing.DECLINED
+        assert after.answers == {**said, "q": {}, "r": {}}
+    assert [(page, kept) for _, page, kept in answers.journal(begun.id)] == [("a", said)]
+    for path in tmp_path.glob("answers.db*"):
+        left = path.read_bytes()
+        assert b"giraffe" not in left
+        assert b"zebra" not in left
 
 
 def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import LONGEST, checked_answer, form_of, in_words, sent_answer, unanswered
+from quaestor.instruments.answers import LONGEST, checked_answer, form_of, in_words, rank_of, sent_answer, unanswered
 from quaestor.instruments.records import Kind, Option, Question, Row
 
 CODES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
@@ -143,3 +143,13 @@ def test_numbers_are_taken_as_people_write_them() -> None:
     years = Question("y", Kind.NUMBER, "?")
     typed = {"1 000": "1000", "1,5": "1.5", "12,000": "12000", "\u22123": "-3", " 7 ": "7"}
     assert {text: sent_answer(years, {"q.y": [text]})["number"] for text in typed} == typed
+
+
+@pytest.mark.parametrize("text", ["000001" + "0" * 5000, "0000019", "1.0", "-1", "\u0661", "", "0", "4"])
+def test_a_place_that_is_none_is_refused_whole(text: str) -> None:
+    question = Question("q", Kind.RANKING, "?", options=tuple(Option(code, code) for code in "abc"))
+    assert not 1 <= rank_of(text) <= 3
+    if text:
+        with pytest.raises(InputError, match="a place is a number from 1 to 3"):
+            sent_answer(question, {"q.q.a.rank": [text]})
+    assert sent_answer(question, {"q.q.a.rank": ["02"], "q.q.b.rank": ["1"]}) == {"ranks": ["b", "a"]}

@@ -187,6 +187,10 @@ LOOK = [
         "survey", "survey.least_seconds is 90, more than the 1 minutes",
     ),
     ("[research]", "[pay]\namount = 10\nbudget = 5\n[research]", "survey", "nobody can be paid"),
+    (
+        '[research]', 'anonymous = false\n[pay]\namount = 10\n[research]',
+        "survey", "can tell whose answers an address goes with",
+    ),
 ]  # fmt: skip
 
 

@@ -90,7 +90,8 @@ def send(response: Response, page: str, **fields: str) -> Response:
     read = taken(ASKED, response, found, {f"q.{name}": [value] for name, value in fields.items()})
     assert read.problems == {}
     sent = response.sent if page in response.sent else (*response.sent, page)
-    return replace(response, standing=read.standing, sent=sent, answers={**response.answers, **read.answers})
+    answers = {name: said for name, said in {**response.answers, **read.answers}.items() if name not in read.left}
+    return replace(response, standing=read.standing, sent=sent, answers=answers)
 
 
 def upcoming(response: Response) -> str:
@@ -160,21 +161,48 @@ def test_back_leads_to_what_was_sent_and_not_further_than_the_next_page() -> Non
     assert progress(ASKED, response, "break") == (2, 5)
 
 
-def test_an_answer_on_a_way_that_was_left_decides_nothing_and_is_taken_back_at_the_end() -> None:
+def test_an_answer_on_a_way_that_was_left_is_taken_back_and_asked_again_where_the_way_comes_back() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     response = send(send(response, "break"), "problems", met="yes")
     response = send(response, "problems", met="yes", which="crashes")
     assert asked_on(response, "end") == ["remedy", "words"]
     response = send(response, "tools", onnx="no", size="small")
     assert asked_on(response, "end") == ["words"]
-    assert response.answers["which"] == {"text": "crashes"}
+    assert {"met", "which"}.isdisjoint(response.answers)
     back = send(response, "tools", onnx="yes", size="small")
-    assert asked_on(back, "end") == ["remedy", "words"]
+    assert upcoming(back) == "problems"
     done = send(response, "end", words="no")
     assert done.standing is Standing.FINISHED
-    assert done.answers["met"] == done.answers["which"] == {}
+    assert {"met", "which"}.isdisjoint(done.answers)
     reasons = {one.id: missing(ASKED, done, one) for one in ASKED.questions()}
     assert (reasons["met"], reasons["which"], reasons["remedy"]) == (Missing.NOT_SHOWN,) * 3
+
+
+def test_a_form_says_nothing_of_a_question_that_did_not_stand_on_it() -> None:
+    response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
+    response = send(send(response, "break"), "problems", met="yes")
+    response = send(response, "problems", met="yes", which="crashes")
+    page = page_at(ASKED, response, "problems")
+    assert page is not None
+    old = taken(ASKED, response, page, {"shown": ["met"], "q.met": ["yes"]})
+    assert old.answers == {"met": {"choices": ["yes"]}}
+    emptied = taken(ASKED, response, page, {"shown": ["met which"], "q.met": ["yes"]})
+    assert emptied.answers["which"] == {}
+    begun = send(respondent(), "start", consent="agree")
+    tools = page_at(ASKED, begun, "tools")
+    assert tools is not None
+    unasked = taken(ASKED, begun, tools, {"shown": ["onnx"], "q.onnx": ["yes"]})
+    assert (unasked.problems, "size" in unasked.answers) == ({}, False)  # the page comes again, and asks for it
+
+
+def test_who_declines_has_said_nothing_else() -> None:
+    text = "[[pages.questions]]\nid = 'why'\nkind = 'text'\ntext = 'Why?'"
+    header = (
+        "[survey]\ntitle = 'T'\n[[pages]]\npage = 'p'\n[[pages.questions]]\nid = 'c'\nkind = 'consent'\ntext = '?'\n"
+    )
+    asked = questionnaire_from(header + text, "t")
+    read = taken(asked, respondent(), asked.pages[0], {"q.c": ["decline"], "q.why": ["my secret"]})
+    assert read.answers == {"c": {"choices": ["decline"]}, "why": {}}
 
 
 def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
@@ -206,6 +234,7 @@ def test_an_earlier_answer_stands_in_a_later_text() -> None:
     text = "What do you do about {which}, {onnx} and {nothing}?"
     assert piped(text, ASKED, whole_way().answers) == "What do you do about crashes, Yes and {nothing}?"
     assert piped("About {which}?", ASKED, {}) == "About …?"
+    assert piped("{which}", ASKED, {"which": {"text": "a" * 20_000}}) == "a" * 199 + "…"
 
 
 @pytest.mark.parametrize("kind", [Kind.SINGLE, Kind.MATRIX])
@@ -235,3 +264,54 @@ def test_the_steps_of_a_matrix_keep_their_order() -> None:
 def test_a_questionnaire_without_conditions_shows_everything() -> None:
     plain = Questionnaire("plain", "Plain", tuple(replace(page, show_if=None) for page in ASKED.pages[:2]))
     assert [page.id for page in shown_pages(plain, {})] == ["start", "tools"]
+
+
+WAYS = """
+[survey]
+title = "Ways"
+[[pages]]
+page = "consent"
+[[pages.questions]]
+id = "consent"
+kind = "consent"
+text = "Do you agree?"
+[[pages]]
+page = "use"
+[[pages.questions]]
+id = "uses"
+kind = "yes-no"
+text = "Do you use it?"
+[[pages]]
+page = "why"
+show_if = "uses = yes"
+[[pages.questions]]
+id = "why"
+kind = "text"
+text = "Why?"
+"""
+
+
+def test_a_survey_ends_with_a_page_that_was_said_to_be_the_last_and_with_no_other() -> None:
+    asked = questionnaire_from(WAYS, "ways")
+    response = Response("one", "ways", 1, Standing.OPEN, {"consent": {"choices": ["agree"]}}, sent=("consent",))
+    use, why = asked.pages[1:]
+    assert progress(asked, response, "use") == (1, 3), "a page more may come"
+    no = {"q.uses": ["no"], "last": ["no"]}
+    first = taken(asked, response, use, no)
+    assert first.standing is Standing.OPEN, "its button said Next"
+    response = replace(response, answers={**response.answers, **first.answers}, sent=("consent", "use"))
+    assert next_page(asked, response) is None
+    assert progress(asked, response, "use") == (1, 2), "now it is the last"
+    assert taken(asked, response, use, {**no, "last": ["yes"]}).standing is Standing.FINISHED
+    changed = taken(asked, response, use, {"q.uses": ["yes"], "last": ["yes"]})
+    assert changed.standing is Standing.OPEN
+    response = replace(response, answers={**response.answers, **changed.answers})
+    assert taken(asked, response, why, {"q.why": ["speed"], "last": ["yes"]}).standing is Standing.FINISHED
+
+
+def test_going_back_in_the_middle_of_a_way_finishes_nothing() -> None:
+    asked = questionnaire_from(WAYS, "ways")
+    answers = {"consent": {"choices": ["agree"]}, "uses": {"choices": ["no"]}}
+    response = Response("one", "ways", 1, Standing.OPEN, answers, sent=("consent", "use"))
+    agreed = taken(asked, response, asked.pages[0], {"q.consent": ["agree"]})
+    assert agreed.standing is Standing.OPEN

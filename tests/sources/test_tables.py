@@ -627,6 +627,20 @@ def test_cells_spread_too_far_are_refused_before_they_fill_the_memory(tmp_path: 
     assert "over 1,048,576 rows and 16,384 columns" in refusal(path)
 
 
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (b"XFD1048576", "over 1,048,576 rows and 16,384 columns"),
+        (b"ZZZZZZ9", "over 9 rows and 321,272,406 columns"),
+        (b"XFE1", "over 1 rows and 16,385 columns"),
+        (b"A1048577", "over 1,048,577 rows and 1 columns"),
+    ],
+)
+def test_a_lone_cell_far_away_or_beyond_a_sheet_is_refused(tmp_path: Path, place: bytes, words: str) -> None:
+    path = altered(workbook(tmp_path, [["id"]]), SHEET, lambda part: part.replace(b'r="A1"', b'r="%s"' % place))
+    assert words in refusal(path)
+
+
 def test_a_count_of_strings_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path, [["id"], ["1"]])
     altered(

@@ -207,7 +207,7 @@ def test_a_study_made_from_it_can_be_opened_and_served(tmp_path: Path) -> None:
         ("survey fielded", "waiting"),
         ("survey protocol", "waiting"),
     ]
-    assert status.next == "quaestor survey check fielded, and open it"
+    assert status.next == "quaestor survey check protocol, and open it"
     with open_surveys(study) as surveys:
         assert open_survey(surveys, "protocol").number == 1
     after = study_status(study)

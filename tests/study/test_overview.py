@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from acting import PHRASE, Table
+from labelled_study import labelled_study
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.codebook.changes import CAN_BE_UNDONE
 from quaestor.coding.phrases import ask_to_reread
@@ -21,10 +22,13 @@ from quaestor.study import worked_out
 from quaestor.study.agreement import round_agreement
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
 from quaestor.study.latest import TOLD
 from quaestor.study.looking import look_at, note_look
 from quaestor.study.overview import Overview, RoundLine, overview
 from quaestor.study.ratings import rate
+from quaestor.study.results.coded import results_can_be_made
+from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name, replace_by_name
 from quaestor.study.sight import Viewer
 from quaestor.study.worked_out import agreement_now, being_worked_out
@@ -167,6 +171,21 @@ def test_ratings_in_a_row_are_one_line_and_every_act_of_coding_has_words(coding:
     after = [(act.who, act.what) for act in seen(coding, READER).latest]
     assert after[:2] == [("rater-1", "rated 8 items in own"), ("lead", "rated 5 items in own")]
     assert set(_TAKES) | CAN_BE_UNDONE <= TOLD
+
+
+def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> None:
+    study = unrated_study(tmp_path / "study", items=3)
+    study.file.write_text(study.file.read_text("utf-8").partition("[[rounds]]")[0], "utf-8")
+    study = open_study(study.root)
+    run_funnel(study)
+    found = overview(study, None, LEAD).command
+    assert "quaestor report" not in found
+    assert "a report needs a round that is settled" in found
+    with pytest.raises(QuaestorError):
+        build_report(study, lambda words: None)
+    published = labelled_study(tmp_path / "labelled")
+    with open_coding(published) as coding:
+        assert results_can_be_made(published, coding.state)
 
 
 def test_what_is_next_names_the_page_on_which_it_is_done(coding: Coding) -> None:

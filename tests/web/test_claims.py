@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from desk import QUICK, browser, closing_app, csrf_in, invited, post, signed_in
+from desk import HERE, QUICK, browser, closing_app, csrf_in, invited, post, signed_in
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.surveys.claims import claim, claim_token, payment
@@ -91,6 +91,35 @@ def test_an_invitation_that_two_windows_follow_at_once_begins_one_response(
         thread.join()
     assert len([one for one in found if one.startswith("/s/")]) == 1
     assert len(list(surveys.answers.responses(NAME))) == 1
+
+
+def test_begin_pressed_twice_begins_once_and_lets_nobody_else_in(surveys: Surveys, stranger: TestClient) -> None:
+    [made] = invite(surveys, NAME, "first", "pro", count=1)
+    held = {
+        path: dict(re.findall(r'name="(csrf|key|language)" value="([^"]+)"', stranger.get(path).text))
+        for path in (f"/i/{made.token}", f"/s/{NAME}")
+    }
+    for path, own in held.items():
+        begun = [stranger.post(path, data=own, headers={"origin": HERE}).headers["location"] for _ in range(2)]
+        assert begun[0] == begun[1]
+        assert stranger.get(begun[0]).status_code == 200
+    assert len(list(surveys.answers.responses(NAME))) == 2
+    for key in ("f" * 32, ""):
+        other = {"csrf": held[f"/i/{made.token}"]["csrf"], "key": key}
+        turned = stranger.post(f"/i/{made.token}", data=other, headers={"origin": HERE}).headers["location"]
+        assert turned == f"/i/{made.token}"
+        assert stranger.get(turned).status_code == 410
+    for path in surveys.study.root.glob("*.db*"):
+        assert not [own for own in held.values() if own["key"].encode() in path.read_bytes()]
+
+
+def test_begin_pressed_again_after_a_page_was_sent_is_somebody_new(surveys: Surveys, stranger: TestClient) -> None:
+    own = dict(re.findall(r'name="(key|language)" value="([^"]+)"', stranger.get(f"/s/{NAME}").text))
+    first = stranger.post(f"/s/{NAME}", data=own, headers={"origin": HERE}).headers["location"]
+    send(surveys, first.rsplit("/", 1)[1], "consent", {"q.consent": ["agree"]})
+    second = stranger.post(f"/s/{NAME}", data=own, headers={"origin": HERE}).headers["location"]
+    assert second != first
+    assert "Before we begin" in stranger.get(second).text
 
 
 def test_an_invitation_by_name_leads_back_to_the_answers_from_any_browser(tmp_path: Path) -> None:
@@ -201,9 +230,38 @@ def test_the_payer_releases_exports_and_pays_and_the_lead_reads_no_address(
     assert "<form" not in shown
     for path in (f"/pay/{NAME}/acts", f"/pay/{NAME}/cards.csv"):
         assert post(lead, path, {"act": "release"}, page="/me").status_code == 403
-    assert post(payer, f"/pay/{NAME}/acts", {"act": "paid"}, page="/me").status_code == 303
+    assert post(payer, f"/pay/{NAME}/acts", {"act": "paid", "count": "6"}, page="/me").status_code == 303
     assert "@" not in payer.get("/pay").text
     assert payment(surveys, NAME).counts["paid"] == 6
+
+
+def test_cards_that_another_window_exported_are_not_marked_paid_unseen(
+    surveys: Surveys, app: Starlette, stranger: TestClient
+) -> None:
+    payer = signed_in(app, surveys.study.root, Role.PAYER)
+    acts, file = f"/pay/{NAME}/acts", f"/pay/{NAME}/cards.csv"
+    for _ in range(2):
+        for number in range(5):
+            claimed(stranger, claim_path(surveys), f"somebody-{number}@example.org")
+        assert post(payer, acts, {"act": "release"}, page="/me").status_code == 303
+        assert post(payer, file, {}, page="/me").status_code == 200
+    refused = post(payer, acts, {"act": "paid", "count": "5"}, page="/me")
+    assert (refused.status_code, "10 cards" in refused.text) == (409, True)
+    assert post(payer, acts, {"act": "paid"}, page="/me").status_code == 422
+    assert payment(surveys, NAME).counts["paid"] == 0
+    seen = re.findall(r'name="count" value="(\d+)"', payer.get("/pay").text)
+    assert post(payer, acts, {"act": "paid", "count": seen[0]}, page="/me").status_code == 303
+    assert payment(surveys, NAME).counts["paid"] == 10
+
+
+def test_the_payment_part_says_who_could_tell_whose_answers_are_whose(tmp_path: Path) -> None:
+    for folder, text, nobody in (("anonymous", QUESTIONNAIRE, True), ("named", NAMED, False)):
+        with fielded(tmp_path / folder, text) as surveys:
+            path = claim_path(surveys)
+            with closing_app(make_app(tmp_path / folder, passwords=Passwords(QUICK))) as app, browser(app) as one:
+                page = one.get(path).text
+        assert ("Nothing in either part leads to the other" in page) is nobody
+        assert ("could tell which answers are yours" in page) is not nobody
 
 
 def test_the_payer_sees_pay_and_nothing_else_of_the_study(surveys: Surveys, app: Starlette) -> None:

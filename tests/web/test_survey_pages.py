@@ -62,7 +62,7 @@ def begun(opened: TestClient, language: str = "en") -> str:
 
 def fields_on(page: str) -> dict[str, str]:
     """What a page's form sends by itself."""
-    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page))
 
 
 def send(opened: TestClient, link: str, form: Form, **changed: str) -> Response:
@@ -172,6 +172,74 @@ def test_the_same_page_twice_is_one_answer_and_two_tabs_are_two_entries(responde
     assert pages == ["consent", "you", "you"]
 
 
+def test_an_old_form_that_was_changed_is_taken_and_after_the_end_it_is_told_that_it_was_not(
+    respondent: TestClient, folder: Path
+) -> None:
+    """A browser that goes back may show the form it had, with the key it had."""
+    link = begun(respondent)
+    send(respondent, link, FORMS["consent"])
+    own = fields_on(respondent.get(link).text)
+    for years in ("4", "44", "44", "4", "7"):
+        assert sent_again(respondent, link, own, {**FORMS["you"], "q.years": [years]}).status_code == 303
+        assert kept(folder, link)[1]["years"] == {"number": years}
+    assert kept(folder, link)[2] == ["consent", *["you"] * 4]
+    send(respondent, link, FORMS["tools"])
+    last = fields_on(respondent.get(link).text)
+    assert sent_again(respondent, link, last, FORMS["words"]).status_code == 303
+    before = kept(folder, link)
+    late = sent_again(respondent, link, last, {**FORMS["words"], "q.hardest": ["Something else."]})
+    assert (late.status_code, "finished" in late.text) == (409, True)
+    assert kept(folder, link) == before
+
+
+def test_an_old_page_does_not_empty_a_question_that_it_did_not_show(respondent: TestClient, folder: Path) -> None:
+    link = begun(respondent)
+    for page in ("consent", "you"):
+        send(respondent, link, FORMS[page])
+    old = fields_on(respondent.get(link).text)
+    assert "why-none" not in old["shown"].split()
+    none = {name: values for name, values in FORMS["tools"].items() if not name.startswith("q.used")}
+    send(respondent, link, {**none, "q.used": ["none"]})
+    send(respondent, link, {**none, "q.used": ["none"], "q.why-none": ["No need."]})
+    assert sent_again(respondent, link, old, {**none, "q.used": ["none"]}).status_code == 303
+    assert kept(folder, link)[1]["why-none"] == {"text": "No need."}
+
+
+def test_two_windows_at_the_same_moment_are_both_taken(app: Starlette, folder: Path) -> None:
+    """Each page is read against what the other one left, whichever comes first."""
+
+    async def both(number: int) -> str:
+        async with AsyncClient(transport=ASGITransport(app=app), base_url=HERE, headers={"origin": HERE}) as client:
+            link = str((await client.post(START, data={})).headers["location"])
+            for page in ("consent", "you"):
+                await client.post(link, data={"page": page, "key": f"{number}-{page}", **FORMS[page]})
+            pages = [("you", {**FORMS["you"], "q.years": ["9"]}), ("tools", FORMS["tools"])]
+            sending = [
+                client.post(link, data={"page": page, "key": f"{number}-{page}-2", **form}) for page, form in pages
+            ]
+            assert [one.status_code for one in await asyncio.gather(*sending)] == [303, 303]
+        return link
+
+    async def many() -> list[str]:
+        return await asyncio.gather(*map(both, range(8)))
+
+    for link in asyncio.run(many()):
+        _, answers, pages = kept(folder, link)
+        assert answers["years"] == {"number": "9"}
+        assert "used" in answers
+        assert sorted(pages) == ["consent", "tools", "you", "you"]
+
+
+def test_no_two_parts_of_a_page_have_the_same_id(folder: Path) -> None:
+    clash = QUESTIONNAIRE.replace('id = "years"', 'id = "role-research"')
+    with asking(folder, clash) as app, closing(browser(app)) as opened:
+        link = begun(opened)
+        send(opened, link, FORMS["consent"])
+        found = re.findall(r' id="([^"]+)"', opened.get(link).text)
+        assert "q-role-research" in found
+        assert len(found) == len(set(found))
+
+
 def test_who_sends_the_last_page_twice_or_another_one_after_it_changes_nothing(
     respondent: TestClient, folder: Path
 ) -> None:
@@ -242,8 +310,11 @@ def test_whoever_withdraws_is_asked_first_and_then_nothing_is_left(respondent: T
     assert "Erase your answers?" in respondent.get(f"{link}/withdraw").text
     assert kept(folder, link)[2] == ["consent"]
     own = fields_on(respondent.get(f"{link}/withdraw").text)
-    for _ in range(2):
-        assert "Your answers are erased" in sent_again(respondent, f"{link}/withdraw", own, {}).text
+    assert sent_again(respondent, f"{link[:-3]}/withdraw", own, {}).status_code == 404, "a link that is not whole"
+    assert sent_again(respondent, link.replace(NAME, "other", 1) + "/withdraw", own, {}).status_code == 404
+    assert kept(folder, link)[2] == ["consent"]
+    assert "Your answers are erased" in sent_again(respondent, f"{link}/withdraw", own, {}).text
+    assert "they were withdrawn" in sent_again(respondent, f"{link}/withdraw", own, {}).text
     assert respondent.get(link).status_code == 404
     assert sent_again(respondent, link, {**own, "page": "you", "key": "k"}, FORMS["you"]).status_code == 404
     with open_surveys(open_study(folder)) as surveys:

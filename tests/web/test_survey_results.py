@@ -95,6 +95,17 @@ def test_a_figure_is_drawn_for_a_question_and_for_nothing_else(reader: TestClien
         assert reader.get(f"/surveys/{NAME}/drawing?question={name}").status_code == 404
 
 
+@pytest.mark.parametrize("query", ["", "?by=role"])
+def test_a_figure_is_there_when_the_page_is_and_has_its_place_before(reader: TestClient, query: str) -> None:
+    images = re.findall(r'<img src="([^"]+)"([^>]*)>', reader.get(RESULTS + query).text)
+    assert len(images) == 2
+    for address, attributes in images:
+        size = re.search(r'width="(\d+)" height="(\d+)"', reader.get(unescape(address)).text)
+        assert size is not None
+        assert f'width="{size[1]}" height="{size[2]}"' in attributes
+        assert "lazy" not in attributes
+
+
 def test_what_cannot_be_asked_for_is_refused_in_a_sentence(reader: TestClient) -> None:
     wrong = reader.get(f"{RESULTS}?by=years")
     assert wrong.status_code == 422
@@ -144,7 +155,6 @@ def test_the_pages_are_accessible_and_a_number_is_a_keypress_from_its_answers(br
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
             page.goto(f"{address}{RESULTS[1:]}")
             drawing = page.get_by_role("img", name="Bars of the answers").first
-            drawing.scroll_into_view_if_needed()
             expect(drawing).to_have_js_property("complete", True)
             assert drawing.evaluate("image => image.naturalWidth") == 760
             page.get_by_role("row", name="Research").get_by_role("link").first.focus()

@@ -101,16 +101,20 @@ def export(
 
 
 @claims.command()
-def paid(name: SurveyArgument, study: StudyOption = None) -> None:
+def paid(
+    name: SurveyArgument,
+    cards: Annotated[int, typer.Option(min=1, help="How many you paid; it must be all that were exported.")],
+    study: StudyOption = None,
+) -> None:
     """Mark the exported cards as paid.
 
-    Example: quaestor survey claims paid protocol
+    Example: quaestor survey claims paid protocol --cards 20
     """
     from quaestor.study.surveys.claims import mark_paid
     from quaestor.study.surveys.fielding import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
-        say(f"{number(mark_paid(surveys, name))} marked as paid")
+        say(f"{number(mark_paid(surveys, name, cards))} marked as paid")
 
 
 def _told(one: Payment) -> dict[str, Any]:

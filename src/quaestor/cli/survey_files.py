@@ -113,6 +113,8 @@ def _remarks(done: Imported) -> list[str]:
         )
         if rows
     ]
+    if done.withdrawn:
+        lines.insert(0, f"{_counted(done.withdrawn, 'response')} withdrawn here before, left out")
     if done.markers:
         where = _listed([f"{one.column} in row {one.row}" for one in done.markers])
         lines.append(f"{_counted(len(done.markers), 'cell')} with a marker, which is no answer: {where}")

@@ -9,6 +9,7 @@ import typer
 
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
+_THIS_MACHINE = "http://127.0.0.1:8321"
 SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
 
 
@@ -25,7 +26,7 @@ def invite(
         Path | None, typer.Option(metavar="FILE", help="One link for each line of a file.", show_default=False)
     ] = None,
     stratum: Annotated[str, typer.Option(metavar="NAME", help="One of the survey's strata.")] = "",
-    address: Annotated[str, typer.Option(metavar="URL", help="Where the desk is reached.")] = "http://127.0.0.1:8321",
+    address: Annotated[str, typer.Option(metavar="URL", help="Where the desk is reached.")] = _THIS_MACHINE,
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
@@ -36,7 +37,8 @@ def invite(
 
     Examples:
       quaestor survey invite protocol --batch first --stratum "PRO accounts" --count 50 > links.csv
-      quaestor survey invite protocol --batch pilot --labels people.txt --address https://study.example.org > links.csv
+      quaestor survey invite protocol --batch pilot --stratum "normal accounts" --labels people.txt > links.csv
+      quaestor survey invite protocol --batch next --stratum "PRO accounts" --count 9 --address https://study.example.org
     """
     from quaestor.base.errors import InputError
     from quaestor.study.surveys.fielding import open_surveys
@@ -50,6 +52,8 @@ def invite(
         made = invite_people(surveys, name, batch, stratum, count, named, actor)
     print(links_csv(made, address), end="")
     say(f"{number(len(made))} invitations of the batch {batch}: the links are not shown again")
+    if address == _THIS_MACHINE:
+        say("They name port 8321 of this machine: where the desk is reached elsewhere, make them with --address URL")
 
 
 def rates(name: SurveyArgument, study: StudyOption = None, json: JsonOption = False) -> None:

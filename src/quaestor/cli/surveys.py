@@ -106,13 +106,23 @@ def open_one(
     Example: quaestor survey open protocol
     """
     from quaestor.study.surveys.fielding import open_survey, open_surveys
+    from quaestor.study.surveys.status import imported_before
 
     with open_surveys(chosen_study(study)) as opened:
+        imported = imported_before(opened, name)
         version = open_survey(opened, name, actor)
+        asked = opened.questionnaire(name, version.number)
     if json:
-        print_json({"survey": name, "status": "open", "version": version.number, "sha256": version.sha256})
+        made = {"survey": name, "status": "open", "version": version.number, "sha256": version.sha256}
+        print_json({**made, "imported": imported})
+    elif asked.by_invitation:
+        links = f"`quaestor survey invite {name} …`"
+        say(f"{name} is open in version {version.number}, by invitation: make links with {links}")
     else:
         say(f"{name} is open in version {version.number}: `quaestor serve` shows it at /s/{name}")
+    if imported and not json:
+        there = "is 1 imported answer" if imported == 1 else f"are {number(imported)} imported answers"
+        say(f"There {there} already: results count what comes in together with {'it' if imported == 1 else 'them'}")
 
 
 @group.command("close")
@@ -162,6 +172,8 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
         counts = [number(one.responses[standing]) for standing in standings]
         table.add_row(escape(one.survey), told, str(one.version or "–"), *counts, number(one.erased))
     console().print(table)
+    for source in (source for one in found for source in one.to_ingest):
+        say(f"The evidence of {source} is older than its open answers: `quaestor ingest {source}`, `quaestor funnel`")
 
 
 def _file(name: str, study: Path | None) -> Path:

@@ -306,6 +306,7 @@ class Noted:
     round: str
     count: int = 0
     """Of a decision: how many items it settled."""
+    survey: str = ""
 
 
 @dataclass(frozen=True)

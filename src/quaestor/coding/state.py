@@ -196,7 +196,8 @@ def _noted(act: Act) -> Noted:
     said = act.payload
     plan = said.get("plan")
     where = plan["round"] if isinstance(plan, dict) else said.get("round") or said.get("name") or ""
-    return Noted(act.number, act.time, act.kind, act.actor, str(where), len(said.get("decisions", ())))
+    survey = str(said.get("survey", ""))
+    return Noted(act.number, act.time, act.kind, act.actor, str(where), len(said.get("decisions", ())), survey)
 
 
 def plan_payload(plan: Plan) -> dict[str, Any]:
@@ -359,7 +360,10 @@ def _practised(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
 
 
-_QUIET = ("rating", "ratings.import", "practice", "comment", "tie.comment", "round.unblind", "round.deadline")
+_QUIET = (
+    "rating", "ratings.import", "practice", "comment", "tie.comment", "round.unblind", "round.deadline",
+    "survey.invite",
+)  # fmt: skip
 _TAKES: dict[str, Callable[[State, Act], None]] = {
     "round.open": _opened,
     "round.close": _closed,

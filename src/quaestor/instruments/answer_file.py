@@ -12,13 +12,13 @@ import secrets
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 from quaestor.instruments.records import Answer, Response, Standing
 from quaestor.store.private_file import PrivateFile
 
@@ -42,6 +42,11 @@ CREATE TABLE saves (
 CREATE INDEX saves_of_response ON saves (response);
 CREATE TABLE erasures (number INTEGER PRIMARY KEY, survey TEXT NOT NULL, day TEXT NOT NULL, by TEXT NOT NULL);
 """
+_SECOND = """
+ALTER TABLE erasures ADD COLUMN response TEXT NOT NULL DEFAULT '';
+CREATE INDEX erasures_of_response ON erasures (response);
+"""
+"""The hash of the id that was erased, by which it is known should it come again; empty where it was not kept yet."""
 _PAGE = 2_000
 
 
@@ -70,6 +75,10 @@ class Listed:
     synthetic: bool
 
 
+class Overtaken(NotNow):
+    """A response is not any more what a page was read against."""
+
+
 @dataclass(eq=False)
 class Sending:
     """A page that is to be kept, and what came of it."""
@@ -80,7 +89,16 @@ class Sending:
     key: str
     standing: Standing
     seconds: float = 0.0
+    left: Collection[str] = ()
+    """Questions of a way that the response leaves with this page: their answers are taken back."""
+    before: Response | None = None
+    """The response from which standing and questions left were worked out: it has to stand there still."""
     outcome: Response | BaseException | None = field(default=None)
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether another page of the response came in between: what it says has to be read again, and sent again."""
+        return isinstance(self.outcome, Overtaken)
 
     def response(self) -> Response:
         """The response as it stands now; raises why the page was not taken."""
@@ -100,7 +118,7 @@ class AnswerFile:
     """All answers of a study; safe for many threads."""
 
     def __init__(self, path: Path) -> None:
-        self._file = PrivateFile(path, _KIND, (_FIRST,), "bring back a copy of it; no program can mend it")
+        self._file = PrivateFile(path, _KIND, (_FIRST, _SECOND), "bring back a copy of it; no program can mend it")
         self._waiting: deque[Sending] = deque()
         self._recording = threading.Lock()
 
@@ -287,6 +305,8 @@ class AnswerFile:
         try:
             with self._file.writing() as writing:
                 outcomes = [_recorded(writing, sending) for sending in together]
+            if any(sending.standing is Standing.DECLINED for sending in together):
+                self._file.forget()
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
             outcomes = [error for _ in together]
         for sending, outcome in zip(together, outcomes, strict=True):
@@ -303,35 +323,66 @@ class AnswerFile:
             # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
             writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
-            writing.execute("INSERT INTO erasures (survey, day, by) VALUES (?, ?, 'respondent')", (found.survey, day))
+            writing.execute(
+                "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, 'respondent', ?)",
+                (found.survey, day, _hashed(found.id)),
+            )
         self._file.forget()
         return True
+
+    def is_erased(self, name: str) -> bool:
+        """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""
+        with self._file.reading() as reading:
+            found = reading.execute("SELECT 1 FROM erasures WHERE response = ?", (_hashed(name),)).fetchone()
+        return found is not None
 
 
 def _recorded(writing: sqlite3.Connection, sending: Sending) -> Response | QuaestorError:
     found = _find(writing, sending.code)
     if found is None:
         return InputError("there is no such response: it was withdrawn, or the link is not whole")
-    known = writing.execute("SELECT response, page FROM saves WHERE key = ?", (sending.key,)).fetchone()
+    known = _latest_with(writing, sending.key)
     if known is not None:
-        if known != (found.id, sending.page):
+        response, page, answers = known
+        if (response, page) != (found.id, sending.page):
             return StateError("this page has been sent with the key of another")
-        return found
+        if _said(json.loads(answers)) == _said(sending.answers):
+            return found
     if found.standing is not Standing.OPEN:
         return StateError("this response is finished: it can be withdrawn, not changed")
-    _add_save(writing, found.id, sending)
+    if sending.before is not None and sending.before != found:
+        return Overtaken("something else was sent at the same moment: send this page again")
+    declined = sending.standing is Standing.DECLINED
+    if declined:  # without consent nothing that was answered is kept
+        writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
+    _add_save(writing, found.id, sending if known is None else replace(sending, key=f"{sending.key}.{new_id()}"))
+    before = {name: {} if declined else said for name, said in found.answers.items() if name not in sending.left}
     after = replace(
         found,
         standing=sending.standing,
         seconds=found.seconds + sending.seconds,
         sent=found.sent if sending.page in found.sent else (*found.sent, sending.page),
-        answers={**found.answers, **sending.answers},
+        answers={**before, **sending.answers},
     )
     writing.execute(
         "UPDATE responses SET standing = ?, seconds = ?, sent = ?, answers = ? WHERE id = ?",
         (after.standing.value, after.seconds, _json(list(after.sent)), _json(dict(after.answers)), after.id),
     )
     return after
+
+
+def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] | None:
+    """What was sent last under a key: response, page, answers; a page that was changed has it with an ending."""
+    row: tuple[str, str, str] | None = writing.execute(
+        "SELECT response, page, answers FROM saves WHERE key = ? OR (key > ? AND key < ?) ORDER BY number DESC LIMIT 1",
+        (key, f"{key}.", f"{key}/"),
+    ).fetchone()
+    return row
+
+
+def _said(answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """What was left empty says the same as what was not asked."""
+    return {name: said for name, said in answers.items() if said}
 
 
 def _add_save(writing: sqlite3.Connection, response: str, sending: Sending) -> None:

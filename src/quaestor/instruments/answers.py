@@ -16,6 +16,9 @@ from quaestor.instruments.records import CHOSEN, Answer, Kind, Question
 LONGEST = 20_000
 """Characters of one text; more is refused, not cut."""
 _LONGEST_NUMBER = 40
+_LONGEST_RANK = 6
+_NO_CHARACTERS = dict.fromkeys((0, 0xFFFE, 0xFFFF))
+"""Dropped, since neither a database nor a workbook can hold them all."""
 Sent = Mapping[str, Sequence[str]]
 """The fields of a form."""
 
@@ -156,12 +159,18 @@ def _ranked(question: Question, form: Sent) -> list[str]:
         text = _one(form, f"q.{question.id}.{one.code}.rank")
         if not text:
             continue
-        if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:6]) <= len(question.options):
+        place = rank_of(text)
+        if not 1 <= place <= len(question.options):
             raise InputError(f"a place is a number from 1 to {len(question.options)}, not {text[:20]!r}")
-        if int(text) in places:
-            raise InputError(f"two options have place {int(text)}: give each its own")
-        places[int(text)] = one.code
+        if place in places:
+            raise InputError(f"two options have place {place}: give each its own")
+        places[place] = one.code
     return [places[place] for place in sorted(places)]
+
+
+def rank_of(text: str) -> int:
+    """The place that a text names; 0 where it names none."""
+    return int(text) if len(text) <= _LONGEST_RANK and text.isascii() and text.isdecimal() else 0
 
 
 def _ranking(question: Question, ranks: list[str]) -> Answer:
@@ -195,7 +204,7 @@ def _number(question: Question, text: str) -> str:
 def _text(words: str) -> str:
     if len(words) > LONGEST:
         raise InputError(f"this is {len(words):,} characters long: shorten it to {LONGEST:,}")
-    whole = words.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    whole = words.replace("\r\n", "\n").replace("\r", "\n").translate(_NO_CHARACTERS)
     return whole.encode("utf-8", "replace").decode().strip()
 
 

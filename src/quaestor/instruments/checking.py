@@ -60,6 +60,11 @@ def _whole(asked: Questionnaire) -> Iterator[Problem]:
         yield Problem(WHOLE, f"{words}: make it less, or nearly everybody is flagged", grave=False)
     if asked.pay is not None and asked.pay.budget is not None and asked.pay.budget < asked.pay.amount:
         yield Problem(WHOLE, "pay.budget is less than pay.amount, so nobody can be paid: raise it", grave=False)
+    if asked.pay is not None and not asked.anonymous:
+        words = (
+            "it pays and survey.anonymous is false: whoever keeps the links can tell whose answers an address goes with"
+        )
+        yield Problem(WHOLE, f"{words}, and respondents are told so; make it true if that must not be", grave=False)
     for quota in asked.quotas:
         yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, asked))
     yield from _research(asked)

@@ -23,6 +23,7 @@ from quaestor.instruments.records import (
     Standing,
 )
 
+_LONGEST_PIPED = 200
 _PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\}")
 Answers = Mapping[str, Answer]
 
@@ -36,6 +37,8 @@ class Taken:
     problems: dict[str, str]
     """By question, a sentence each; a page with problems is not taken."""
     standing: Standing = Standing.OPEN
+    left: tuple[str, ...] = ()
+    """Questions answered before to which these answers do not lead: they are taken back, and asked should they show."""
 
 
 def shown_pages(questionnaire: Questionnaire, answers: Answers) -> list[Page]:
@@ -90,17 +93,38 @@ def progress(questionnaire: Questionnaire, response: Response, page: str) -> tup
     """How many pages lie before one, and how many there are as far as one can tell."""
     shown = shown_pages(questionnaire, response.answers)
     place = next((number for number, one in enumerate(shown) if one.id == page), len(shown))
-    return place, len(shown)
+    if next_page(questionnaire, response) is None:
+        return place, len(shown)
+    return place, len(shown) + len(_may_come(questionnaire, response, page))
+
+
+def _may_come(questionnaire: Questionnaire, response: Response, page: str) -> list[Page]:
+    """Pages that are not shown so far, and will be if what is still to be answered says so."""
+    shown = [one.id for one in shown_pages(questionnaire, response.answers)]
+    open_yet = {
+        question.id
+        for one in questionnaire.pages
+        for question in one.questions
+        if one.id == page or one.id not in response.sent
+    }
+    return [one for one in questionnaire.pages if one.id not in shown and open_yet & _asks_about(one)]
+
+
+def _asks_about(page: Page) -> set[str]:
+    """The questions that decide whether a page is shown, or anything on it."""
+    conditions = [page.show_if, *(one.show_if for one in page.questions)]
+    return {test.question for one in conditions if one is not None for test in one.tests()}
 
 
 def taken(questionnaire: Questionnaire, response: Response, page: Page, form: Sent) -> Taken:
     """Read a page that was sent. Conditions on answers of the same page are looked at as they were sent."""
+    listed = _listed(page, form)
     whole = next(one for one in questionnaire.pages if one.id == page.id)
     answers: dict[str, Answer] = {}
     problems: dict[str, str] = {}
     known = _led_by(questionnaire, response.answers)
     for question in whole.questions:
-        if not is_shown(question, known) or not (question in page.questions or _is_sent(question, form)):
+        if not is_shown(question, known) or not (question.id in listed or _is_sent(question, form)):
             continue  # what follows from an answer on this very page is asked when the page comes again
         try:
             answer = sent_answer(question, form)
@@ -111,10 +135,21 @@ def taken(questionnaire: Questionnaire, response: Response, page: Page, form: Se
         if lacking:
             problems[question.id] = lacking
         answers[question.id] = known[question.id] = answer
-    standing = _standing(questionnaire, response, whole, answers)
-    if standing is not Standing.OPEN:
-        answers |= _left_behind(questionnaire, {**response.answers, **answers})
-    return Taken(answers, problems, standing)
+    standing = _standing(questionnaire, response, whole, answers, announced=list(form.get("last", ())) != ["no"])
+    if standing is Standing.DECLINED:  # that they decline is all that they said
+        answers = {name: said if said.get("choices") == [DECLINE] else {} for name, said in answers.items()}
+        return Taken(answers, problems, standing)
+    return Taken(answers, problems, standing, _left_behind(questionnaire, {**response.answers, **answers}))
+
+
+def _listed(page: Page, form: Sent) -> list[str]:
+    """The questions that stood on a page when it was sent; where the form does not tell, those that are shown now.
+
+    Another one is left as it is, and not taken for empty: the page may be an old one, from before it was asked.
+    """
+    if "shown" in form:
+        return " ".join(form["shown"]).split()
+    return [one.id for one in page.questions]
 
 
 def _led_by(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]:
@@ -123,10 +158,10 @@ def _led_by(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]
     return {name: answers[name] for name in shown if name in answers}
 
 
-def _left_behind(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]:
-    """What was answered on a way that somebody left: it is taken back at the end, and stays in the journal."""
+def _left_behind(questionnaire: Questionnaire, answers: Answers) -> tuple[str, ...]:
+    """What was answered on a way that somebody left: it stays in the journal alone."""
     led_by = _led_by(questionnaire, answers)
-    return {one.id: {} for one in questionnaire.questions() if answers.get(one.id) and one.id not in led_by}
+    return tuple(one.id for one in questionnaire.questions() if one.id in answers and one.id not in led_by)
 
 
 def _is_sent(question: Question, form: Sent) -> bool:
@@ -134,7 +169,10 @@ def _is_sent(question: Question, form: Sent) -> bool:
     return any(field == name or field.startswith(f"{name}.") for field in form)
 
 
-def _standing(questionnaire: Questionnaire, response: Response, page: Page, answers: Answers) -> Standing:
+def _standing(
+    questionnaire: Questionnaire, response: Response, page: Page, answers: Answers, *, announced: bool
+) -> Standing:
+    """What becomes of a response; it ends with the last page of its way, and only where that page was said to be it."""
     for question in page.questions:
         chosen = answers.get(question.id, {}).get("choices", ())
         if question.kind is Kind.CONSENT and DECLINE in chosen:
@@ -142,7 +180,9 @@ def _standing(questionnaire: Questionnaire, response: Response, page: Page, answ
         if any(one.ends and one.code in chosen for one in question.options):
             return Standing.SCREENED_OUT
     after = replace(response, answers={**response.answers, **answers}, sent=(*response.sent, page.id))
-    return Standing.FINISHED if next_page(questionnaire, after) is None else Standing.OPEN
+    if next_page(questionnaire, after) is not None or not announced:
+        return Standing.OPEN
+    return Standing.FINISHED if shown_pages(questionnaire, after.answers)[-1].id == page.id else Standing.OPEN
 
 
 def in_order(question: Question, seed: int) -> Question:
@@ -171,7 +211,8 @@ def piped(text: str, questionnaire: Questionnaire, answers: Answers) -> str:
         question = questionnaire.question(match[1])
         if question is None:
             return match[0]
-        return in_words(question, answers.get(question.id, {})) or "…"
+        words = in_words(question, answers.get(question.id, {})) or "…"
+        return words if len(words) <= _LONGEST_PIPED else f"{words[: _LONGEST_PIPED - 1]}…"
 
     return _PIPE.sub(filled, text)
 
@@ -187,8 +228,6 @@ def missing(questionnaire: Questionnaire, response: Response, question: Question
         return None
     page = questionnaire.page_of(question.id)
     answers = response.answers
-    if response.standing is Standing.OPEN:  # it may hold answers of a way that was left; at the end they are gone
-        answers = _led_by(questionnaire, answers)
     if not (is_shown(question, answers) and (page is None or page.show_if is None or page.show_if.holds(answers))):
         return Missing.NOT_SHOWN
     if question.id in answers:

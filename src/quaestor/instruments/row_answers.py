@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import LONGEST, checked_answer
+from quaestor.instruments.answers import LONGEST, checked_answer, rank_of
 from quaestor.instruments.flow import is_shown
 from quaestor.instruments.mapping import ColumnMapping, Part
 from quaestor.instruments.records import CHOSEN, Answer, Kind, Missing, Place, Question, Questionnaire, Standing
@@ -124,7 +124,7 @@ class _OneAnswer:
             self._texts[code] = (column, cell)
 
     def ranked(self, column: str, code: str, cell: str) -> None:
-        place = int(cell[:6]) if cell.isascii() and cell.isdecimal() else 0
+        place = rank_of(cell)
         if not 1 <= place <= len(self.question.options) or place in self._ranks:
             self.tell(column, cell, "is no place of its own in the ranking")
         else:

@@ -11,6 +11,7 @@ from quaestor.base.settings import Settings
 
 Words = str | dict[str, str]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+Number = Annotated[float, Field(allow_inf_nan=False)]
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
@@ -54,8 +55,8 @@ class QuestionSettings(Settings):
     show_if: str = ""
     answers: tuple[str, ...] = ()
     attention: str = ""
-    low: float | None = None
-    high: float | None = None
+    low: Number | None = None
+    high: Number | None = None
     whole: bool = False
     unit: Words = ""
 
@@ -80,10 +81,10 @@ class QuotaSettings(Settings):
 class PaySettings(Settings):
     """What somebody who finishes gets."""
 
-    amount: Annotated[float, Field(gt=0)]
+    amount: Annotated[Number, Field(gt=0)]
     currency: str = "USD"
     words: Words = ""
-    budget: Annotated[float, Field(gt=0)] | None = None
+    budget: Annotated[Number, Field(gt=0)] | None = None
     asks: Words = ""
     batch: Annotated[int, Field(ge=2)] = 5
 
@@ -102,7 +103,7 @@ class SurveySettings(Settings):
     strata: tuple[str, ...] = ()
     anonymous: bool = True
     by_invitation: bool = False
-    least_seconds: Annotated[float, Field(ge=0)] = 0.0
+    least_seconds: Annotated[Number, Field(ge=0)] = 0.0
     most: Annotated[int, Field(ge=1)] | None = None
     closes: Day | Literal[""] = ""
     quotas: tuple[QuotaSettings, ...] = ()

@@ -34,8 +34,10 @@ class Next:
 
     command: str
     words: str
-    page: str = ""  # rounds, codebook, agreement, disagreements, phrases; none where only the command does it
+    page: str = ""
+    """rounds, codebook, agreement, disagreements, phrases, survey, survey-results; none where a command does it."""
     round: str = ""
+    survey: str = ""
 
 
 def gates_of(coding: Coding, *, wait: bool = True) -> dict[str, Agreement | None]:

@@ -10,6 +10,7 @@ from quaestor.study.sight import Sight
 
 MOST = 15
 _RATED = ("rating", "practice", "ratings.import")
+_JOINED = (*_RATED, "survey.decide")
 
 _WORDS = {
     "practice": "practised for {round}",
@@ -38,9 +39,13 @@ _WORDS = {
     "codebook.move": "moved a code",
     "codebook.retire": "retired a code",
     "codebook.undo": "took back a change of the codebook",
+    "survey.open": "opened the survey {survey}",
+    "survey.close": "closed the survey {survey}",
+    "survey.import": "brought in a file of answers to {survey}",
+    "survey.invite": "made invitations to {survey}",
 }
 
-TOLD = frozenset({"rating", "decision", *_WORDS})
+TOLD = frozenset({"rating", "decision", "survey.decide", *_WORDS})
 """Every kind of act that is told; others are of no interest to people."""
 
 
@@ -62,25 +67,26 @@ class _Run:
 def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
     """The last acts as far as the viewer may know of them, the newest first.
 
-    Ratings of one rater that nothing but other ratings came between are told as one.
+    Ratings of one rater that nothing but other ratings came between are told as one, and so are decisions about
+    responses.
     """
     runs: list[_Run] = []
-    rating: dict[tuple[str, str, str], _Run] = {}
+    joined: dict[tuple[str, str, str, str], _Run] = {}
     for act in reversed(sight.state.latest):
         if len(runs) > most:
             break
-        if act.kind not in _RATED:
-            rating = {}
+        if act.kind not in _JOINED:
+            joined = {}
         if not _may_know(sight, act) or act.kind not in TOLD:
             continue
-        known = rating.get((act.kind, act.actor, act.round))
+        known = joined.get((act.kind, act.actor, act.round, act.survey))
         if known is not None:
             known.times += 1
             continue
         run = _Run(act)
         runs.append(run)
-        if act.kind in _RATED:
-            rating[act.kind, act.actor, act.round] = run
+        if act.kind in _JOINED:
+            joined[act.kind, act.actor, act.round, act.survey] = run
     return [Done(_who(sight, run.last), _what(run), run.last.time) for run in runs[:most]]
 
 
@@ -110,7 +116,9 @@ def _what(run: _Run) -> str:
         return f"rated {_items(run.times)} in {act.round}"
     if act.kind == "decision":
         return f"settled {_items(act.count)} of {act.round}"
-    return _WORDS[act.kind].format(round=act.round)
+    if act.kind == "survey.decide":
+        return f"decided about {'1 response' if run.times == 1 else f'{run.times:,} responses'} to {act.survey}"
+    return _WORDS[act.kind].format(round=act.round, survey=act.survey)
 
 
 def _items(number: int) -> str:

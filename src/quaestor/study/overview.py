@@ -19,14 +19,18 @@ from quaestor.study.folder import Study
 from quaestor.study.funnel import last_result
 from quaestor.study.latest import Done, called, latest_acts
 from quaestor.study.looking import Look, facets_compared, look_at
+from quaestor.study.results.coded import results_can_be_made
 from quaestor.study.round_agreement import beside_threshold
 from quaestor.study.sight import Sight, Viewer
 from quaestor.study.status import status_and_next
+from quaestor.study.surveys.fielding import OPEN
+from quaestor.study.surveys.status import SurveyStatus, survey_status
 from quaestor.study.waiting import Waiting, waiting_for
 from quaestor.study.worked_out import WorkedOut, agreement_now
 
 NOT_OPENED = "not opened"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NO_REPORT = "a report needs a round that is settled, and [results] in study.toml with the codes it gave"
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,10 @@ class Overview:
     rounds: tuple[RoundLine, ...]
     waiting: tuple[Waiting, ...]
     latest: tuple[Done, ...]
+    surveys: tuple[SurveyStatus, ...] = ()
+    has_funnel: bool = True
+    """Whether there is a funnel to show, or one is to be planned; a study that only asks people has none."""
+    has_rounds: bool = True
 
     @property
     def hours(self) -> float:
@@ -106,30 +114,38 @@ def overview(study: Study, coding: Coding | None, viewer: Viewer) -> Overview:
     rounds = [RoundLine(one.round, one.kind, NOT_OPENED, seats=_planned(one, viewer)) for one in study.settings.rounds]
     waiting: list[Waiting] = []
     latest: list[Done] = []
+    publishable = False
     if coding is not None:
         with coding.looking() as state:
             sight = Sight(state, coding.lead, viewer)
             opened = {name: _line(sight, one) for name, one in state.rounds.items()}
             waiting = waiting_for(state, viewer.name)
             latest = latest_acts(sight)
+            publishable = results_can_be_made(study, state)
         planned = [opened.pop(one.round, one) for one in rounds]
         rounds = [_with_agreement(coding, one) for one in (*planned, *opened.values())]
     sees = {one.round for one in rounds if one.look and one.look.may == "now"}
+    surveys = survey_status(coding or study)
+    asks_only = bool(surveys) and not study.settings.sources
     return Overview(
         tuple(_told(stage, leads, sees) for stage in status.stages),
-        _following(following, sees) if leads else None,
-        _command(study, status.next) if leads and following is None else "",
+        _following(following, sees, surveys) if leads else None,
+        _command(study, status.next, publishable) if leads and following is None else "",
         result,
         holds,
         tuple(rounds),
         tuple(waiting),
         tuple(latest),
+        tuple(surveys),
+        has_funnel=not asks_only or bool(study.settings.funnel.steps),
+        has_rounds=not asks_only or bool(rounds),
     )
 
 
-def _command(study: Study, words: str) -> str:
+def _command(study: Study, words: str, publishable: bool) -> str:
     if words.startswith("quaestor serve"):
-        return "Everything that is planned is done: publish it with `quaestor report`."
+        done = "Everything that is planned is done"
+        return f"{done}: publish it with `quaestor report`." if publishable else f"{done}: {_NO_REPORT}."
     if words.startswith("quaestor "):
         return f"Run `{words}`."
     words = words.replace(f"{study.root}/", "")
@@ -150,8 +166,13 @@ def _round_of(stage: Stage) -> str:
     return stage.name.removeprefix("round ")
 
 
-def _following(following: Next | None, sees: set[str]) -> Next | None:
-    """The next thing; how many disagreements there are is not for a lead who rated and has not looked."""
+def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
+    """The next thing; how many disagreements there are is not for a lead who rated and has not looked.
+
+    Whoever reads this has the desk before them, so an open survey needs no `quaestor serve`.
+    """
+    if following is not None and any(one.survey == following.survey and one.status == OPEN for one in surveys):
+        return replace(following, command="quaestor survey status")
     if following is None or following.page != "disagreements" or following.round in sees:
         return following
     return replace(following, words=f"Settle the round {following.round}")

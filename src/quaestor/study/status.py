@@ -31,7 +31,7 @@ def study_status(study: Study, coding: Coding | None = None) -> Status:
 
 
 def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -> tuple[Status, Next | None]:
-    """The same with the next thing to do, where that is done in the rounds or the codebook.
+    """The same with the next thing to do, where that is done in the rounds, the codebook or a survey.
 
     Who does not wait is told of a large round that its agreement is being worked out.
     """
@@ -42,7 +42,8 @@ def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -
     funnel = _funnel(study, coding)
     stages, then = _coding(study, coding, wait)
     asked, survey = survey_way(coding or study)
-    before = survey if asked and not sources else _next(study, sources, funnel)
+    before = "" if asked and not sources else _next(study, sources, funnel)
+    then = (then or survey) if sources else (survey or then)
     status = Status(
         study.settings.study.title or study.settings.study.name,
         (*sources, *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]), *asked, *stages),

@@ -12,7 +12,7 @@ from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.base.names import NOT_IN_AN_ADDRESS
 from quaestor.study.surveys.claims import Claiming, claim, claiming
 from quaestor.study.surveys.invitations import Invite, accept, invitation
-from quaestor.web.forms import fields_of
+from quaestor.web.forms import checked_key, fields_of
 from quaestor.web.strangers import StrangerPages
 
 _NO_INVITATION = (
@@ -42,13 +42,13 @@ class ClaimPages(StrangerPages):
         if found is None:
             return self.refused(request, 404, "No such invitation", _NO_INVITATION)
         survey = found.door.questionnaire
+        if request.method == "POST" and (found.used or found.begins):
+            return await self._accepted(request, token, survey.language if survey else "")
         if found.used and not found.resumes:
             return self.plain(request, "invited_used.html", {"survey": survey}, 410)
         if not found.begins and not found.resumes:
             context = {"survey": survey, "entrance": found.door.entrance, "code": "", "name": found.door.survey}
             return self.plain(request, "survey_shut.html", context, 409 if survey is None else 410)
-        if request.method == "POST":
-            return await self._accepted(request, token, survey.language if survey else "")
         return self.form(request, "invited.html", {"survey": survey, "invite": found})
 
     def _invite(self, token: str, language: str) -> Invite | None:
@@ -56,8 +56,9 @@ class ClaimPages(StrangerPages):
         return None if surveys is None else invitation(surveys, token, language)
 
     async def _accepted(self, request: Request, token: str, language: str) -> Response:
+        key = checked_key((await fields_of(request)).get("key", ""))
         try:
-            name, code = await self.work(lambda: accept(self.opened.surveys, token, language))
+            name, code = await self.work(lambda: accept(self.opened.surveys, token, language, key))
         except NotNow:
             return self.refused(request, 503, "One moment", _LATER)
         except StateError:  # used, or the survey closed, between the page and the button: the page says which

@@ -13,6 +13,7 @@ from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.numbers import whole_number
 from quaestor.people.roles import Permission
 from quaestor.study.surveys.claims import Card, Payment, cards, export_cards, mark_paid, payments, release
+from quaestor.study.surveys.status import status_of
 from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, visitor
 
@@ -37,12 +38,15 @@ class PayPages(Pages):
         found = await self.work(lambda: self._found(pays))
         return self.page(request, "claims.html", {"payments": found, "pays": pays, "shown": _SHOWN, **more}, status)
 
-    def _found(self, pays: bool) -> list[tuple[Payment, list[Card]]]:
+    def _found(self, pays: bool) -> list[tuple[Payment, list[Card], str]]:
         """Addresses are opened for whoever pays, and for nobody else."""
         surveys = self.opened.surveys_if_any
         if surveys is None:
             return []
-        return [(one, cards(surveys, one.survey) if pays else []) for one in payments(surveys)]
+        return [
+            (one, cards(surveys, one.survey) if pays else [], status_of(surveys, one.survey).status)
+            for one in payments(surveys)
+        ]
 
     async def act(self, request: Request) -> Response:
         """Release cards, or mark them paid."""
@@ -61,7 +65,10 @@ class PayPages(Pages):
                     raise InputError(f"{most[:60]!r} is no number of cards: write digits, such as 20")
                 release(self.opened.surveys, name, whole_number(most))
             case "paid":
-                mark_paid(self.opened.surveys, name)
+                seen = whole_number(fields.get("count", ""))
+                if seen is None:
+                    raise InputError("it is not said how many cards are paid: load the page again")
+                mark_paid(self.opened.surveys, name, seen)
             case unknown:
                 raise InputError(f"nothing is called {unknown!r} here: load the page again")
 

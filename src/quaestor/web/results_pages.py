@@ -19,6 +19,8 @@ from quaestor.study.results.freshness import PUBLISHED
 from quaestor.study.results.publication import rounds_shown_to_lead
 from quaestor.study.results.remaking import Remaking
 from quaestor.study.results.standing import Standing, pack, standing
+from quaestor.study.surveys.overview import survey_lines
+from quaestor.web.links import link_to
 from quaestor.web.page import Pages, visitor
 
 _IN_MEMORY, _PIECE = 8_000_000, 64_000
@@ -47,6 +49,7 @@ class ResultPages(Pages):
         may_make = visitor(request).can(Permission.LEAD)
         if may_make and found.stale and not shows_ratings and not self._remaking.told.failed:
             self._remaking.begin(found.stale)
+        surveys = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
         made = {one.name: _moment(one.made) for one in found.published if one.made is not None}
         context = {
             "standing": found,
@@ -54,6 +57,7 @@ class ResultPages(Pages):
             "told": self._remaking.told,
             "may_make": may_make,
             "shows": shows_ratings,
+            "surveys": [(one, link_to(request, "survey-results", name=one.name)) for one in surveys if one.responses],
         }
         return self.page(request, "results.html", context)
 

@@ -51,6 +51,8 @@ def _next_link(request: Request, following: Next | None) -> str:
     """The page on which the next thing is done, or the nearest to it."""
     if following is None or not following.page:
         return ""
+    if following.survey:
+        return link_to(request, following.page, name=following.survey) or link_to(request, "surveys")
     if following.page == "rounds":
         return link_to(request, "round", name=following.round) or link_to(request, "rounds")
     if not following.round:

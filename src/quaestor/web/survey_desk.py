@@ -15,13 +15,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.people.roles import Permission
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.surveys.fielding import Surveys, close_survey, decide, open_survey, survey_files
-from quaestor.study.surveys.overview import (
-    STANDING_WORDS,
-    SurveyOverview,
-    survey_lines,
-    survey_overview,
-    was_opened_once,
-)
+from quaestor.study.surveys.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
 from quaestor.study.surveys.previewing import Walk, walk
 from quaestor.study.surveys.responses import (
     FLAGGED,
@@ -33,6 +27,7 @@ from quaestor.study.surveys.responses import (
     response_list,
     response_sheet,
 )
+from quaestor.study.surveys.status import STANDING_WORDS
 from quaestor.web.forms import fields_in, fields_of
 from quaestor.web.links import link_to, outside
 from quaestor.web.page import Pages, page_asked, visitor

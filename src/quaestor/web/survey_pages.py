@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +32,7 @@ from quaestor.study.surveys.answering import (
     withdraw,
 )
 from quaestor.study.surveys.claims import claim_token
+from quaestor.study.surveys.codes import code_at_entrance
 from quaestor.study.surveys.entrance import Door, Entrance, door
 from quaestor.study.surveys.fielding import Surveys
 from quaestor.web.forms import checked_key, fields_in, fields_of
@@ -43,6 +44,7 @@ MOST_BEGUN = 30
 """Responses begun in a minute from one address; a class in one room is let in within a few."""
 _LONGEST_STAY = 3600.0
 """Seconds a page counts for at most: who comes back the next day has not thought all night."""
+_TRIES = 3
 _LONGEST_MOMENT = 12
 """Digits of a second since 1970."""
 _LATER = "Your answers could not be saved at this moment. They still stand below: please send them again in a minute."
@@ -99,8 +101,14 @@ class RespondentPages(Pages):
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
         language = found.questionnaire.language if found.questionnaire else ""
+        key = checked_key((await fields_of(request)).get("key", ""))
+
+        def first() -> str:
+            code = code_at_entrance(self._surveys, found.survey, key)
+            return begin(self._surveys, found.survey, language, code=code)[0]
+
         try:
-            code, _ = await self.work(lambda: begin(self._surveys, found.survey, language))
+            code = await self.work(first)
         except NotNow:
             words = "Your answers could not be saved at this moment. Please go back and begin again in a minute."
             return self._refused(request, 503, "One moment", words)
@@ -148,11 +156,9 @@ class RespondentPages(Pages):
                 raise StateError(str(error)) from None
 
         try:
-            outcome = await self.work(read)
-            if isinstance(outcome, SurveyPage):
-                return self._page(request, outcome, status=422)
-            await self._together.record(outcome, self._surveys.answers.record)
-            response = outcome.response()
+            response = await self._recorded(read)
+            if isinstance(response, SurveyPage):
+                return self._page(request, response, status=422)
         except NotNow:
             return await self._kept_typed(request, page, form)
         except StateError as error:
@@ -161,6 +167,16 @@ class RespondentPages(Pages):
             return self.go(request, "answer-end", name=name, code=code)
         following = await self.work(lambda: page_after(self._surveys, response, page))
         return self.go(request, "answer", f"page={following}" if following else "", name=name, code=code)
+
+    async def _recorded(self, read: Callable[[], Outcome], tries: int = _TRIES) -> SurveyPage | Answers:
+        """Record a page; where another one of the same response came in between, it is read against that one."""
+        outcome = await self.work(read)
+        if isinstance(outcome, SurveyPage):
+            return outcome
+        await self._together.record(outcome, self._surveys.answers.record)
+        if outcome.overtaken and tries > 1:
+            return await self._recorded(read, tries - 1)
+        return outcome.response()
 
     def _stayed(self, form: Mapping[str, Sequence[str]]) -> float:
         """Seconds since the page was shown, as the page itself carries it; nothing of it is kept but the difference."""
@@ -224,14 +240,17 @@ class RespondentPages(Pages):
     async def withdraw(self, request: Request) -> Response:
         """Asks first; then the answers are gone for good."""
         name, code = _place(request)
-        if request.method == "POST":
-            await self.work(lambda: withdraw(self._surveys, code))
-            return self._plain(request, "survey_withdrawn.html", {"survey": None})
         try:
             response = await self.work(lambda: self._own(name, code))
+            if request.method == "POST":
+                await self.work(lambda: withdraw(self._surveys, code))
+                return self._plain(request, "survey_withdrawn.html", {"survey": None})
+            asked = await self.work(lambda: questionnaire_of(self._surveys, response))
         except InputError:
             return self._refused(request, 404, "Nothing here", _NO_RESPONSE)
-        asked = await self.work(lambda: questionnaire_of(self._surveys, response))
+        except NotNow:
+            words = "Your answers could not be erased at this moment, they are still there. Please try again later."
+            return self._refused(request, 503, "One moment", words)
         return self._plain(request, "survey_withdraw.html", {"survey": asked, "code": code})
 
     # What they share

@@ -118,7 +118,9 @@ class SurveyResultPages(Pages):
         return Response(svg, media_type="image/svg+xml")
 
     def _drawn(self, name: str, question: str, by: str, unfinished: bool) -> str | None:
-        results = survey_results(self._surveys(name), name, by=by, unfinished=unfinished, room=self._room)
+        results = survey_results(
+            self._surveys(name), name, by=by, unfinished=unfinished, only=question, room=self._room
+        )
         return svg_of_question(results, question)
 
     def _asked(self, request: Request) -> tuple[str, str, bool]:

@@ -6,7 +6,11 @@ import re
 
 from markupsafe import Markup, escape
 
-_LINK = re.compile(r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_LINK = re.compile(
+    r"https?://[^\s<>\"']{0,2000}[^\s<>\"'.,;:!?)\]]"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+)
+"""Bounded, so that the time it takes grows with the length of a text and not with its square."""
 _LANGUAGES = {
     "ar": "العربية", "cs": "Čeština", "da": "Dansk", "de": "Deutsch", "el": "Ελληνικά", "en": "English",
     "es": "Español", "fi": "Suomi", "fr": "Français", "he": "עברית", "hi": "हिन्दी", "hu": "Magyar", "it": "Italiano",
@@ -42,4 +46,4 @@ def _block(block: str) -> Markup:
     if all(line.startswith("- ") for line in lines):
         items = Markup("").join(Markup("<li>{}</li>").format(web_links(line[2:])) for line in lines)
         return Markup("<ul>{}</ul>").format(items)
-    return Markup("<p>{}</p>").format(Markup("<br>").join(web_links(line) for line in lines))
+    return Markup("<p>{}</p>").format(Markup(" ").join(web_links(line) for line in lines))

@@ -23,11 +23,13 @@ from quaestor.study.surveys.claims import (
     release,
     write_cards,
 )
-from quaestor.study.surveys.fielding import Surveys, close_survey
-from quaestor.study.surveys.invitations import Invited, accept, invite, links_csv, response_rates
-from small_survey import NAME, QUESTIONNAIRE, answered, fielded, small_survey
+from quaestor.study.surveys.fielding import Surveys, close_survey, open_survey
+from quaestor.study.surveys.invitations import Invited, accept, invite, links_csv, response_rates, sent_by
+from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
 
 POOR = QUESTIONNAIRE.replace("budget = 500", 'budget = 70\nasks = "Your account at the shop"')
+NAMED = QUESTIONNAIRE.replace("least_seconds = 20", "anonymous = false")
+UNPAID = re.sub(r"\[pay\].*?\n\n", "", QUESTIONNAIRE, flags=re.DOTALL)
 
 
 @pytest.fixture
@@ -69,9 +71,11 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     assert (tmp_path / "cards.csv").stat().st_mode & 0o777 == 0o600
     with pytest.raises(InputError, match="a new file"):
         write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
-    assert mark_paid(surveys, NAME) == 5
-    with pytest.raises(StateError, match="exported and not paid"):
-        mark_paid(surveys, NAME)
+    with pytest.raises(StateError, match="5 cards of 'tools' are exported and not paid, not 4"):
+        mark_paid(surveys, NAME, 4)
+    assert mark_paid(surveys, NAME, 5) == 5
+    with pytest.raises(StateError, match="was exported and not paid"):
+        mark_paid(surveys, NAME, 5)
     assert payment(surveys, NAME).counts == {
         Stage.WAITING: 1, Stage.RELEASED: 0, Stage.EXPORTED: 0, Stage.PAID: 5,
     }  # fmt: skip
@@ -132,8 +136,90 @@ def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(sur
     for path in surveys.study.root.glob("answers.db*"):
         assert b"first-batch" not in path.read_bytes()
     rates = response_rates(surveys, NAME)
-    assert [(one.name, one.sent, one.used) for one in rates.by_stratum] == [("normal", 4, 4), ("pro", 5, 5)]
+    assert [(one.name, one.sent, one.used) for one in rates.by_stratum] == [("smaller strata", 9, 9)]
     assert [(one.name, one.rate) for one in rates.by_batch] == [("first-batch", 1.0)]
+
+
+def test_no_rate_tells_of_fewer_than_five_in_an_anonymous_survey(surveys: Surveys) -> None:
+    [one] = invite(surveys, NAME, "one-person", "pro", count=1)
+    invite(surveys, NAME, "nine", "pro", count=9)
+    invite(surveys, NAME, "many", "pro", count=20)
+    invite(surveys, NAME, "many", "normal", count=3)
+    invite(surveys, NAME, "more", "normal", count=20)
+    accept(surveys, one.token)
+    rates = response_rates(surveys, NAME)
+    told = [(each.name, each.sent, each.used) for each in rates.by_batch]
+    # Three people of `many` would follow from what is said of `more` and of their stratum: both go in.
+    assert told == [("nine", 9, 0), ("smaller batches", 44, 1)]
+    assert all(each.sent >= 5 for each in sent_by(surveys, NAME))
+    assert rates.whole.used == 1
+
+
+def test_by_name_each_batch_is_told_as_it_is(tmp_path: Path) -> None:
+    with fielded(tmp_path, NAMED) as surveys:
+        [one] = invite(surveys, NAME, "one-person", "pro", count=1)
+        invite(surveys, NAME, "nine", "pro", count=9)
+        accept(surveys, one.token)
+        found = [(each.name, each.sent, each.used) for each in response_rates(surveys, NAME).by_batch]
+        assert found == [("nine", 9, 0), ("one-person", 1, 1)]
+
+
+def test_a_version_that_is_no_longer_or_newly_anonymous_is_refused_once_people_are_invited(surveys: Surveys) -> None:
+    small_survey(surveys.study.root, NAMED)
+    open_survey(surveys, NAME)
+    invite(surveys, NAME, "first", "pro", count=1)
+    small_survey(surveys.study.root, QUESTIONNAIRE)
+    with pytest.raises(StateError, match=r"survey.anonymous.*people have been invited"):
+        open_survey(surveys, NAME)
+    assert surveys.fielding(NAME).version == 2
+    assert not surveys.questionnaire(NAME).anonymous
+
+
+def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> None:
+    late, _ = answered(surveys, forms={"consent": FORMS["consent"]})
+    small_survey(surveys.study.root, UNPAID)
+    open_survey(surveys, NAME)
+    for page in ("you", "tools", "words"):
+        send(surveys, late, page, FORMS[page])
+    token = claim_token(surveys, late)
+    found = claiming(surveys, NAME, token, "de")
+    assert found is not None
+    assert (found.pay.amount, found.questionnaire.language) == (10, "de")
+    claim(surveys, NAME, token, "somebody@example.org")
+    assert [(one.survey, one.pay.amount, one.counts[Stage.WAITING]) for one in payments(surveys)] == [(NAME, 10, 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (UNPAID, r"has no \[pay\]"),
+        (QUESTIONNAIRE.replace("amount = 10", "amount = 5"), "pays 5 USD"),
+        (QUESTIONNAIRE.replace('"USD"', '"EUR"'), "pays 10 EUR"),
+    ],
+)
+def test_what_was_promised_is_not_changed_once_somebody_has_finished(surveys: Surveys, text: str, why: str) -> None:
+    answered(surveys)
+    small_survey(surveys.study.root, text)
+    with pytest.raises(StateError, match=rf"{why}.*promised 10 USD"):
+        open_survey(surveys, NAME)
+    assert payment(surveys, NAME).pay.amount == 10
+    small_survey(surveys.study.root, QUESTIONNAIRE.replace("budget = 500", "budget = 900"))
+    assert open_survey(surveys, NAME).number == 2
+
+
+def test_a_file_that_cannot_be_read_leaves_pay_as_it_was_opened(surveys: Surveys) -> None:
+    small_survey(surveys.study.root, "[survey\n")
+    assert [one.pay.budget for one in payments(surveys)] == [500]
+
+
+def test_a_telephone_number_goes_to_the_payer_as_it_is_and_a_formula_does_not(tmp_path: Path) -> None:
+    with fielded(tmp_path, POOR) as surveys:
+        said = ("+49 170-555 01", "+SUM(1)", "-5", "+1+cmd", "+4917055501")
+        for address in said:
+            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address)
+        release(surveys, NAME)
+        found = {line.split(",")[0] for line in export_cards(surveys, NAME).splitlines()[1:]}
+        assert found == {"+49 170-555 01", "'+SUM(1)", "'-5", "'+1+cmd", "+4917055501"}
 
 
 def test_nobody_was_invited_and_nobody_came(surveys: Surveys) -> None:

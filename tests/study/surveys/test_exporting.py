@@ -16,6 +16,7 @@ from pyarrow import parquet
 from python_calamine import CalamineWorkbook
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.spreadsheets import harmless
 from quaestor.instruments.answer_file import AnswerFile, new_code, new_id
 from quaestor.instruments.answers import checked_answer
 from quaestor.instruments.flow import is_shown, missing
@@ -131,6 +132,20 @@ def test_who_is_left_out_is_said_and_stands_in_a_table_of_all(tmp_path: Path) ->
     stands = {line["response"]: (line["standing"], line["kept"]) for line in read_csv(tmp_path / "all.csv")}
     assert stands == {kept.id: ("finished", "1"), dropped.id: ("finished", "0"), begun.id: ("open", "1")}
     assert read_csv(tmp_path / "all.codebook.csv")[-1]["missing"] == "withdrawn"
+
+
+def test_who_withdrew_does_not_come_back_with_an_export_of_before(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        _, kept = answered(surveys)
+        code, _ = answered(surveys)
+        for wide in (False, True):
+            exported(surveys, tmp_path / f"{wide}.csv", wide=wide)
+        withdraw(surveys, code)
+        for wide in (False, True):
+            done = import_answers(surveys, NAME, tmp_path / f"{wide}.csv", None)
+            assert (done.responses, done.known, done.withdrawn) == (0, 1, 1)
+        assert [one.id for one in surveys.answers.responses(NAME)] == [kept.id]
+        assert surveys.coding.state.others[-1].payload["withdrawn"] == 1
 
 
 def test_every_version_keeps_its_answers(tmp_path: Path) -> None:
@@ -272,6 +287,39 @@ def test_answers_survive_every_way_out_and_in(
             back.answers.close()
     assert import_answers(store, NAME, folder / "a.csv", None).known == len(whole)
     store.answers.close()
+
+
+@given(st.sampled_from([*HOSTILE, "''=1", "'", "'a", "\uff1d1"]) | WORDS)
+def test_a_guarded_text_is_no_formula_and_comes_back(text: str) -> None:
+    assert sheets.unguarded_text(sheets.guarded_text(text)) == text
+    assert harmless(sheets.guarded_text(text)) == sheets.guarded_text(text)
+
+
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_texts_survive_the_usual_export_too(coding: Surveys, tmp_path: Path, name: str, wide: bool) -> None:
+    texts = ["=1+1", "'=1+1", "+1", "@x", "'plain", "it's", "-", "a\ufffe\uffffb"]
+    asked, pages = {one.id: one for one in ASKED.questions()}, tuple(page.id for page in ASKED.pages)
+    whole = []
+    for text in texts:
+        answers = {
+            "consent": {"choices": ["agree"]},
+            "role": checked_answer(asked["role"], {"choices": ["other"], "texts": {"other": text}}),
+            "hardest": checked_answer(asked["hardest"], {"text": text}),
+        }
+        whole.append(Response(new_id(), NAME, 1, Standing.FINISHED, answers, sent=pages))
+    store, back = filled(coding, tmp_path / "out.db", whole), filled(coding, tmp_path / "in.db", [])
+    exported(store, tmp_path / name, wide=wide)
+    done = import_answers(back, NAME, tmp_path / name, None)
+    assert (done.responses, done.unread) == (len(whole), ())
+    assert sheets.GUARDED not in done.unmapped_columns
+    for response in whole:
+        found = back.answers.response(response.id)
+        assert found is not None
+        assert said_of(found) == said_of(response)
+    assert [one.answers["hardest"]["text"] for one in whole] == [*texts[:-1], "ab"]
+    store.answers.close()
+    back.answers.close()
 
 
 def test_a_page_that_was_sent_empty_was_skipped_and_the_next_one_not_reached(coding: Surveys, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from quaestor.study.sources import ingest_source
 from quaestor.study.surveys.answering import withdraw
 from quaestor.study.surveys.fielding import Surveys, decide, open_surveys
 from quaestor.study.surveys.open_answers import make_items, open_answers, response_of
+from quaestor.study.surveys.status import survey_status
 from quaestor.study.surveys.themes import Themes, themes_of, themes_table
 from quaestor.study.texts import texts_of
 from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
@@ -183,6 +185,27 @@ def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) 
     ingest_source(study, SOURCE)
     run_funnel(study)
     assert texts_of(study, [f"{NAME}/{response}/hardest"]) == {}
+
+
+def test_words_of_who_withdraws_are_gone_from_the_items_at_once(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        answered(surveys)
+        code, response = last_to_withdraw(surveys)
+        paths = [make_items(surveys, NAME, question).path for question in ("hardest", "met")]
+        before = [path.read_text("utf-8").splitlines(keepends=True) for path in paths]
+        study = open_study(tmp_path)
+        ingest_source(study, SOURCE)
+        assert survey_status(study)[0].to_ingest == ()
+        assert withdraw(surveys, code)
+        assert not withdraw(surveys, code)
+    for path, lines in zip(paths, before, strict=True):
+        assert any(response in line for line in lines)
+        assert path.read_text("utf-8") == "".join(line for line in lines if response not in line)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(paths[0].parent.stat().st_mode) == 0o700
+    assert survey_status(study)[0].to_ingest == (SOURCE,)
+    ingest_source(study, SOURCE)
+    assert survey_status(study)[0].to_ingest == ()
 
 
 def last_to_withdraw(surveys: Surveys) -> tuple[str, str]:

@@ -237,7 +237,7 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
             if number in (9, 19, 29):
                 assert release(surveys, NAME) == 10
                 export_cards(surveys, NAME)
-                mark_paid(surveys, NAME)
+                mark_paid(surveys, NAME, 10)
         with ClaimFile(surveys.study.root / "claims.db") as claims:
             groups = [[one.id for one in claims.claims(NAME, stage)] for stage in (Stage.PAID, Stage.WAITING)]
         orders = orders_in(surveys.study.root / "claims.db", "claims", "id", ("sealed",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ from quaestor.study.surveys.result_json import results_json
 from quaestor.study.surveys.result_tables import table_of, tables_of
 from quaestor.study.surveys.result_words import counted_in_words, notes_of, which_in_words
 from quaestor.study.surveys.results import Results, survey_results
+from quaestor.study.surveys.results_page import results_page
 from quaestor.study.surveys.who_answered import demographics, rates_table
 from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
@@ -204,6 +206,55 @@ def test_groups_are_tested_where_they_exclude_each_other(surveys: Surveys) -> No
     for wrong in ("years", "met", "met.unknown", "nothing"):
         with pytest.raises(InputError):
             survey_results(surveys, NAME, by=wrong)
+
+
+def test_the_head_of_a_group_tells_how_many_of_it_answered_this_very_question(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        answered(surveys, forms={**FORMS, "tools": {**FORMS["tools"], "q.careful": []}})
+        results = survey_results(surveys, NAME, by="role")
+    careful = results.question("careful")
+    assert careful is not None
+    table = table_of(results, careful)
+    heads = {column.key: column.title for column in table.columns}
+    cell = table.cell("second", "group-other")
+    assert cell is not None
+    assert (results.sizes[2], heads["group-other"], cell.parts) == (2, "Other (n = 1)", ("1", "100.0%"))
+
+
+def test_a_chi_square_is_written_as_one_and_says_that_it_was_permuted(surveys: Surveys) -> None:
+    results = survey_results(surveys, NAME, by="role")
+    notes = [note for one in results.questions for note in notes_of(one)]
+    assert any(re.search(r"Wrong results: χ² = \d+\.\d\d \(permuted\), p ", note) for note in notes), notes
+    by_stratum = survey_results(surveys, NAME, by="stratum").question("role")
+    assert by_stratum is not None
+    assert any(re.match(r"χ² = \d+\.\d\d, df = 2, p ", note) for note in notes_of(by_stratum)), notes_of(by_stratum)
+    assert not any("chi-square" in note.lower() for note in notes)
+
+
+def test_what_one_can_compare_by_is_told_apart_however_long_the_question_is(tmp_path: Path) -> None:
+    long = "How often did you meet each of these while you converted a model from one tool to another?"
+    text = QUESTIONNAIRE.replace("How often did you meet these?", long)
+    text = text.replace(
+        "What describes you best?", "What, of all that one can be in a team that makes models, are you?"
+    )
+    text = text.replace(
+        "Have you converted a model?", "What, of all that one can be in a team that makes models, is it?"
+    )
+    with fielded(tmp_path / "study", text) as surveys:
+        answered(surveys)
+        found = results_page(surveys, NAME, by="", unfinished=False, room=CountingRoom()).comparable
+    told = dict(found)
+    assert len(set(told.values())) == len(told) == 7
+    assert told["met.a-crash"] == "How often did you meet each of these while you… A crash"
+    assert told["met.missing-operators"] == "How often did you meet each of these… Missing operators"
+    assert told["role"] == "What, of all that one can be in a team that makes models, are you?"
+
+
+def test_a_question_alone_is_counted_as_among_all(surveys: Surveys) -> None:
+    among = survey_results(surveys, NAME, by="role")
+    alone = survey_results(surveys, NAME, by="role", only="met")
+    assert alone.questions == (among.question("met"),)
 
 
 def test_an_answer_that_comes_or_goes_is_seen_at_once(tmp_path: Path) -> None:

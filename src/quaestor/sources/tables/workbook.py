@@ -1,8 +1,8 @@
 """Rows of one sheet of an XLSX workbook, which is examined before it is opened.
 
-A workbook is a zip of XML made by anyone. The library that reads it takes memory for the whole rectangle
-between the first cell and the last, and it shows a failed formula as an empty cell; so the XML is read
-once before, to measure the rectangle and to find the failed formulas.
+A workbook is a zip of XML made by anyone. The library that reads it takes memory for the whole rectangle of
+cells, its rows come from the first on however far the first cell is, and it shows a failed formula as an empty
+cell; so the XML is read once before, to measure how far the cells reach and to find the failed formulas.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ MOST_BYTES = 1024**3
 MOST_RATIO = 200
 MOST_CELLS = 32_000_000
 """The largest rectangle of cells that is opened; it takes 32 bytes a cell, so 1 GB."""
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
+"""What a sheet can have; a cell beyond was not written by a spreadsheet."""
 
 _SMALL = 16 * 1024 * 1024
 """Below this size unpacked, it does not matter how well a workbook was packed."""
@@ -43,10 +45,8 @@ _BOOK, _BOOK_LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 
 @dataclass
 class _Survey:
-    """What one XML part holds, if it is a sheet: the rectangle of its cells and its failed formulas."""
+    """What one XML part holds, if it is a sheet: how far its cells reach, and its failed formulas."""
 
-    top: int = 0
-    left: int = 0
     bottom: int = 0
     right: int = 0
     errors: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -64,8 +64,10 @@ class _Survey:
         parser.Parse(b"", True)
 
     @property
-    def cells(self) -> int:
-        return (self.bottom - self.top + 1) * (self.right - self.left + 1)
+    def is_too_large(self) -> bool:
+        """Counted from the corner of the sheet, since rows and columns before the first cell are filled up too."""
+        beyond = self.bottom > _MOST_ROWS or self.right > _MOST_COLUMNS
+        return beyond or self.bottom * self.right > MOST_CELLS
 
     def _open(self, parser: expat.XMLParserType, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
@@ -99,12 +101,7 @@ class _Survey:
             self._column += 1
 
     def _mark(self) -> None:
-        if not self.bottom:
-            self.top = self.bottom = self._row
-            self.left = self.right = self._column
-            return
-        self.top, self.bottom = min(self.top, self._row), max(self.bottom, self._row)
-        self.left, self.right = min(self.left, self._column), max(self.right, self._column)
+        self.bottom, self.right = max(self.bottom, self._row), max(self.right, self._column)
 
     def _note(self, text: str) -> None:
         place = (self._row, self._column)
@@ -183,10 +180,10 @@ def _examine(path: Path) -> dict[str, _Survey]:
             f"{path} is not a sound XLSX workbook (old .xls, protected or damaged): save it as .xlsx or .csv"
         ) from None
     for name, survey in parts.items():
-        if survey.cells > MOST_CELLS:
+        if survey.is_too_large:
             raise InputError(
-                f"{path} spreads its cells over {survey.bottom - survey.top + 1:,} rows and"
-                f" {survey.right - survey.left + 1:,} columns in {name}, more than can be opened:"
+                f"{path} spreads its cells over {survey.bottom:,} rows and {survey.right:,} columns"
+                f" in {name}, more than can be opened:"
                 f" delete stray cells far from the table, or save it as CSV"
             )
     return parts

@@ -93,6 +93,17 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     return CodedItems(carry.book, found, left_out, any(one.simulated for one in every), source, rejected)
 
 
+def results_can_be_made(study: Study, state: State) -> bool:
+    """Whether every round that results need has decisions; no code is worked out to find that out."""
+    asked = study.settings.results
+    if asked.code is None:
+        return False
+    try:
+        return all(_decisions(state, *one.split(".")) for one in (asked.code, asked.phrase, asked.confirm) if one)
+    except NothingDecided:
+        return False
+
+
 def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
     """The final answers of a round that is closed, or of published decisions."""
     one = state.rounds.get(name)

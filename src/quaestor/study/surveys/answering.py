@@ -22,6 +22,7 @@ from quaestor.instruments.flow import (
 from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
 from quaestor.study.surveys.entrance import door, is_full
 from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.open_answers import forget_response
 
 TRAP = "_trap"
 """Stands among the answers of whoever filled in the field that people do not see."""
@@ -43,6 +44,8 @@ class SurveyPage:
     total: int
     before: str
     """The page before it; empty on the first."""
+    complete: bool = False
+    """Every page was sent, and this is the last one: it is sent again to finish."""
     problems: Mapping[str, str] = field(default_factory=dict)
     typed: Mapping[str, Answer] = field(default_factory=dict)
     """What was sent and not taken, to be shown again."""
@@ -85,8 +88,9 @@ def shown(surveys: Surveys, code: str, page: str = "") -> SurveyPage | Response:
     if response.standing is not Standing.OPEN:
         return response
     found = page_at(asked, response, page) if page else None
-    found = found or next_page(asked, response)
-    return response if found is None else page_met(asked, response, found)
+    # Where every page was sent and none as the last one, the last one is sent again to finish.
+    found = found or next_page(asked, response) or shown_pages(asked, response.answers)[-1]
+    return page_met(asked, response, found)
 
 
 def sent(surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: float = 0.0) -> Outcome:
@@ -105,9 +109,11 @@ def sent(surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: 
         return page_met(asked, response, found, read, form)
     standing = read.standing
     going_on = standing in (Standing.OPEN, Standing.FINISHED)
-    if going_on and is_full(surveys, asked, response.answers, {**response.answers, **read.answers}):
+    after = {name: said for name, said in {**response.answers, **read.answers}.items() if name not in read.left}
+    if going_on and is_full(surveys, asked, response.answers, after):
         standing = Standing.SCREENED_OUT
-    return _lined(surveys, Sending(code, page, {**read.answers, **_trapped(form)}, key, standing, seconds))
+    answers = {**read.answers, **_trapped(form)}
+    return _lined(surveys, Sending(code, page, answers, key, standing, seconds, read.left, response))
 
 
 def again(surveys: Surveys, code: str, page: str, form: Sent) -> SurveyPage | None:
@@ -118,20 +124,25 @@ def again(surveys: Surveys, code: str, page: str, form: Sent) -> SurveyPage | No
 
 def page_after(surveys: Surveys, response: Response, page: str) -> str:
     """The page that comes after one that was sent, where it was sent before too; empty where the next one comes."""
-    if response.sent[-1:] == (page,):
-        return ""
     asked = questionnaire_of(surveys, response)
     pages = [one.id for one in shown_pages(asked, response.answers)]
-    following = next_page(asked, response)
-    if following is None or page not in pages:
+    if page not in pages:
         return ""
+    following = next_page(asked, response)
     place = pages.index(page) + 1
-    return pages[place] if place < pages.index(following.id) else ""
+    end = len(pages) if following is None else pages.index(following.id)
+    return pages[place] if place < end else ""
 
 
 def withdraw(surveys: Surveys, code: str) -> bool:
-    """Erase one's own answers for good; whether there were any."""
-    return surveys.answers.erase(code, surveys.today())
+    """Erase one's own answers for good, also where they became items; whether there were any."""
+    response = surveys.answers.find(code)
+    if response is None:
+        return False
+    forget_response(surveys.study, response.id)  # first, so that what fails can be tried again with the code
+    erased = surveys.answers.erase(code, surveys.today())
+    forget_response(surveys.study, response.id)  # again, since items may have been made between the two
+    return erased
 
 
 def _trapped(form: Sent) -> dict[str, Answer]:
@@ -168,6 +179,7 @@ def page_met(
         done=done,
         total=total,
         before=before.id if before else "",
+        complete=done + 1 == total and next_page(asked, response) is None,
         problems=read.problems if read else {},
         typed=read.answers if read else {},
         form=_fields(page, response) if form is None else form,

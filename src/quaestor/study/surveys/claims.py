@@ -22,11 +22,12 @@ from quaestor.instruments.claim_file import Claim, ClaimFile, Stage
 from quaestor.instruments.claim_key import ClaimKey
 from quaestor.instruments.questionnaire_file import read_questionnaire
 from quaestor.instruments.records import Pay, Questionnaire, Standing
-from quaestor.study.surveys.fielding import CLOSED, Surveys, survey_files
+from quaestor.study.surveys.fielding import CLOSED, Surveys, last_paying, survey_files
 
 CLAIMS_FILE = "claims.db"
 CLAIMS_KEY = "claims.key"
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+_TELEPHONE = re.compile(r"\+[0-9][0-9 -]*")
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,9 @@ def claiming(surveys: Surveys, name: str, token: str, language: str = "") -> Cla
     claim = _key(surveys).claim_id(name, token) if _has_key(surveys) else None
     if claim is None:
         return None
-    asked = surveys.questionnaire(name)
-    if language in asked.languages:
-        asked = surveys.questionnaire(name, language=language)
+    asked, pay = _paying(surveys, name, language)
     with open_claims(surveys) as claims:
-        return Claiming(name, asked, _pay(asked), claims.stage(claim))
+        return Claiming(name, asked, pay, claims.stage(claim))
 
 
 def claim(surveys: Surveys, name: str, token: str, address: str) -> None:
@@ -132,18 +131,20 @@ def claim(surveys: Surveys, name: str, token: str, address: str) -> None:
     found = key.claim_id(name, token)
     if found is None:
         raise InputError("this link to the payment part is not whole: open it from the last page of the survey")
-    said = _address(_pay(surveys.questionnaire(name)), address)
+    said = _address(_paying(surveys, name)[1], address)
     with open_claims(surveys) as claims:
         if not claims.add(found, name, key.sealed(said, found)):
             raise StateError("an address has been given with this link already, and the first one stands")
 
 
 def payment(surveys: Surveys, name: str) -> Payment:
-    """Where the pay of a survey stands; the budget is the one that its file says now."""
-    asked = surveys.questionnaire(name)
-    pay = _pay(asked)
+    """Where the pay of a survey stands; the budget is the one that its file says now, where it can be read."""
+    asked, pay = _paying(surveys, name)
     file = survey_files(surveys.study).get(name)
-    written = read_questionnaire(file).pay if file else None
+    try:
+        written = read_questionnaire(file).pay if file else None
+    except InputError:  # somebody is writing it: the payer goes by what was opened
+        written = None
     if written is not None:
         pay = replace(pay, budget=written.budget)
     return Payment(name, asked.title, pay, surveys.fielding(name).status == CLOSED, _counts(surveys, name))
@@ -151,7 +152,7 @@ def payment(surveys: Surveys, name: str) -> Payment:
 
 def payments(surveys: Surveys) -> list[Payment]:
     """Of every survey that pays and has been opened."""
-    return [payment(surveys, name) for name in surveys.answers.surveys() if surveys.questionnaire(name).pay]
+    return [payment(surveys, name) for name in surveys.answers.surveys() if last_paying(surveys, name)]
 
 
 def release(surveys: Surveys, name: str, most: int | None = None) -> int:
@@ -202,7 +203,7 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
     rows.writerow(("address", "amount", "currency"))
-    rows.writerows((harmless(key.opened(one.sealed, one.id)), f"{pay.amount:g}", pay.currency) for one in moved)
+    rows.writerows((_cell(key.opened(one.sealed, one.id)), f"{pay.amount:g}", pay.currency) for one in moved)
     return written.getvalue()
 
 
@@ -220,10 +221,18 @@ def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> 
             raise
 
 
-def mark_paid(surveys: Surveys, name: str) -> int:
-    """The cards that were exported are paid; how many they are."""
+def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
+    """The cards that were exported are paid, if they are as many as were seen; how many they are."""
+
+    def all_seen(found: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
+        if found and len(found) != seen:
+            are = "is" if len(found) == 1 else "are"
+            words = f"{_cards(len(found))} of {name!r} {are} exported and not paid, not {seen:,}"
+            raise StateError(f"{words}: look at all of them (export them again), then mark so many as paid")
+        return found
+
     with open_claims(surveys) as claims:
-        moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, lambda found, _: found))
+        moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, all_seen))
     if not moved:
         raise StateError(f"no card of {name!r} was exported and not paid yet: `quaestor survey claims export {name}`")
     return moved
@@ -248,10 +257,12 @@ def _has_key(surveys: Surveys) -> bool:
     return (surveys.study.root / CLAIMS_KEY).exists()
 
 
-def _pay(asked: Questionnaire) -> Pay:
-    if asked.pay is None:
-        raise StateError(f"the survey {asked.id!r} pays nothing: its file has no [pay]")
-    return asked.pay
+def _paying(surveys: Surveys, name: str, language: str = "") -> tuple[Questionnaire, Pay]:
+    """The questionnaire that promises pay and what it promises: who finished an earlier one is paid all the same."""
+    asked = last_paying(surveys, name, language)
+    if asked is None or asked.pay is None:
+        raise StateError(f"the survey {name!r} pays nothing: its file has no [pay]")
+    return asked, asked.pay
 
 
 def _address(pay: Pay, words: str) -> str:
@@ -264,6 +275,11 @@ def _address(pay: Pay, words: str) -> str:
     if not pay.asks and not _EMAIL.fullmatch(said):
         raise InputError(f"{said[:80]!r} is no e-mail address: write it as name@example.org.")
     return said
+
+
+def _cell(address: str) -> str:
+    """An address as a spreadsheet shows it; a telephone number does no harm, and must go out as it is."""
+    return address if _TELEPHONE.fullmatch(address) else harmless(address)
 
 
 def _cards(count: int) -> str:

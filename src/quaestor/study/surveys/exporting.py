@@ -21,7 +21,7 @@ _ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "
 _TIDY_HOLDS = {"label": sheets.TEXT, "text": sheets.TEXT, "number": sheets.NUMBER, "order": sheets.WHOLE}
 _ABOUT_HOLDS = {
     "stratum": sheets.TEXT, "source": sheets.TEXT, "version": sheets.WHOLE, "seconds": sheets.NUMBER,
-    "synthetic": sheets.WHOLE, "kept": sheets.WHOLE,
+    "synthetic": sheets.WHOLE, "kept": sheets.WHOLE, sheets.GUARDED: sheets.WHOLE,
 }  # fmt: skip
 _WIDE_HOLDS = {
     WORDS: sheets.TEXT, TEXT: sheets.TEXT, A_NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE
@@ -50,7 +50,7 @@ def export_answers(
     they begin.
     """
     layout = layout_of(_versions(surveys, name))
-    table = _Table(surveys, name, layout, everything)
+    table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
     first = table.wide() if wide else table.tidy()
     columns = [(one, sheets.SAFE if one in ("question", "part", "code", "order") else sheets.TEXT) for one in CODEBOOK]
     withdrawn = surveys.answers.erased(name)
@@ -71,21 +71,21 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 class _Table:
     """The responses of a survey as rows, and how many went which way."""
 
-    def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool) -> None:
+    def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool, guarded: bool) -> None:
         self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything
         self._dropped = {one.response for one in surveys.fielding(name).decisions.values() if not one.keep}
-        self._all = ABOUT_ALL if everything else ()
+        self._more = (*(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()))
         self.responses = 0
         self.left_out: dict[str, int] = {}
 
     def tidy(self) -> sheets.Sheet:
-        about = (*_ABOUT_TIDY, *self._all)
+        about = (*_ABOUT_TIDY, *self._more)
         columns = [(one, _ABOUT_HOLDS.get(one, sheets.SAFE)) for one in about]
         columns += [(one, _TIDY_HOLDS.get(one, sheets.SAFE)) for one in TIDY]
         return sheets.Sheet("answers", columns, self._tidy_rows(about))
 
     def wide(self) -> sheets.Sheet:
-        about = (*_ABOUT_WIDE, *self._all)
+        about = (*_ABOUT_WIDE, *self._more)
         columns = [(one, _ABOUT_HOLDS.get(one, sheets.SAFE)) for one in about]
         columns += [(one.name, _WIDE_HOLDS.get(one.holds, sheets.SAFE)) for one in self._layout.columns()]
         return sheets.Sheet("answers", columns, self._wide_rows(about))
@@ -121,5 +121,6 @@ class _Table:
             "synthetic": str(int(response.synthetic)),
             "standing": response.standing.value,
             "kept": str(int(response.id not in self._dropped)),
+            sheets.GUARDED: "1",
         }
         return tuple(said[one] for one in about)

@@ -14,6 +14,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.answer_file import AnswerFile, Version
 from quaestor.instruments.checking import problems_of
+from quaestor.instruments.invitation_file import InvitationFile
 from quaestor.instruments.questionnaire_file import questionnaire_from, read_questionnaire
 from quaestor.instruments.records import Questionnaire, Standing
 from quaestor.store.records import Act, NewAct
@@ -21,6 +22,7 @@ from quaestor.study.coding import Coding, Where, open_coding, require_lead, stud
 from quaestor.study.folder import Study
 
 ANSWERS_FILE = "answers.db"
+INVITATIONS_FILE = "invitations.db"
 DRAFT, OPEN, CLOSED = "draft", "open", "closed"
 
 
@@ -138,6 +140,7 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
         raise StateError(
             f"{path.name}: the last day is {asked.closes}, which is over: give a later one as survey.closes"
         )
+    _keep_promises(surveys, name, asked)
     version = surveys.answers.add_version(name, path.read_text("utf-8-sig"), surveys.today())
     now = surveys.fielding(name)
     if now.status == OPEN and now.version == version.number:
@@ -145,6 +148,42 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
     payload = {"survey": name, "version": version.number, "sha256": version.sha256}
     surveys.coding.act(lambda state: NewAct("survey.open", lead, payload))
     return version
+
+
+def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnaire | None:
+    """The newest version that was opened and pays, in a language that it has; None where none ever did."""
+    newest = surveys.answers.version(name)
+    for number in range(newest.number if newest else 0, 0, -1):
+        asked = surveys.questionnaire(name, number)
+        if asked.pay is not None:
+            return surveys.questionnaire(name, number, language) if language in asked.languages else asked
+    return None
+
+
+def _keep_promises(surveys: Surveys, name: str, asked: Questionnaire) -> None:
+    """Refuse a questionnaire that takes back what people were told who were invited, or who finished an earlier one."""
+    if surveys.answers.version(name) is None:
+        return
+    if asked.anonymous != surveys.questionnaire(name).anonymous and _has_invited(surveys, name):
+        now = "true" if asked.anonymous else "false"
+        words = f"{name}.toml: survey.anonymous is {now} now, but people have been invited to it as it was"
+        raise StateError(f"{words}: change it back, or ask in a survey of another name")
+    before = last_paying(surveys, name)
+    if before is None or before.pay is None or not surveys.answers.counts(name)[Standing.FINISHED]:
+        return
+    promised = f"{before.pay.amount:g} {before.pay.currency}"
+    pays = f"{asked.pay.amount:g} {asked.pay.currency}" if asked.pay else ""
+    if pays != promised:
+        words = f"{name}.toml {f'pays {pays} now' if pays else 'has no [pay] any more'}"
+        raise StateError(f"{words}, but people have finished who were promised {promised}: change it back")
+
+
+def _has_invited(surveys: Surveys, name: str) -> bool:
+    path = surveys.study.root / INVITATIONS_FILE
+    if not path.exists():
+        return False
+    with InvitationFile(path) as invitations:
+        return bool(invitations.sent(name))
 
 
 def close_survey(surveys: Surveys, name: str, actor: str | None = None) -> None:

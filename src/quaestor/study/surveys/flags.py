@@ -61,8 +61,9 @@ def flags(surveys: Surveys, name: str) -> list[Flagged]:
 
 def _signs(asked: Questionnaire, response: Response) -> Iterator[Reason]:
     """What one response shows by itself."""
-    # Where no script ran the time is not known and stands as 0.
-    if 0 < response.seconds < asked.least_seconds:
+    # Of what was imported the time is not known; who sends a page within the second has taken none.
+    timed = response.source == "web" and not response.synthetic
+    if timed and response.seconds < asked.least_seconds:
         yield Reason(Sign.FAST, f"Answered in {response.seconds:.0f} seconds, less than {asked.least_seconds:.0f}.")
     if response.answers.get(TRAP):
         yield Reason(Sign.TRAP, "Something was written into a field that people do not see.")

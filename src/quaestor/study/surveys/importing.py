@@ -34,6 +34,8 @@ class Imported:
     responses: int = 0
     """New with this import."""
     known: int = 0
+    withdrawn: int = 0
+    """Left out, since whoever gave them has withdrawn them here."""
     no_consent: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()
     headers: tuple[int, ...] = ()
@@ -73,14 +75,16 @@ def import_answers(
         kept = surveys.answers.version(name)
         version = kept.number if kept else 1
         read = RowsTaken(questionnaire, mapping, export, reader, version, path.name, surveys.today(), sha256).read()
-    new = _new(surveys, read.whole)
+    whole = [one for one in read.whole if not surveys.answers.is_erased(one[0].id)]
+    new = _new(surveys, whole)
     done = Imported(
         file=path.name,
         sha256=sha256,
         version=version,
         rows=read.rows,
         responses=len(new),
-        known=len(read.whole) - len(new),
+        known=len(whole) - len(new),
+        withdrawn=len(read.whole) - len(whole),
         no_consent=tuple(read.no_consent),
         empty=tuple(read.empty),
         headers=tuple(read.headers),
@@ -174,5 +178,6 @@ def _payload(name: str, mapping: ColumnMapping, done: Imported) -> dict[str, Any
         "rows": done.rows,
         "responses": done.responses,
         "known": done.known,
+        "withdrawn": done.withdrawn,
         **counted,
     }

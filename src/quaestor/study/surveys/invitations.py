@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import hmac
 import io
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.spreadsheets import harmless
 from quaestor.instruments.invitation_file import Invitation, InvitationFile, Sent
+from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.surveys.answering import begin
+from quaestor.study.surveys.codes import code_of_link, code_of_page
 from quaestor.study.surveys.entrance import Door, Entrance, door
-from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.fielding import INVITATIONS_FILE, Surveys
 
-INVITATIONS_FILE = "invitations.db"
 SHARED_BY = 5
-"""A stratum goes with an answer where so many at least were invited in it; a smaller one could tell who it was."""
+"""A stratum goes with an answer, and a rate is told, where so many at least were invited: fewer could tell who."""
 _MOST = 100_000
 _LONGEST = 100
 
@@ -90,7 +89,7 @@ def invite(
     actor: str | None = None,
 ) -> list[Invited]:
     """Links for so many people, or one for each label; they are told here and never again."""
-    require_lead(surveys.coding, actor, "invite to a survey")
+    lead = require_lead(surveys.coding, actor, "invite to a survey")
     asked = surveys.questionnaire(name)
     if (count is None) == (not labels):
         raise InputError("say how many invitations are wanted, or give one label for each: one of the two")
@@ -107,6 +106,8 @@ def invite(
     made = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * wanted)]
     with open_invitations(surveys) as invitations:
         invitations.add(name, batch.strip(), stratum, [one.token for one in made])
+    payload = {"survey": name, "batch": batch.strip(), "stratum": stratum, "count": wanted}
+    surveys.coding.act(lambda state: NewAct("survey.invite", lead, payload))
     return made
 
 
@@ -125,23 +126,22 @@ def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | Non
     return None if found is None else Invite(door(surveys, surveys.study, found.survey, language), found.used)
 
 
-def accept(surveys: Surveys, token: str, language: str = "") -> tuple[str, str]:
+def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:
     """Begin by an invitation, or go on where its survey is not anonymous; the survey and the respondent's code.
 
-    In an anonymous survey the code is new and the invitation is used up. Else the code follows from the link, which
-    therefore leads back from any device; nothing else is kept of it.
+    In an anonymous survey the invitation is used up: the code is new, and leads on only from the page with this key, so
+    that a button pressed twice begins once. Else the code follows from the link, which therefore leads back from any
+    device; nothing else is kept of it.
     """
     with open_invitations(surveys) as invitations, invitations.using(token) as found:
         if found is None:
             raise InputError("there is no such invitation: the link is not whole, or belongs to another study")
-        if surveys.questionnaire(found.survey).anonymous:
-            if found.used:
-                raise StateError("this invitation has been used: it opens the survey once")
-            code = ""
-        else:
-            code = _code_of(token)
-            if found.used and surveys.answers.find(code) is not None:
-                return found.survey, code
+        anonymous = surveys.questionnaire(found.survey).anonymous
+        code = code_of_page(token, key) if anonymous else code_of_link(token)
+        if found.used and code and surveys.answers.find(code) is not None:
+            return found.survey, code
+        if found.used and anonymous:
+            raise StateError("this invitation has been used: it opens the survey once")
         shared = invitations.in_stratum(found.survey, found.stratum) >= SHARED_BY
         code, _ = begin(surveys, found.survey, language, found.stratum if shared else "", code)
         return found.survey, code
@@ -158,11 +158,12 @@ def response_rates(surveys: Surveys, name: str) -> ResponseRates:
 
 
 def sent_by(surveys: Surveys, name: str) -> list[Sent]:
-    """Invitations of a survey by batch and stratum."""
+    """Invitations of a survey by batch and stratum; in an anonymous one small groups are told together."""
     if not (surveys.study.root / INVITATIONS_FILE).exists():
         return []
     with open_invitations(surveys) as invitations:
-        return invitations.sent(name)
+        counted = invitations.sent(name)
+    return _shared(counted) if counted and _is_anonymous(surveys, name) else counted
 
 
 def open_invitations(surveys: Surveys) -> InvitationFile:
@@ -185,7 +186,39 @@ def _rates(named: Iterable[tuple[str, Sent]]) -> tuple[ResponseRate, ...]:
     return tuple(ResponseRate(name, sent[name], used[name]) for name in sent)
 
 
-def _code_of(token: str) -> str:
-    """The code of whoever holds an invitation of a survey that is not anonymous."""
-    made = hmac.digest(token.encode("utf-8", "surrogatepass"), b"quaestor respondent", "sha256")
-    return base64.urlsafe_b64encode(made[:18]).decode()
+def _is_anonymous(surveys: Surveys, name: str) -> bool:
+    try:
+        return surveys.questionnaire(name).anonymous
+    except InputError:  # a draft that cannot be read: nobody has come, and nothing is lost by care
+        return True
+
+
+def _shared(counted: Sequence[Sent]) -> list[Sent]:
+    """The same with small groups told as one, so that no count and no difference of counts tells of a few people."""
+    few = _told_together(counted, lambda one: one.stratum, lambda one: "")
+    joined = [replace(one, stratum="smaller strata") if one.stratum in few else one for one in counted]
+    few = _told_together(joined, lambda one: one.batch, lambda one: one.stratum)
+    joined = [replace(one, batch="smaller batches") if one.batch in few else one for one in joined]
+    sent: Counter[tuple[str, str]] = Counter()
+    used: Counter[tuple[str, str]] = Counter()
+    for one in joined:
+        sent[one.batch, one.stratum] += one.sent
+        used[one.batch, one.stratum] += one.used
+    return [Sent(*group, sent[group], used[group]) for group in sorted(sent)]
+
+
+def _told_together(
+    counted: Sequence[Sent], group_of: Callable[[Sent], str], part_of: Callable[[Sent], str]
+) -> set[str]:
+    """Groups with few people in one of their parts, and others with them until no part has few."""
+    sizes: dict[str, Counter[str]] = {}
+    for one in counted:
+        sizes.setdefault(group_of(one), Counter())[part_of(one)] += one.sent
+    few = {name for name, parts in sizes.items() if min(parts.values()) < SHARED_BY}
+    while True:
+        joined = sum((sizes[name] for name in few), Counter[str]())
+        lacking = [part for part, count in joined.items() if count < SHARED_BY]
+        others = [name for name in sizes.keys() - few if any(part in sizes[name] for part in lacking)]
+        if not others:
+            return few if len(few) > 1 else set()
+        few.add(min(others, key=lambda name: (sizes[name].total(), name)))

@@ -6,7 +6,8 @@ import csv
 import html
 import io
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,25 +86,61 @@ def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]
 def make_items(surveys: Surveys, name: str, question: str, actor: str | None = None) -> ItemsMade:
     """Write the open answers to a question as the input of a source, and put the source into study.toml.
 
-    Called again it writes what stands then: words of who withdrew are gone, and `quaestor ingest` takes them out of the
-    evidence.
+    Called again it writes what stands then. Words of who withdraws are taken out at once, and `quaestor ingest` takes
+    them out of the evidence.
     """
     require_lead(surveys.coding, actor, "make items of open answers")
     _require_words(surveys.questionnaire(name), question)
-    found = open_answers(surveys, name, question)
     study, source = open_study(surveys.study.root), f"{name}-{question}"
     known = source in study.settings.sources
-    if not found and not known:
-        raise StateError(f"nobody has answered {question!r} of {name!r} in words yet: there are no items to make")
     path = study.root / FOLDER / f"{source}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, _csv(found).encode())
+    with _in_turn(path.parent):
+        found = open_answers(surveys, name, question)
+        if not found and not known:
+            raise StateError(f"nobody has answered {question!r} of {name!r} in words yet: there are no items to make")
+        _write_private(path, [_COLUMNS, *map(_line, found)])
     by_hand = bool(not known and (study.settings.sources or study.settings.funnel.steps))
     block = _block(source, with_funnel=not by_hand)
     if not known and not by_hand:
         _append(study, block)
     people = len({one.response for one in found})
     return ItemsMade(source, path, len(found), people, block, not known and not by_hand, by_hand)
+
+
+def forget_response(study: Study, response: str) -> None:
+    """Take the words of one response out of all items that were made of open answers."""
+    folder, place = study.root / FOLDER, _COLUMNS.index("response")
+    if not folder.is_dir():
+        return
+    with _in_turn(folder):
+        for path in sorted(folder.glob("*.csv")):
+            lines = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
+            left = [line for line in lines if line[place : place + 1] != [response]]
+            if len(left) < len(lines):
+                _write_private(path, left)
+
+
+@contextmanager
+def _in_turn(folder: Path) -> Iterator[None]:
+    """Wait until nobody else writes items: what one takes out, another must not put back."""
+    try:
+        import fcntl
+    except ImportError:  # a system without such locks
+        yield
+        return
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _write_private(path: Path, lines: Sequence[Sequence[str]]) -> None:
+    """For the eyes of their owner alone, as the answers themselves are."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(lines)
+    path.parent.chmod(0o700)
+    write_whole(path, written.getvalue().encode())
+    path.chmod(0o600)
 
 
 def _words(question: Question, response: Response) -> Iterator[OpenAnswer]:
@@ -131,16 +168,11 @@ def _is_worded(question: Question) -> bool:
     return question.kind in _WORDED or any(one.text for one in parts)
 
 
-def _csv(answers: list[OpenAnswer]) -> str:
-    """One line an item; words stand there as HTML shows them, since that is what a rater's page reads."""
-    written = io.StringIO()
-    lines = csv.writer(written, lineterminator="\n")
-    lines.writerow(_COLUMNS)
-    for one in answers:
-        paragraphs = (html.escape(part.strip()) for part in one.text.split("\n\n") if part.strip())
-        body = "".join(f"<p>{part}</p>" for part in paragraphs).replace("\n", "<br>")
-        lines.writerow((one.item, one.response, one.question, one.part, one.title, body))
-    return written.getvalue()
+def _line(one: OpenAnswer) -> tuple[str, ...]:
+    """An item; words stand there as HTML shows them, since that is what a rater's page reads."""
+    paragraphs = (html.escape(part.strip()) for part in one.text.split("\n\n") if part.strip())
+    body = "".join(f"<p>{part}</p>" for part in paragraphs).replace("\n", "<br>")
+    return one.item, one.response, one.question, one.part, one.title, body
 
 
 def _block(source: str, *, with_funnel: bool) -> str:

@@ -27,12 +27,8 @@ from quaestor.study.surveys.fielding import (
     survey_files,
 )
 from quaestor.study.surveys.invitations import ResponseRate, ResponseRates, response_rates
-from quaestor.study.surveys.status import SurveyStatus, status_of
+from quaestor.study.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, status_of
 
-STANDING_WORDS = {
-    Standing.FINISHED: "finished", Standing.OPEN: "under way", Standing.SCREENED_OUT: "screened out",
-    Standing.DECLINED: "declined",
-}  # fmt: skip
 _MOST_DAYS = 62
 _WEEK = 7
 NOBODY: Mapping[Standing, int] = dict.fromkeys(Standing, 0)
@@ -102,6 +98,8 @@ class SurveyLine:
     @property
     def next(self) -> str:
         """What the lead does next, in words."""
+        if self.status == IMPORTED:
+            return "Read the results"
         if self.status != CLOSED and self.file.why_not:
             return f"Mend its file: {self.file.why_not}"
         if self.status == DRAFT:

@@ -11,16 +11,33 @@ from quaestor.instruments.mapping import ColumnMapping, is_own_tidy, is_own_wide
 from quaestor.instruments.records import Questionnaire
 from quaestor.instruments.tidy import TIDY, columns_of, wide_from_tidy
 from quaestor.sources.survey_exports import Export, PlainRow, shaped
+from quaestor.study.surveys.sheets import GUARDED, unguarded_text
 
 
 def own_export(rows: Iterable[PlainRow], questionnaire: Questionnaire, path: Path) -> tuple[Export, ColumnMapping]:
     """A table of Quaestor's own as one with a row for each response, and what its columns mean."""
-    export = shaped(rows, str(path), header_rows=1)
+    export = _as_written(shaped(rows, str(path), header_rows=1))
     if is_own_tidy(export.columns):
         export = _put_together(export, questionnaire)
     elif not is_own_wide(export.columns):
         raise InputError(f"{path} is no export of Quaestor: say with a mapping which column answers which question")
     return export, own_mapping(questionnaire, export.columns)
+
+
+def _as_written(export: Export) -> Export:
+    """The table with texts as people wrote them, where it says that they were guarded."""
+    if GUARDED not in export.columns:
+        return export
+    place = export.columns.index(GUARDED)
+
+    def without(row: PlainRow) -> PlainRow:
+        return PlainRow(row.number, [*row.cells[:place], *row.cells[place + 1 :]])
+
+    def unguarded(row: PlainRow) -> PlainRow:
+        return PlainRow(row.number, [unguarded_text(cell) for cell in without(row).cells])
+
+    columns = (*export.columns[:place], *export.columns[place + 1 :])
+    return Export(columns, tuple(map(without, export.header)), map(unguarded, export.rows))
 
 
 def _put_together(export: Export, questionnaire: Questionnaire) -> Export:

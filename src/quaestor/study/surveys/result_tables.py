@@ -25,7 +25,7 @@ def table_of(results: Results, found: QuestionResult) -> Table:
     groups: tuple[Group, ...]
     columns: tuple[Column, ...]
     if question.kind in CHOSEN:
-        groups, columns = (_choices(results, found, found.rows[0]),), (*SHARE_COLUMNS, *_group_columns(results))
+        groups, columns = (_choices(results, found, found.rows[0]),), (*SHARE_COLUMNS, *_group_columns(results, found))
     elif question.kind is Kind.MATRIX:
         groups, columns = tuple(_matrix(results, found)), _step_columns(found)
     elif question.kind is Kind.RANKING:
@@ -59,10 +59,11 @@ def _choices(results: Results, found: QuestionResult, row: Distribution) -> Grou
     return Group("", tuple(rows))
 
 
-def _group_columns(results: Results) -> Iterator[Column]:
+def _group_columns(results: Results, found: QuestionResult) -> Iterator[Column]:
+    """Each group with how many of it answered this question, which is what its shares are of."""
     if results.groups is not None:
-        for key, label, size in zip(results.groups.keys, results.groups.labels, results.sizes, strict=True):
-            yield Column(f"group-{key}", f"{label} (n = {size:,})", ("n", "share"), spanner=results.groups.label)
+        for key, label, base in zip(results.groups.keys, results.groups.labels, found.bases, strict=True):
+            yield Column(f"group-{key}", f"{label} (n = {base:,})", ("n", "share"), spanner=results.groups.label)
 
 
 def _matrix(results: Results, found: QuestionResult) -> Iterator[Group]:

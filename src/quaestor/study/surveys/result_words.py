@@ -21,6 +21,7 @@ MISSING = {
     Missing.NOT_REACHED: "not reached",
     Missing.WITHDRAWN: "withdrawn",
 }
+_HOW = {"chi-square, permuted": " (permuted)"}
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,12 @@ def test_in_words(crossed: Crossed) -> str:
     found, strength = crossed.association, crossed.strength
     if found.undefined:
         return NO_TEST if found.n else "no test, since nobody who is in a group has answered"
-    chi = f" = {decimal(found.statistic)}" if found.statistic is not None else ""
+    name = found.test if found.statistic is None else f"χ² = {decimal(found.statistic)}{_HOW.get(found.test, '')}"
     free = f", df = {found.df}" if found.df is not None else ""
     p = _probability(found.p if crossed.adjusted is None else crossed.adjusted)
     corrected = " by Holm's method" if crossed.adjusted is not None else ""
     sure = f"{decimal(strength.value)} [{interval(strength.low, strength.high)}]"
-    return f"{found.test}{chi}{free}, p {p}{corrected}; Cramér's V = {sure}, {strength.band} (n = {found.n:,})"
+    return f"{name}{free}, p {p}{corrected}; Cramér's V = {sure}, {strength.band} (n = {found.n:,})"
 
 
 def _ranks_in_words(numbers: Numbers) -> str:
@@ -107,7 +108,8 @@ def share_interval(share: Share) -> str:
 
 
 def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    """A sentence's beginning; χ stays as it is, since its capital is read as an X."""
+    return words[:1].upper() + words[1:] if words[:1].isascii() else words
 
 
 def counted_in_words(results: Results) -> list[str]:

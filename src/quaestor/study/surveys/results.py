@@ -139,15 +139,21 @@ class Results:
 
 
 def survey_results(
-    surveys: Surveys, name: str, *, by: str = "", unfinished: bool = False, room: CountingRoom | None = None
+    surveys: Surveys,
+    name: str,
+    *,
+    by: str = "",
+    unfinished: bool = False,
+    only: str = "",
+    room: CountingRoom | None = None,
 ) -> Results:
-    """Every question of a survey, and where `by` names a question, compared by its answers."""
+    """Every question of a survey, or `only` one, and where `by` names a question, compared by its answers."""
     counted = (room or CountingRoom()).counted(surveys, name, unfinished)
     groups = groups_by(counted, by) if by else None
     seed = surveys.study.settings.study.seed
     counter = _Counter(counted, groups, seed)
     columns = counted.columns.questions.items()
-    found = tuple(counter.question(column) for key, column in columns if key != by)
+    found = tuple(counter.question(column) for key, column in columns if key != by and only in ("", key))
     sizes = tuple(int(one.sum()) for one in counter.members)
     return Results(counted, found, groups, sizes)
 

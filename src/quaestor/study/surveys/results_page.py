@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.instruments.flow import piped
@@ -12,11 +13,14 @@ from quaestor.study.surveys.behind import words_of
 from quaestor.study.surveys.counting import STRATUM, Counted, CountingRoom
 from quaestor.study.surveys.fielding import Surveys
 from quaestor.study.surveys.invitations import ResponseRates, response_rates
+from quaestor.study.surveys.result_figures import figure_of
 from quaestor.study.surveys.result_words import MISSING, Told, doubts_of, tests_of
 from quaestor.study.surveys.results import QuestionResult, Results, response_rate, survey_results
 
 _OPEN = (Kind.TEXT, Kind.LONG_TEXT)
 _DRAWN = (Kind.MATRIX, Kind.RANKING)
+_LONGEST, _SHORTEST = 60, 20
+"""Characters of what one can compare by, and those of a question that stay however long its row is."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,8 @@ class ShownQuestion:
     written: tuple[Written, ...]
     tests: tuple[Told, ...]
     doubts: tuple[str, ...]
-
-    @property
-    def drawn(self) -> bool:
-        """Whether its figure says more than bars beside its numbers."""
-        return self.result.question.kind in _DRAWN and self.result.base > 0
+    size: tuple[int, int] | None
+    """Width and height of its figure, where that says more than bars beside its numbers."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +70,28 @@ class ResultsPage:
 def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
     """The page of a survey, compared by the answers to a question where one is named."""
     results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
-    questions = tuple(_shown(surveys, results.counted, one) for one in results.questions)
+    questions = tuple(_shown(surveys, results, one) for one in results.questions)
     rates = _rates(response_rates(surveys, name))
     return ResultsPage(results, questions, rates, tuple(_comparable(results)))
 
 
-def _shown(surveys: Surveys, counted: Counted, found: QuestionResult) -> ShownQuestion:
+def _shown(surveys: Surveys, results: Results, found: QuestionResult) -> ShownQuestion:
     told = tests_of(found)
+    written = tuple(_written(surveys, results.counted, found))
     missing = tuple((reason.value, MISSING[reason], count) for reason, count in found.missing.items())
-    return ShownQuestion(found, missing, tuple(_written(surveys, counted, found)), tuple(told), tuple(doubts_of(told)))
+    return ShownQuestion(found, missing, written, tuple(told), tuple(doubts_of(told)), _size(results, found))
+
+
+def _size(results: Results, found: QuestionResult) -> tuple[int, int] | None:
+    """Known without drawing: a figure is its plot and its margins."""
+    figure = figure_of(results, found) if found.question.kind in _DRAWN and found.base else None
+    if figure is None:
+        return None
+    spec, margins = figure.spec, figure.spec["padding"]
+    return (
+        spec["width"] + margins["left"] + margins["right"],
+        spec["height"] + margins["top"] + margins["bottom"],
+    )
 
 
 def _written(surveys: Surveys, counted: Counted, found: QuestionResult) -> Sequence[Written]:
@@ -106,13 +120,34 @@ def _rates(rates: ResponseRates) -> tuple[tuple[str, tuple[Rate, ...]], ...]:
     )
 
 
-def _comparable(results: Results) -> list[tuple[str, str]]:
-    found = [(STRATUM, "Stratum")] if (results.counted.columns.strata != "").any() else []
+def _comparable(results: Results) -> Iterator[tuple[str, str]]:
+    """A long question is shortened and a row never; questions that begin alike keep all their words."""
+    parts = list(_parts(results))
+    short = [_together(_shortened(text, _LONGEST - len(row) - 1), row) for _, text, row in parts]
+    often = Counter(short)
+    for (name, text, row), label in zip(parts, short, strict=True):
+        yield name, label if often[label] == 1 else _together(text, row)
+
+
+def _parts(results: Results) -> Iterator[tuple[str, str, str]]:
+    """Name, question and row of each."""
+    if (results.counted.columns.strata != "").any():
+        yield STRATUM, "Stratum", ""
     for name, column in results.counted.columns.questions.items():
         question = column.question
         text = piped(question.text, results.counted.questionnaire, {})
         if question.kind in CHOSEN and question.kind is not Kind.CONSENT:
-            found.append((name, text))
+            yield name, text, ""
         elif question.kind is Kind.MATRIX:
-            found += [(f"{name}.{row.code}", f"{text} {row.label}") for row in question.rows if not row.text]
-    return found
+            yield from ((f"{name}.{row.code}", text, row.label) for row in question.rows if not row.text)
+
+
+def _together(text: str, row: str) -> str:
+    return f"{text} {row}" if row else text
+
+
+def _shortened(text: str, most: int) -> str:
+    most = max(most, _SHORTEST)
+    if len(text) <= most:
+        return text
+    return (text[:most].rpartition(" ")[0] or text[: most - 1]).rstrip(" ,;:.") + "…"

@@ -18,6 +18,8 @@ from quaestor.base.spreadsheets import harmless
 TEXT, SAFE, WHOLE, NUMBER = "text", "safe", "whole", "number"
 """What a column holds: words of people, words of our own that begin like no formula, whole numbers, numbers."""
 FORMATS = (".csv", ".xlsx", ".parquet")
+GUARDED = "texts:guarded"
+"""The column by which a table says that an apostrophe was put before texts that begin like a formula."""
 _BATCH = 20_000
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767
 """What a sheet can hold; of a text, in units of UTF-16."""
@@ -54,6 +56,25 @@ def write_sheets(path: Path, first: Sheet, second: Sheet, raw: bool = False) -> 
     return rows, [path, beside]
 
 
+def is_guarded(path: Path, raw: bool) -> bool:
+    """Whether the texts of the first table get apostrophes."""
+    return not raw and path.suffix.lower() != ".parquet"
+
+
+def guarded_text(text: str) -> str:
+    """A text that no spreadsheet takes for a formula; one that looks as if it were guarded gets an apostrophe more."""
+    return f"'{text}" if _is_formula(text.lstrip("'")) else text
+
+
+def unguarded_text(text: str) -> str:
+    """The text behind a guarded one."""
+    return text[1:] if text.startswith("'") and _is_formula(text.lstrip("'")) else text
+
+
+def _is_formula(text: str) -> bool:
+    return harmless(text) != text
+
+
 @contextmanager
 def _aside(path: Path) -> Iterator[Path]:
     """A file to write, which takes the place of `path` when all went well; for the eyes of its owner alone."""
@@ -78,7 +99,7 @@ def _guard(sheet: Sheet, raw: bool) -> Callable[[Sequence[str]], Sequence[str]]:
         made = list(row)
         for place in places:
             if made[place]:
-                made[place] = harmless(made[place])
+                made[place] = guarded_text(made[place])
         return made
 
     return guarded if places else lambda row: row

@@ -7,8 +7,18 @@ from dataclasses import dataclass, field
 
 from quaestor.instruments.records import Standing
 from quaestor.study.coding import Where, study_of
-from quaestor.study.coding_status import Stage
+from quaestor.study.coding_status import Next, Stage
+from quaestor.study.folder import Study
+from quaestor.study.sources import what_changed
 from quaestor.study.surveys.fielding import CLOSED, DRAFT, OPEN, Surveys, answers_path, open_surveys, survey_files
+from quaestor.study.surveys.open_answers import FOLDER
+
+IMPORTED = "imported"
+"""A survey that was never opened and has answers all the same: they were given elsewhere."""
+STANDING_WORDS = {
+    Standing.FINISHED: "finished", Standing.OPEN: "under way", Standing.SCREENED_OUT: "screened out",
+    Standing.DECLINED: "declined",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,14 @@ class SurveyStatus:
     """Withdrawn by those who gave them."""
     changed: bool = False
     """The file says something else than the version that respondents get."""
+    to_ingest: tuple[str, ...] = ()
+    """Sources of its open answers whose evidence is older: it may hold words that were withdrawn since."""
+
+    @property
+    def in_words(self) -> str:
+        """How many responses stand where."""
+        counted = [(self.responses[one], words) for one, words in STANDING_WORDS.items()]
+        return ", ".join(f"{count:,} {words}" for count, words in counted if count) or "no responses yet"
 
 
 def survey_status(where: Where) -> list[SurveyStatus]:
@@ -35,43 +53,66 @@ def survey_status(where: Where) -> list[SurveyStatus]:
         return [status_of(surveys, name) for name in surveys.names()]
 
 
-def survey_way(where: Where) -> tuple[list[Stage], str]:
-    """Where each survey stands, and what comes next in them; empty where a study has none."""
+def survey_way(where: Where) -> tuple[list[Stage], Next | None]:
+    """Where each survey stands, and what comes next in them; nothing where a study has none."""
     found = survey_status(where)
-    stages = [_stage(one) for one in found]
-    for status, words in (
-        (OPEN, "quaestor serve, so that {} can be answered"),
-        (CLOSED, "quaestor survey results {}"),
-        (DRAFT, "quaestor survey check {}, and open it"),
-    ):
-        named = next((one.survey for one in found if one.status == status), None)
-        if named is not None:
-            return stages, words.format(named)
-    return stages, ""
+    order = (OPEN, CLOSED, IMPORTED, DRAFT)
+    first = min(found, key=lambda one: (order.index(one.status), _waits_for_a_file(study_of(where), one)), default=None)
+    return [_stage(one) for one in found], _next(first) if first else None
+
+
+def _waits_for_a_file(study: Study, one: SurveyStatus) -> bool:
+    """A draft with a mapping beside it takes in answers that were given elsewhere: another is to be opened first."""
+    return one.status == DRAFT and (study.root / "instruments" / f"{one.survey}.mapping.toml").exists()
+
+
+def _next(one: SurveyStatus) -> Next:
+    name = one.survey
+    if one.status == OPEN:
+        command = f"quaestor serve, so that {name} can be answered"
+        return Next(command, f"{name} is open: {one.in_words}", "survey", survey=name)
+    if one.status == DRAFT:
+        return Next(f"quaestor survey check {name}, and open it", f"Check {name}, then open it", "survey", survey=name)
+    return Next(f"quaestor survey results {name}", f"Read the results of {name}", "survey-results", survey=name)
 
 
 def _stage(one: SurveyStatus) -> Stage:
-    state = {DRAFT: "waiting", OPEN: "done", CLOSED: "done"}[one.status]
     if one.status == DRAFT:
-        return Stage(f"survey {one.survey}", state, "a draft, not opened yet")
-    counts = (
-        ", ".join(f"{count:,} {standing}" for standing, count in one.responses.items() if count) or "no responses yet"
-    )
+        return Stage(f"survey {one.survey}", "waiting", "a draft, not opened yet")
     changed = "; the file has changed since" if one.changed else ""
-    detail = f"{one.status}, version {one.version}: {counts}{changed}"
-    return Stage(f"survey {one.survey}", "stale" if one.changed and one.status == OPEN else state, detail)
+    detail = f"{one.status}, version {one.version}: {one.in_words}{changed}"
+    state = "done" if one.status != OPEN else "stale" if one.changed else "waiting"
+    return Stage(f"survey {one.survey}", state, detail)
 
 
 def status_of(surveys: Surveys, name: str) -> SurveyStatus:
     """One survey of those at hand."""
     fielding = surveys.fielding(name)
     kept = surveys.answers.version(name, fielding.version)
+    counts = surveys.answers.counts(name)
+    imported = fielding.status == DRAFT and any(counts.values())
     file = survey_files(surveys.study).get(name)
     return SurveyStatus(
         survey=name,
-        status=fielding.status,
-        version=fielding.version,
-        responses={standing.value: count for standing, count in surveys.answers.counts(name).items()},
+        status=IMPORTED if imported else fielding.status,
+        version=kept.number if imported and kept else fielding.version,
+        responses={standing.value: count for standing, count in counts.items()},
         erased=surveys.answers.erased(name),
         changed=kept is not None and file is not None and file.read_text("utf-8-sig") != kept.text,
+        to_ingest=_to_ingest(surveys, name),
     )
+
+
+def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
+    made = {
+        source: max((one for one in surveys.names() if source.startswith(f"{one}-")), key=len, default="")
+        for source, settings in surveys.study.settings.sources.items()
+        if settings.path == f"{FOLDER}/{source}.csv"
+    }
+    return tuple(source for source, whose in made.items() if whose == name and what_changed(surveys.study, source))
+
+
+def imported_before(surveys: Surveys, name: str) -> int:
+    """How many answers a survey has that was never opened; none as soon as it was."""
+    found = status_of(surveys, name)
+    return sum(found.responses.values()) if found.status == IMPORTED else 0

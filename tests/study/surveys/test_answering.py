@@ -1,0 +1,111 @@
+"""Two windows, a way that was left, and a change of mind: what is kept is what the answers lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.instruments.answer_file import Sending
+from quaestor.instruments.records import Standing
+from quaestor.store.records import new_key
+from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown
+from quaestor.study.surveys.counting import CountingRoom
+from quaestor.study.surveys.fielding import Surveys
+from small_survey import fielded, send
+
+NAME = "ways"
+ASKED = """
+[survey]
+title = "Ways"
+
+[[survey.quotas]]
+of = "group = many"
+most = 1
+
+[[pages]]
+page = "consent"
+questions = [{ id = "consent", kind = "consent", text = "May we?" }]
+
+[[pages]]
+page = "first"
+questions = [
+    { id = "onnx", kind = "yes-no", text = "Do you use it?" },
+    { id = "group", kind = "single", text = "Which group?", options = ["Few", "Many"] },
+]
+
+[[pages]]
+page = "second"
+questions = [
+    { id = "why", kind = "single", text = "Why?", options = ["X", "Y"], show_if = "onnx = yes" },
+    { id = "also", kind = "text", text = "Anything else?" },
+]
+
+[[pages]]
+page = "last"
+questions = [{ id = "words", kind = "text", text = "A last word?" }]
+"""
+
+
+@pytest.fixture
+def surveys(tmp_path: Path) -> Iterator[Surveys]:
+    with fielded(tmp_path / "study", ASKED, NAME) as opened:
+        yield opened
+
+
+def come_to_the_last(surveys: Surveys, onnx: str) -> str:
+    code, _ = begin(surveys, NAME)
+    send(surveys, code, "consent", {"q.consent": ["agree"]})
+    send(surveys, code, "first", {"q.onnx": [onnx]})
+    send(surveys, code, "second", {"q.why": ["x"], "q.also": ["A"]} if onnx == "yes" else {"q.also": ["A"]})
+    return code
+
+
+@pytest.mark.parametrize(("was", "becomes"), [("yes", "no"), ("no", "yes")])
+def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, was: str, becomes: str) -> None:
+    code = come_to_the_last(surveys, was)
+    one = sent(surveys, code, "first", {"q.onnx": [becomes]}, new_key())
+    key = new_key()
+    other = sent(surveys, code, "last", {"q.words": ["z"]}, key)
+    surveys.answers.record()
+    assert isinstance(one, Sending)
+    assert isinstance(other, Sending)
+    assert (one.overtaken, other.overtaken) == (False, True)
+    if becomes == "no":
+        after = send(surveys, code, "last", {"q.words": ["z"]}, key=key)
+        assert (after.standing, "why" in after.answers) == (Standing.FINISHED, False)
+    else:  # what came in has to be asked first
+        page = shown(surveys, code)
+        assert isinstance(page, SurveyPage)
+        assert page.page.id == "second"
+
+
+def test_an_answer_that_is_not_shown_any_more_is_counted_nowhere_and_stays_in_the_journal(surveys: Surveys) -> None:
+    code = come_to_the_last(surveys, "yes")
+    after = send(surveys, code, "first", {"q.onnx": ["no"]})
+    assert (after.standing, "why" in after.answers) == (Standing.OPEN, False)
+    assert CountingRoom().counted(surveys, NAME, unfinished=True).column("why").answered.sum() == 0
+    assert any(said.get("why") for _, _, said in surveys.answers.journal(after.id))
+    send(surveys, code, "first", {"q.onnx": ["yes"]})
+    page = shown(surveys, code)
+    assert isinstance(page, SurveyPage)
+    assert page.page.id == "second"  # it is asked again
+
+
+def test_whoever_finds_their_group_full_keeps_no_answer_of_a_way_they_left(surveys: Surveys) -> None:
+    earlier = come_to_the_last(surveys, "no")
+    send(surveys, earlier, "first", {"q.onnx": ["no"], "q.group": ["many"]})
+    assert send(surveys, earlier, "last", {}).standing is Standing.FINISHED
+    code = come_to_the_last(surveys, "yes")
+    after = send(surveys, code, "first", {"q.onnx": ["no"], "q.group": ["many"]})
+    assert (after.standing, "why" in after.answers) == (Standing.SCREENED_OUT, False)
+
+
+def test_whoever_declines_after_all_keeps_nothing_here(surveys: Surveys) -> None:
+    code = come_to_the_last(surveys, "yes")
+    for _ in range(2):
+        after = send(surveys, code, "consent", {"q.consent": ["decline"]}, key="declined")
+    assert after.standing is Standing.DECLINED
+    assert {name for name, said in after.answers.items() if said} == {"consent"}
+    assert [page for _, page, _ in surveys.answers.journal(after.id)] == ["consent"]

@@ -1,0 +1,130 @@
+"""A study that only asks people, on the desk: what came in by a file is shown, and what is next comes from surveys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from desk import QUICK, closing_app, signed_in
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study
+from quaestor.study.surveys.fielding import close_survey, decide, open_survey, open_surveys
+from quaestor.study.surveys.invitations import invite
+from quaestor.web.app import make_app
+from small_survey import FORMS, NAME, answered, fielded, imported, small_survey
+
+TABS = tuple(f'href="/surveys/{NAME}/{tab}"' for tab in ("responses", "flags", "results"))
+
+
+@contextmanager
+def looking(study: Study, role: Role = Role.LEAD) -> Iterator[TestClient]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        yield signed_in(app, study.root, role)
+
+
+@pytest.fixture
+def taken_in(tmp_path: Path) -> Study:
+    """A survey that was never opened and has two answers from a file."""
+    return imported(tmp_path / "study", 2)
+
+
+def next_of(page: str) -> tuple[str, str]:
+    """Where the next step leads, and its words."""
+    found = re.search(r'class="do"><a href="([^"]+)">([^<]+)</a>', page)
+    assert found is not None
+    return found[1], found[2]
+
+
+def test_what_was_imported_is_shown_though_the_survey_was_never_opened(taken_in: Study) -> None:
+    with looking(taken_in) as lead:
+        every, page = lead.get("/surveys").text, lead.get(f"/surveys/{NAME}").text
+        for shown in (every, page):
+            assert '<span class="status imported">imported</span>' in shown
+            assert "Read the results" in shown
+            assert "Walk through the preview" not in shown
+        assert "2 finished" in every
+        for path in (f"/surveys/{NAME}", f"/surveys/{NAME}/preview", f"/surveys/{NAME}/invitations"):
+            for tab in TABS:
+                assert tab in lead.get(path).text, (path, tab)
+        assert f'href="/surveys/{NAME}/responses?standing=finished">2</a>' in page
+        assert "There are 2 imported answers already" in page
+        assert 'id="public"' not in page
+        assert "Open it again" not in page
+        assert lead.get(f"/s/{NAME}").status_code == 409
+
+
+def test_a_draft_without_answers_stays_a_draft(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "study")
+    with looking(study) as lead:
+        page = lead.get(f"/surveys/{NAME}").text
+        assert "Walk through the preview" in page
+        assert not any(tab in page for tab in TABS)
+        assert next_of(lead.get("/").text) == (f"/surveys/{NAME}", f"Check {NAME}, then open it")
+
+
+def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        study = surveys.study
+        for _ in range(3):
+            _, response = answered(surveys)
+        for _ in range(2):
+            answered(surveys, forms={"consent": FORMS["consent"]})
+        invite(surveys, NAME, "first", "pro", 5)
+        decide(surveys, NAME, response.id, True, "answered with care")
+        decide(surveys, NAME, response.id, False, "twice the same")
+    with looking(study) as lead:
+        page = lead.get("/").text
+        assert next_of(page) == (f"/surveys/{NAME}", f"{NAME} is open: 3 finished, 2 under way")
+        assert lead.get(next_of(page)[0]).status_code == 200
+        assert "<code>quaestor survey status</code>" in page
+        assert f'<li class="waiting"><span class="unseen">waiting: </span><b>survey {NAME}</b>' in page
+        for words in ("quaestor report", "Everything that is planned", 'id="funnel-heading"', 'id="rounds-heading"'):
+            assert words not in page, words
+        assert f"You decided about 2 responses to {NAME}" in page
+        assert f"You opened the survey {NAME}" in page
+        assert f"You made invitations to {NAME}" in page
+    with looking(study, Role.REVIEWER) as reviewer:
+        page = reviewer.get("/").text
+        assert f"The lead opened the survey {NAME}" in page
+        assert 'class="next"' not in page
+    with open_surveys(study) as surveys:
+        close_survey(surveys, NAME)
+    with looking(study) as lead:
+        page = lead.get("/").text
+        assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
+        assert f"You closed the survey {NAME}" in page
+
+
+def test_an_import_is_told_and_leads_to_the_results(taken_in: Study) -> None:
+    with looking(taken_in) as lead:
+        page = lead.get("/").text
+        assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
+        assert f"You brought in a file of answers to {NAME}" in page
+        assert lead.get(next_of(page)[0]).status_code == 200
+
+
+def test_results_lead_to_those_of_surveys_where_somebody_answered(taken_in: Study, tmp_path: Path) -> None:
+    for role in (Role.LEAD, Role.VIEWER):
+        with looking(taken_in, role) as reader:
+            page = reader.get("/results").text
+            assert f'href="/surveys/{NAME}/results"' in page
+            assert f'id="named-1">{NAME}</span>, imported: 2 finished' in page
+    with looking(small_survey(tmp_path / "other")) as lead:
+        assert f"/surveys/{NAME}/results" not in lead.get("/results").text
+
+
+def test_pay_names_the_survey_and_where_it_stands(taken_in: Study) -> None:
+    with looking(taken_in) as lead:
+        page = lead.get("/pay").text
+        assert '<span class="status imported">imported</span>' in page
+        assert f'id="named-1">{NAME}</p>' in page
+    with open_surveys(taken_in) as surveys:
+        open_survey(surveys, NAME)
+    with looking(taken_in) as lead:
+        assert '<span class="status open">open</span>' in lead.get("/pay").text
