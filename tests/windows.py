@@ -74,7 +74,7 @@ def serving(folder: Path, *more: str, path: str = "/") -> Iterator[str]:
 
 
 def wait_for(address: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         try:
             with urllib.request.urlopen(address, timeout=1):

@@ -73,12 +73,15 @@ CALLS: dict[str, list[list[str]]] = {
     "people list": [[], ["--json"]],
     "people revoke": [["ACTOR"]],
     "people remove": [["ACTOR"]],
+    "survey themes": [["main", "--as", "ACTOR"], ["main", "--as", "ACTOR", "--json"]],
 }
 ELSEWHERE = {
     "new", "doctor", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
     "synth stackexchange", "synth ratings", "codebook import", "codebook facet", "codebook rename",
     "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
-    "ratings import", "decisions import",
+    "ratings import", "decisions import", "synth survey", "survey check", "survey preview", "survey open",
+    "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide", "survey results",
+    "survey import", "survey export", "survey items", "survey claims",
 }  # fmt: skip
 
 

@@ -186,9 +186,17 @@ def make_app(
         },
     )
     app.state.remaking = remaking
-    app.state.has_surveys = lambda: has_surveys(opened.latest)
+    app.state.has_surveys = lambda: _asks_people(opened)
     app.state.let_go = let_go
     return app
+
+
+def _asks_people(opened: KeptOpen) -> bool:
+    """Whether the study has surveys; where its file cannot be read, the page itself says so."""
+    try:
+        return has_surveys(opened.latest)
+    except QuaestorError:
+        return False
 
 
 async def _tokens(request: Request) -> Response:
