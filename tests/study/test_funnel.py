@@ -199,7 +199,7 @@ def test_a_sample_is_drawn_by_seed_and_says_how_large_it_must_be(demo: Study, tm
 
 def test_status_tells_the_way_so_far_and_what_is_next(demo: Study, tmp_path: Path) -> None:
     status = study_status(demo)
-    assert [stage.name for stage in status.stages if stage.state != "done"] == [f"round {ROUND}"]
+    assert [stage.name for stage in status.stages if stage.state != "done"] == [f"survey {SURVEY}", f"round {ROUND}"]
     assert "round refinement" in {stage.name for stage in status.stages}
     assert "synthetic" in status.stages[0].detail
     fresh = open_study(new_study(tmp_path / "fresh", "dl-implementation-issues"))
