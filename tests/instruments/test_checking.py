@@ -341,7 +341,7 @@ def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> N
     assert reach(asked).questions == {name for way, _ in expected for name in way}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(questionnaires(sound=False))
 def test_whoever_answers_as_a_path_says_is_led_along_it(asked: Questionnaire) -> None:
     for path in paths(asked):
