@@ -18,8 +18,9 @@ from benchmarks.desk import DISTURBED, TRIES, Share, row, shares
 from benchmarks.desk_raters import lasting
 from benchmarks.desk_study import Serving, joined, serving
 from benchmarks.survey_respondents import Log, Walker, many_respondents
-from quaestor.instruments.answer_file import AnswerFile, new_code, new_id
+from quaestor.instruments.answer_file import AnswerFile
 from quaestor.instruments.records import Questionnaire, Response, Standing
+from quaestor.instruments.response_rows import new_code, new_id
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
 from quaestor.study.surveys.fielding import answers_path, open_survey, open_surveys

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from quaestor.instruments.answer_file import Sending
 from quaestor.instruments.records import Response, Standing
+from quaestor.instruments.sending import Sending
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
 from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown

@@ -18,8 +18,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.instruments.answer_file import AnswerFile, Sending
+from quaestor.instruments.answer_file import AnswerFile
 from quaestor.instruments.records import Standing
+from quaestor.instruments.sending import Sending
 
 LONGEST = 0.03
 """Seconds a process lives after its first acknowledgement, at most."""

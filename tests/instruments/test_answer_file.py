@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answer_file import _FIRST, _KIND, AnswerFile, Sending, new_code
+from quaestor.instruments.answer_file import _FIRST, _KIND, AnswerFile
 from quaestor.instruments.records import Standing
+from quaestor.instruments.response_rows import new_code
+from quaestor.instruments.sending import Sending
 from quaestor.store.private_file import PrivateFile
 
 PAGES, QUESTIONS, KEYS = ("a", "b"), ("q1", "q2", "q3"), tuple(string.ascii_lowercase)

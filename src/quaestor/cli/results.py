@@ -16,9 +16,10 @@ from quaestor.base.errors import InputError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from quaestor.publish.audit.records import Audit
+    from quaestor.publish.records import Finding
     from quaestor.study.results.report import ReportOutcome
 
 _SHOWN = 12
@@ -137,7 +138,6 @@ def replicate(
         _replicate_survey(name, data, out, every, json)
         return
     from quaestor.study.results.audit_json import audit_json
-    from quaestor.study.results.findings import failures
     from quaestor.study.results.publication import audit_study, computed_of, publication_of
     from quaestor.study.results.replicate import load_labels
     from quaestor.study.results.report import build_report
@@ -162,18 +162,24 @@ def replicate(
         more = {"posts": loaded.labelled, "rejected": loaded.rejected, "unread": unread, "findings": findings}
         print_json({**audit_json(found), **more})
     else:
-        screen = console()
-        for one in publication.findings:
-            mark = "[green]holds[/green]" if one.holds else "[red]fails[/red]"
-            screen.print(f"finding {one.finding:>2} {mark}  ", end="")
-            screen.print(one.sentence, markup=False, soft_wrap=True)
-        for words in failures(publication.findings):
-            screen.print(f"  {words}", style="red", markup=False, soft_wrap=True)
-        for item in unread:
-            screen.print(f"label not read: {item['item']}, {item['why']}", markup=False, soft_wrap=True)
+        _show_findings(publication.findings, unread)
         _show_audit(found, every)
     if found.open:
         raise typer.Exit(1)
+
+
+def _show_findings(findings: tuple[Finding, ...], unread: Sequence[Mapping[str, str]]) -> None:
+    from quaestor.study.results.findings import failures
+
+    screen = console()
+    for one in findings:
+        mark = "[green]holds[/green]" if one.holds else "[red]fails[/red]"
+        screen.print(f"finding {one.finding:>2} {mark}  ", end="")
+        screen.print(one.sentence, markup=False, soft_wrap=True)
+    for words in failures(findings):
+        screen.print(f"  {words}", style="red", markup=False, soft_wrap=True)
+    for item in unread:
+        screen.print(f"label not read: {item['item']}, {item['why']}", markup=False, soft_wrap=True)
 
 
 def _replicate_survey(name: str, data: Path, out: Path | None, every: bool, json: bool) -> None:

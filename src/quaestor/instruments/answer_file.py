@@ -12,14 +12,15 @@ import secrets
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 from quaestor.instruments.records import Answer, Response, Standing
+from quaestor.instruments.response_rows import find_response, hashed, new_id, response_in, row_of
+from quaestor.instruments.sending import Sending, add_save, recorded
 from quaestor.store.private_file import PrivateFile
 
 _KIND = 0x51416E73
@@ -73,45 +74,6 @@ class Listed:
     seconds: float
     source: str
     synthetic: bool
-
-
-class Overtaken(NotNow):
-    """A response is not any more what a page was read against."""
-
-
-@dataclass(eq=False)
-class Sending:
-    """A page that is to be kept, and what came of it."""
-
-    code: str
-    page: str
-    answers: Mapping[str, Answer]
-    key: str
-    standing: Standing
-    seconds: float = 0.0
-    left: Collection[str] = ()
-    """Questions of a way that the response leaves with this page: their answers are taken back."""
-    before: Response | None = None
-    """The response from which standing and questions left were worked out: it has to stand there still."""
-    outcome: Response | BaseException | None = field(default=None)
-
-    @property
-    def overtaken(self) -> bool:
-        """Whether another page of the response came in between: what it says has to be read again, and sent again."""
-        return isinstance(self.outcome, Overtaken)
-
-    def response(self) -> Response:
-        """The response as it stands now; raises why the page was not taken."""
-        if isinstance(self.outcome, BaseException):
-            raise self.outcome
-        if self.outcome is None:
-            raise RuntimeError("nobody has recorded this page yet")
-        return self.outcome
-
-
-def new_code() -> str:
-    """What a respondent holds, and nobody else: who has it can go on, and can withdraw."""
-    return secrets.token_urlsafe(18)
 
 
 class AnswerFile:
@@ -173,28 +135,28 @@ class AnswerFile:
         made = []
         with self._file.writing() as writing:
             for code, response, pages in whole:
-                known = _find(writing, code)
+                known = find_response(writing, code)
                 if known is not None:
                     made.append(known)
                     continue
                 writing.execute(
-                    "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(code, response)
+                    "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row_of(code, response)
                 )
                 for page, answers, key in pages:
-                    _add_save(writing, response.id, Sending(code, page, answers, key, response.standing))
+                    add_save(writing, response.id, Sending(code, page, answers, key, response.standing))
                 made.append(response)
         return made
 
     def find(self, code: str) -> Response | None:
         """The response of whoever holds a code."""
         with self._file.reading() as reading:
-            return _find(reading, code)
+            return find_response(reading, code)
 
     def response(self, name: str) -> Response | None:
         """A response by its id, as the lead knows it."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
-        return _response(row) if row else None
+        return response_in(row) if row else None
 
     def responses(self, survey: str) -> Iterator[Response]:
         """All responses, in the order of their ids, which is none; page by page, so that memory stays flat."""
@@ -204,7 +166,7 @@ class AnswerFile:
                 found = reading.execute(
                     "SELECT * FROM responses WHERE +survey = ? AND id > ? ORDER BY id LIMIT ?", (survey, after, _PAGE)
                 ).fetchall()
-            yield from map(_response, found)
+            yield from map(response_in, found)
             if len(found) < _PAGE:
                 return
             after = found[-1][0]
@@ -304,7 +266,7 @@ class AnswerFile:
         outcomes: list[Response | BaseException]
         try:
             with self._file.writing() as writing:
-                outcomes = [_recorded(writing, sending) for sending in together]
+                outcomes = [recorded(writing, sending) for sending in together]
             if any(sending.standing is Standing.DECLINED for sending in together):
                 self._file.forget()
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
@@ -317,7 +279,7 @@ class AnswerFile:
     def erase(self, code: str, day: str) -> bool:
         """Withdraw by one's own code: the answers are gone for good, and that somebody withdrew is on record."""
         with self._file.writing() as writing:
-            found = _find(writing, code)
+            found = find_response(writing, code)
             if found is None:
                 return False
             # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
@@ -325,7 +287,7 @@ class AnswerFile:
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
             writing.execute(
                 "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, 'respondent', ?)",
-                (found.survey, day, _hashed(found.id)),
+                (found.survey, day, hashed(found.id)),
             )
         self._file.forget()
         return True
@@ -333,81 +295,13 @@ class AnswerFile:
     def is_erased(self, name: str) -> bool:
         """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""
         with self._file.reading() as reading:
-            found = reading.execute("SELECT 1 FROM erasures WHERE response = ?", (_hashed(name),)).fetchone()
+            found = reading.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(name),)).fetchone()
         return found is not None
-
-
-def _recorded(writing: sqlite3.Connection, sending: Sending) -> Response | QuaestorError:
-    found = _find(writing, sending.code)
-    if found is None:
-        return InputError("there is no such response: it was withdrawn, or the link is not whole")
-    known = _latest_with(writing, sending.key)
-    if known is not None:
-        response, page, answers = known
-        if (response, page) != (found.id, sending.page):
-            return StateError("this page has been sent with the key of another")
-        if _said(json.loads(answers)) == _said(sending.answers):
-            return found
-    if found.standing is not Standing.OPEN:
-        return StateError("this response is finished: it can be withdrawn, not changed")
-    if sending.before is not None and sending.before != found:
-        return Overtaken("something else was sent at the same moment: send this page again")
-    declined = sending.standing is Standing.DECLINED
-    if declined:  # without consent nothing that was answered is kept
-        writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
-    _add_save(writing, found.id, sending if known is None else replace(sending, key=f"{sending.key}.{new_id()}"))
-    before = {name: {} if declined else said for name, said in found.answers.items() if name not in sending.left}
-    after = replace(
-        found,
-        standing=sending.standing,
-        seconds=found.seconds + sending.seconds,
-        sent=found.sent if sending.page in found.sent else (*found.sent, sending.page),
-        answers={**before, **sending.answers},
-    )
-    writing.execute(
-        "UPDATE responses SET standing = ?, seconds = ?, sent = ?, answers = ? WHERE id = ?",
-        (after.standing.value, after.seconds, _json(list(after.sent)), _json(dict(after.answers)), after.id),
-    )
-    return after
-
-
-def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] | None:
-    """What was sent last under a key: response, page, answers; a page that was changed has it with an ending."""
-    row: tuple[str, str, str] | None = writing.execute(
-        "SELECT response, page, answers FROM saves WHERE key = ? OR (key > ? AND key < ?) ORDER BY number DESC LIMIT 1",
-        (key, f"{key}.", f"{key}/"),
-    ).fetchone()
-    return row
-
-
-def _said(answers: Mapping[str, Answer]) -> dict[str, Answer]:
-    """What was left empty says the same as what was not asked."""
-    return {name: said for name, said in answers.items() if said}
-
-
-def _add_save(writing: sqlite3.Connection, response: str, sending: Sending) -> None:
-    writing.execute(
-        "INSERT INTO saves (response, page, key, answers, seconds) VALUES (?, ?, ?, ?, ?)",
-        (response, sending.page, sending.key, _json(dict(sending.answers)), sending.seconds),
-    )
 
 
 def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:
     settings = {"seed": secrets.randbelow(2**31), **more}
     return Response(new_id(), survey, version, Standing.OPEN, {}, day=day, **settings)
-
-
-def new_id() -> str:
-    return secrets.token_hex(8)
-
-
-def _hashed(code: str) -> str:
-    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _find(connection: sqlite3.Connection, code: str) -> Response | None:
-    row = connection.execute("SELECT * FROM responses WHERE code = ?", (_hashed(code),)).fetchone()
-    return _response(row) if row else None
 
 
 def _newest(connection: sqlite3.Connection, survey: str) -> Version | None:
@@ -416,22 +310,3 @@ def _newest(connection: sqlite3.Connection, survey: str) -> Version | None:
         (survey,),
     ).fetchone()
     return Version(*row) if row else None
-
-
-def _row(code: str, one: Response) -> tuple[Any, ...]:
-    return (
-        one.id, _hashed(code), one.survey, one.version, one.standing.value, one.language, one.seed, one.stratum,
-        one.seconds, _json(list(one.sent)), _json(dict(one.answers)), one.day, one.source, int(one.synthetic),
-    )  # fmt: skip
-
-
-def _response(row: Sequence[Any]) -> Response:
-    name, _, survey, version, standing, language, seed, stratum, seconds, sent, answers, day, source, synthetic = row
-    return Response(
-        name, survey, version, Standing(standing), json.loads(answers), language, seed, stratum, seconds,
-        tuple(json.loads(sent)), day, source, bool(synthetic),
-    )  # fmt: skip
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

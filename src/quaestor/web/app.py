@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
@@ -159,20 +159,7 @@ def make_app(
         let_go()
 
     app = Starlette(
-        routes=[
-            *(route for part in parts for route in part.routes()),
-            Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
-            Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
-            Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),
-            Route("/sign-out-everywhere", doors.sign_out_everywhere, methods=["POST"], name="sign-out-everywhere"),
-            Route("/me", doors.me, name="me"),
-            Route("/health", _health, name="health"),
-            Route("/static/tokens.css", _tokens, name="tokens"),
-            Route("/static/mark.svg", _icon, name="icon"),
-            Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
-            Mount("/report", Published(study, "report"), name="report"),
-            Mount("/handbook", Published(study, "handbook"), name="handbook"),
-        ],
+        routes=[*(route for part in parts for route in part.routes()), *_routes_of(doors), *_files_of(study)],
         middleware=[
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
@@ -189,6 +176,27 @@ def make_app(
     app.state.has_surveys = lambda: _asks_people(opened)
     app.state.let_go = let_go
     return app
+
+
+def _routes_of(doors: DoorPages) -> list[BaseRoute]:
+    return [
+        Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
+        Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
+        Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),
+        Route("/sign-out-everywhere", doors.sign_out_everywhere, methods=["POST"], name="sign-out-everywhere"),
+        Route("/me", doors.me, name="me"),
+    ]
+
+
+def _files_of(study: Path) -> list[BaseRoute]:
+    return [
+        Route("/health", _health, name="health"),
+        Route("/static/tokens.css", _tokens, name="tokens"),
+        Route("/static/mark.svg", _icon, name="icon"),
+        Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
+        Mount("/report", Published(study, "report"), name="report"),
+        Mount("/handbook", Published(study, "handbook"), name="handbook"),
+    ]
 
 
 def _asks_people(opened: KeptOpen) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.base.names import NOT_IN_AN_ADDRESS
+from quaestor.study.kept_open import KeptOpen
 from quaestor.study.surveys.claims import Claiming, claim, claiming
 from quaestor.study.surveys.invitations import Invite, accept, invitation
+from quaestor.web.access import Cookie
 from quaestor.web.forms import checked_key, fields_of
 from quaestor.web.strangers import StrangerPages
 
@@ -28,12 +32,23 @@ _LATER = "This could not be saved at this moment. Please send it again in a minu
 class ClaimPages(StrangerPages):
     """What a link in the hand of a respondent opens."""
 
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, cookie: Cookie) -> None:
+        super().__init__(opened, templates)
+        self._cookie = cookie
+
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
         return [
             Route("/i/{token}", self.invitation, methods=both, name="invitation"),
             Route("/claim/{name}/{token}", self.claim, methods=both, name="claim"),
         ]
+
+    def form(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
+        """A page with a form: the browser gets what its form must match."""
+        answer = self.plain(request, template, context, status)
+        if request.state.visitor is None:
+            self._cookie.give(request, answer, request.state.token)
+        return answer
 
     async def invitation(self, request: Request) -> Response:
         """What the survey is about, and a button to begin or to go on."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
-from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,8 +13,8 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, NotNow, StateError
-from quaestor.instruments.records import Questionnaire, Standing
 from quaestor.instruments.records import Response as Answers
+from quaestor.instruments.records import Standing
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.surveys.answering import (
     TRAP_FIELD,
@@ -37,8 +35,8 @@ from quaestor.study.surveys.entrance import Door, Entrance, door
 from quaestor.study.surveys.fielding import Surveys
 from quaestor.web.forms import checked_key, fields_in, fields_of
 from quaestor.web.pace import Pace
-from quaestor.web.page import Pages
 from quaestor.web.recording import Together
+from quaestor.web.strangers import StrangerPages
 
 MOST_BEGUN = 30
 """Responses begun in a minute from one address; a class in one room is let in within a few."""
@@ -55,7 +53,7 @@ _NO_RESPONSE = (
 )
 
 
-class RespondentPages(Pages):
+class RespondentPages(StrangerPages):
     """What a respondent does; the code in the address is all that makes them one."""
 
     def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
@@ -86,18 +84,18 @@ class RespondentPages(Pages):
         try:
             found = await self.work(lambda: door(self.opened.surveys_if_any, self.opened.latest, name, language))
         except InputError:
-            return self._refused(request, 404, "No such survey", _NO_SUCH)
+            return self.refused(request, 404, "No such survey", _NO_SUCH)
         if found.entrance is not Entrance.OPEN:
             return self._shut(request, found)
         if request.method == "POST":
             return await self._begun(request, found)
-        return self._plain(request, "survey_begin.html", {"survey": found.questionnaire})
+        return self.plain(request, "survey_begin.html", {"survey": found.questionnaire})
 
     async def _begun(self, request: Request, found: Door) -> Response:
         wait = self._pace.wait(request.client.host if request.client else "")
         if wait is not None:
             words = "Many people have begun from where you are just now. Please wait a minute, then begin again."
-            answer = self._refused(request, 429, "One moment", words)
+            answer = self.refused(request, 429, "One moment", words)
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
         language = found.questionnaire.language if found.questionnaire else ""
@@ -111,7 +109,7 @@ class RespondentPages(Pages):
             code = await self.work(first)
         except NotNow:
             words = "Your answers could not be saved at this moment. Please go back and begin again in a minute."
-            return self._refused(request, 503, "One moment", words)
+            return self.refused(request, 503, "One moment", words)
         return self.go(request, "answer", name=found.survey, code=code)
 
     # A page of questions
@@ -124,7 +122,7 @@ class RespondentPages(Pages):
             name, code = _place(request)
             met = await self.work(lambda: self._met(name, code, request.query_params.get("page", "")))
         except InputError:
-            return self._refused(request, 404, "Nothing here", _NO_RESPONSE)
+            return self.refused(request, 404, "Nothing here", _NO_RESPONSE)
         if isinstance(met, Door):
             return self._shut(request, met, code)
         if not isinstance(met, SurveyPage):
@@ -189,7 +187,7 @@ class RespondentPages(Pages):
         _, code = _place(request)
         met = await self.work(lambda: again(self._surveys, code, page, form))
         if met is None:
-            return self._refused(request, 503, "One moment", "Nothing can be saved at this moment. Please try again.")
+            return self.refused(request, 503, "One moment", "Nothing can be saved at this moment. Please try again.")
         return self._page(request, met, status=503, refused=_LATER)
 
     async def _too_late(self, request: Request, error: StateError) -> Response:
@@ -199,7 +197,7 @@ class RespondentPages(Pages):
         if not at.goes_on:
             return self._shut(request, at, code)
         context = {"title": "Not taken", "words": f"{str(error)[:1].upper()}{str(error)[1:]}.", "back": code}
-        return self._plain(request, "survey_refused.html", context, 409)
+        return self.plain(request, "survey_refused.html", context, 409)
 
     def _page(self, request: Request, met: SurveyPage, status: int = 200, refused: str = "") -> Response:
         _, code = _place(request)
@@ -215,7 +213,7 @@ class RespondentPages(Pages):
             "refused": refused,
             "added": [one for one in met.questions if came_again and one.id not in met.response.answers],
         }
-        return self._plain(request, "survey_page.html", context, status)
+        return self.plain(request, "survey_page.html", context, status)
 
     # The end
 
@@ -225,7 +223,7 @@ class RespondentPages(Pages):
         try:
             response = await self.work(lambda: self._own(name, code))
         except InputError:
-            return self._refused(request, 404, "Nothing here", _NO_RESPONSE)
+            return self.refused(request, 404, "Nothing here", _NO_RESPONSE)
         if response.standing is Standing.OPEN:
             return self.go(request, "answer", name=name, code=code)
         asked = await self.work(lambda: questionnaire_of(self._surveys, response))
@@ -235,7 +233,7 @@ class RespondentPages(Pages):
             claim = str(request.url_for("claim", name=name, token=token).path)
             claim += f"?language={asked.language}" if asked.language != asked.languages[0] else ""
         context = {"survey": asked, "standing": response.standing, "code": code, "claim": claim}
-        return self._plain(request, "survey_end.html", context)
+        return self.plain(request, "survey_end.html", context)
 
     async def withdraw(self, request: Request) -> Response:
         """Asks first; then the answers are gone for good."""
@@ -244,14 +242,14 @@ class RespondentPages(Pages):
             response = await self.work(lambda: self._own(name, code))
             if request.method == "POST":
                 await self.work(lambda: withdraw(self._surveys, code))
-                return self._plain(request, "survey_withdrawn.html", {"survey": None})
+                return self.plain(request, "survey_withdrawn.html", {"survey": None})
             asked = await self.work(lambda: questionnaire_of(self._surveys, response))
         except InputError:
-            return self._refused(request, 404, "Nothing here", _NO_RESPONSE)
+            return self.refused(request, 404, "Nothing here", _NO_RESPONSE)
         except NotNow:
             words = "Your answers could not be erased at this moment, they are still there. Please try again later."
-            return self._refused(request, 503, "One moment", words)
-        return self._plain(request, "survey_withdraw.html", {"survey": asked, "code": code})
+            return self.refused(request, 503, "One moment", words)
+        return self.plain(request, "survey_withdraw.html", {"survey": asked, "code": code})
 
     # What they share
 
@@ -267,16 +265,7 @@ class RespondentPages(Pages):
     def _shut(self, request: Request, found: Door, code: str = "") -> Response:
         status = 409 if found.entrance in (Entrance.NOT_YET, Entrance.INVITED) else 410
         context = {"survey": found.questionnaire, "entrance": found.entrance, "code": code, "name": found.survey}
-        return self._plain(request, "survey_shut.html", context, status)
-
-    def _refused(self, request: Request, status: int, title: str, words: str) -> Response:
-        context = {"title": title, "words": words, "back": ""}
-        return self._plain(request, "survey_refused.html", context, status)
-
-    def _plain(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
-        survey: Questionnaire | None = context.get("survey")
-        ours = Markup("") if survey is None or survey.language.startswith("en") else Markup(' lang="en"')
-        return self.page(request, template, {"survey": None, "ours": ours, **context}, status)
+        return self.plain(request, "survey_shut.html", context, status)
 
 
 def _place(request: Request) -> tuple[str, str]:

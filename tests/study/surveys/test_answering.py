@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.instruments.answer_file import Sending
 from quaestor.instruments.records import Standing
+from quaestor.instruments.sending import Sending
 from quaestor.store.records import new_key
 from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown
 from quaestor.study.surveys.counting import CountingRoom

@@ -17,11 +17,12 @@ from python_calamine import CalamineWorkbook
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.spreadsheets import harmless
-from quaestor.instruments.answer_file import AnswerFile, new_code, new_id
+from quaestor.instruments.answer_file import AnswerFile
 from quaestor.instruments.answers import checked_answer
 from quaestor.instruments.flow import is_shown, missing
 from quaestor.instruments.questionnaire_file import questionnaire_from
 from quaestor.instruments.records import CHOSEN, Answer, Kind, Question, Response, Standing
+from quaestor.instruments.response_rows import new_code, new_id
 from quaestor.study.surveys import sheets
 from quaestor.study.surveys.answering import withdraw
 from quaestor.study.surveys.exporting import Exported, export_answers

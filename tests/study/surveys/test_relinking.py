@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.instruments.answer_file import Sending
 from quaestor.instruments.claim_file import ClaimFile, Stage
 from quaestor.instruments.claim_key import ClaimKey
 from quaestor.instruments.invitation_file import InvitationFile
 from quaestor.instruments.records import Standing
+from quaestor.instruments.sending import Sending
 from quaestor.store.records import new_key
 from quaestor.study.surveys.answering import begin
 from quaestor.study.surveys.claims import claim, claim_token, export_cards, mark_paid, release

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answer_file import new_id
 from quaestor.instruments.flow import missing
 from quaestor.instruments.records import CHOSEN, Kind, Missing, Response, Standing
+from quaestor.instruments.response_rows import new_id
 from quaestor.study.surveys.answering import questionnaire_of, withdraw
 from quaestor.study.surveys.behind import answers_behind, words_of
 from quaestor.study.surveys.column_records import ANSWERED, REASONS

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answer_file import Sending, new_code
 from quaestor.instruments.answers import Sent, form_of
 from quaestor.instruments.flow import (
     Taken,
@@ -20,6 +19,8 @@ from quaestor.instruments.flow import (
     taken,
 )
 from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.instruments.response_rows import new_code
+from quaestor.instruments.sending import Sending
 from quaestor.study.surveys.entrance import door, is_full
 from quaestor.study.surveys.fielding import Surveys
 from quaestor.study.surveys.open_answers import forget_response

@@ -9,9 +9,9 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.answer_file import new_code
 from quaestor.instruments.mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
 from quaestor.instruments.records import Kind, Place, Questionnaire
+from quaestor.instruments.response_rows import new_code
 from quaestor.instruments.row_answers import RowReader
 from quaestor.sources.survey_exports import Export, PlainRow, is_display_order, shaped
 from quaestor.store.records import NewAct

@@ -9,9 +9,9 @@ from itertools import islice
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.answer_file import Sending
 from quaestor.instruments.answers import form_of as fields_of
 from quaestor.instruments.records import Answer, Question
+from quaestor.instruments.sending import Sending
 from quaestor.store.records import new_key
 from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown
 from quaestor.study.surveys.fielding import Surveys

@@ -1,0 +1,102 @@
+"""A page that a respondent sent, and what becomes of it: kept once, kept anew, or refused."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
+from quaestor.instruments.records import Answer, Response, Standing
+from quaestor.instruments.response_rows import as_json, find_response, new_id
+
+
+class Overtaken(NotNow):
+    """A response is not any more what a page was read against."""
+
+
+@dataclass(eq=False)
+class Sending:
+    """A page that is to be kept, and what came of it."""
+
+    code: str
+    page: str
+    answers: Mapping[str, Answer]
+    key: str
+    standing: Standing
+    seconds: float = 0.0
+    left: Collection[str] = ()
+    """Questions of a way that the response leaves with this page: their answers are taken back."""
+    before: Response | None = None
+    """The response from which standing and questions left were worked out: it has to stand there still."""
+    outcome: Response | BaseException | None = field(default=None)
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether another page of the response came in between: what it says has to be read again, and sent again."""
+        return isinstance(self.outcome, Overtaken)
+
+    def response(self) -> Response:
+        """The response as it stands now; raises why the page was not taken."""
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        if self.outcome is None:
+            raise RuntimeError("nobody has recorded this page yet")
+        return self.outcome
+
+
+def recorded(writing: sqlite3.Connection, sending: Sending) -> Response | QuaestorError:
+    """Keep a page within a transaction; a refusal is its own, and leaves nothing behind."""
+    found = find_response(writing, sending.code)
+    if found is None:
+        return InputError("there is no such response: it was withdrawn, or the link is not whole")
+    known = _latest_with(writing, sending.key)
+    if known is not None:
+        response, page, answers = known
+        if (response, page) != (found.id, sending.page):
+            return StateError("this page has been sent with the key of another")
+        if _said(json.loads(answers)) == _said(sending.answers):
+            return found
+    if found.standing is not Standing.OPEN:
+        return StateError("this response is finished: it can be withdrawn, not changed")
+    if sending.before is not None and sending.before != found:
+        return Overtaken("something else was sent at the same moment: send this page again")
+    declined = sending.standing is Standing.DECLINED
+    if declined:  # without consent nothing that was answered is kept
+        writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
+    add_save(writing, found.id, sending if known is None else replace(sending, key=f"{sending.key}.{new_id()}"))
+    before = {name: {} if declined else said for name, said in found.answers.items() if name not in sending.left}
+    after = replace(
+        found,
+        standing=sending.standing,
+        seconds=found.seconds + sending.seconds,
+        sent=found.sent if sending.page in found.sent else (*found.sent, sending.page),
+        answers={**before, **sending.answers},
+    )
+    writing.execute(
+        "UPDATE responses SET standing = ?, seconds = ?, sent = ?, answers = ? WHERE id = ?",
+        (after.standing.value, after.seconds, as_json(list(after.sent)), as_json(dict(after.answers)), after.id),
+    )
+    return after
+
+
+def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] | None:
+    """What was sent last under a key: response, page, answers; a page that was changed has it with an ending."""
+    row: tuple[str, str, str] | None = writing.execute(
+        "SELECT response, page, answers FROM saves WHERE key = ? OR (key > ? AND key < ?) ORDER BY number DESC LIMIT 1",
+        (key, f"{key}.", f"{key}/"),
+    ).fetchone()
+    return row
+
+
+def _said(answers: Mapping[str, Answer]) -> dict[str, Answer]:
+    """What was left empty says the same as what was not asked."""
+    return {name: said for name, said in answers.items() if said}
+
+
+def add_save(writing: sqlite3.Connection, response: str, sending: Sending) -> None:
+    writing.execute(
+        "INSERT INTO saves (response, page, key, answers, seconds) VALUES (?, ?, ?, ?, ?)",
+        (response, sending.page, sending.key, as_json(dict(sending.answers)), sending.seconds),
+    )
