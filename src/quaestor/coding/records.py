@@ -345,3 +345,37 @@ class TieCase:
     answers: tuple[Any, ...]
     comment: Comment | None = None
     settled: bool = False
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A coded stretch of a turn of a transcript: places in the words as they were recorded, counted in characters.
+
+    It holds none of these words, so that the journal forgets an interview with the file that it is in.
+    """
+
+    start: int
+    end: int
+    code: str = ""
+    """Empty where the words of the stretch are the code themselves (in vivo)."""
+    memo: str = ""
+    fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """What a code asks for, such as the threshold of an indicator."""
+    link: str = ""
+    """The same for stretches of several turns that were coded as one."""
+
+    @property
+    def in_vivo(self) -> bool:
+        return not self.code
+
+    def payload(self) -> dict[str, Any]:
+        """As an answer holds it."""
+        more = {"code": self.code, "memo": self.memo, "fields": dict(self.fields), "link": self.link}
+        return {"start": self.start, "end": self.end} | {name: value for name, value in more.items() if value}
+
+
+def stretches_in(answer: Any) -> tuple[Stretch, ...]:
+    """The stretches that an answer to a facet of that kind holds; none where nobody could judge."""
+    if not isinstance(answer, list | tuple):
+        return ()
+    return tuple(Stretch(**{**one, "fields": dict(one.get("fields", {}))}) for one in answer)

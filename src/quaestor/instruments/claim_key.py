@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import contextlib
 import hashlib
 import hmac
-import os
 import secrets
 from pathlib import Path
 
@@ -19,11 +17,11 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.store.secret_file import secret_of
 
 LONGEST_ADDRESS = 240
 """Bytes; every sealed address has the same size, so that no file tells one from another by its length."""
 _HALF = 16
-_SECRET = 32
 _PADDED = 256
 
 
@@ -32,7 +30,7 @@ class ClaimKey:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._secret = _read(path)
+        self._secret = secret_of(path, "claims")
 
     def token(self, survey: str, code: str) -> str:
         """What somebody who finished shows to be paid: the same each time, and known as ours by its second half."""
@@ -71,25 +69,3 @@ class ClaimKey:
 
     def _derived(self, what: str, survey: str, data: bytes) -> bytes:
         return hmac.digest(self._secret, b"\0".join((what.encode(), survey.encode(), data)), "sha256")[:_HALF]
-
-
-def _read(path: Path) -> bytes:
-    """The secret of a key file, made where there is none; two who make it at once end with the same."""
-    if not path.exists():
-        aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(secrets.token_hex(_SECRET).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):
-            os.link(aside, path)
-        aside.unlink()
-    try:
-        secret = bytes.fromhex(path.read_text("ascii"))
-    except (ValueError, OSError) as error:
-        raise InputError(
-            f"{path} cannot be read as the key of claims ({error}): bring back the one that was there"
-        ) from None
-    if len(secret) != _SECRET:
-        raise InputError(f"{path} is not whole: bring back the key of claims that was there")
-    return secret

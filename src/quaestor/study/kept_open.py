@@ -13,6 +13,7 @@ from quaestor.instruments.answer_file import AnswerFile
 from quaestor.study.coding import Coding
 from quaestor.study.desk import Desk
 from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.room import Interviews, interviews_path, opened_files
 from quaestor.study.journal import has_journal
 from quaestor.study.reading import Prepare
 from quaestor.study.surveys.fielding import Surveys, answers_path
@@ -29,6 +30,7 @@ class KeptOpen:
         self._read = (0, 0)
         self._desk: Desk | None = None
         self._surveys: Surveys | None = None
+        self._interviews: Interviews | None = None
 
     @property
     def study(self) -> Study:
@@ -95,6 +97,22 @@ class KeptOpen:
         """The same for those who only look, and for strangers: none where no survey was ever opened."""
         return self.surveys if self._surveys is not None or answers_path(self.latest).exists() else None
 
+    @property
+    def interviews(self) -> Interviews:
+        """The interviews to act on; their files are made where there are none yet."""
+        if self._interviews is not None:
+            return self._interviews
+        coding = self.coding
+        with self._lock:
+            if self._interviews is None:
+                self._interviews = Interviews(coding, *opened_files(coding.study))
+            return self._interviews
+
+    @property
+    def interviews_if_any(self) -> Interviews | None:
+        """The same for those who only look: none where nobody takes part yet."""
+        return self.interviews if self._interviews is not None or interviews_path(self.latest).exists() else None
+
     @contextmanager
     def looking(self) -> Iterator[State]:
         """The state of coding, and nobody changes it meanwhile; an empty one where nobody has acted yet."""
@@ -114,6 +132,9 @@ class KeptOpen:
             if self._surveys is not None:
                 self._surveys.answers.close()
                 self._surveys = None
+            if self._interviews is not None:
+                self._interviews.close()
+                self._interviews = None
             if self._desk is not None:
                 self._desk.close()
                 self._desk = None

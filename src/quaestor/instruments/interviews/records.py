@@ -1,0 +1,236 @@
+"""What an interview guide, a conversation and a transcript are: the door of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Asks(StrEnum):
+    """How a question of a guide is asked."""
+
+    OPEN = "open"
+    GUIDED = "guided"
+    BRIEF = "brief"
+    REFERENCE = "reference"
+    """With items to refer to: several can be ticked, and others added."""
+
+
+@dataclass(frozen=True)
+class ReferenceItem:
+    """One of the items that an interviewee may refer to."""
+
+    code: str
+    label: str
+
+
+@dataclass(frozen=True)
+class GuideQuestion:
+    """One question of a guide."""
+
+    id: str
+    text: str
+    asks: Asks = Asks.OPEN
+    optional: bool = False
+    probes: tuple[str, ...] = ()
+    note: str = ""
+    """For the interviewer alone."""
+    items: tuple[ReferenceItem, ...] = ()
+    other: bool = False
+    """Whether items may be added that the guide does not name."""
+    research: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a conversation and the time that it may take."""
+
+    id: str
+    title: str
+    minutes: float
+    questions: tuple[GuideQuestion, ...] = ()
+    script: str = ""
+    """What the interviewer says before its questions, as Markdown."""
+    note: str = ""
+    """For the interviewer alone."""
+    part: str = ""  # opening, closing
+
+
+@dataclass(frozen=True)
+class Guide:
+    """An interview guide."""
+
+    id: str
+    title: str
+    minutes: float
+    sections: tuple[Section, ...]
+    agreement: str = ""
+    """The file of the consent and confidentiality agreement, beside the guide."""
+    research: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    language: str = "en"
+
+    @property
+    def opening(self) -> str:
+        """What is said first."""
+        return next((one.script for one in self.sections if one.part == "opening"), "")
+
+    @property
+    def closing(self) -> str:
+        """What is said last."""
+        return next((one.script for one in self.sections if one.part == "closing"), "")
+
+    def questions(self) -> Iterator[GuideQuestion]:
+        for section in self.sections:
+            yield from section.questions
+
+    def question(self, name: str) -> GuideQuestion | None:
+        return next((one for one in self.questions() if one.id == name), None)
+
+    def section_of(self, question: str) -> Section | None:
+        return next((one for one in self.sections if any(q.id == question for q in one.questions)), None)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a guide; a grave one keeps it from being used."""
+
+    where: str
+    words: str
+    grave: bool = True
+
+
+class Voice(StrEnum):
+    """Whose words a turn of a transcript is."""
+
+    PARTICIPANT = "participant"
+    INTERVIEWER = "interviewer"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What somebody said before somebody else spoke, as it was recorded: its text never changes."""
+
+    number: int
+    speaker: str
+    """As the recording calls them; empty where it does not say."""
+    text: str
+    start: float | None = None
+    """Seconds from the beginning of the recording."""
+    end: float | None = None
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A stretch of a turn that stands for a person, an organisation or a product, and what is shown instead."""
+
+    turn: int
+    start: int
+    end: int
+    shown: str
+    name: str = ""
+    """Which name it is, by the id it has in the file of identities."""
+
+
+@dataclass(frozen=True)
+class SpokenTurn:
+    """A turn with whose voice it is, the question it answers and its replacements: what everybody works with."""
+
+    number: int
+    voice: Voice
+    raw: str
+    replacements: tuple[Replacement, ...] = ()
+    """Confirmed ones, in the order of their places; they do not overlap."""
+    question: str = ""
+    """The question of the guide that is being answered; empty before the first one."""
+    asks: bool = False
+    """Whether the interviewer asks that question here."""
+    start: float | None = None
+    end: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The words with nobody's name in them."""
+        return "".join(piece for piece, _, _ in self.shown_pieces())
+
+    def shown_pieces(self) -> Iterator[tuple[str, int, int]]:
+        """(shown words, start, end): which stretch of the words as they were recorded each shown piece stands for."""
+        place = 0
+        for one in self.replacements:
+            if one.start > place:
+                yield self.raw[place : one.start], place, one.start
+            yield one.shown, one.start, one.end
+            place = one.end
+        if place < len(self.raw):
+            yield self.raw[place:], place, len(self.raw)
+
+    def to_shown(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the recorded words stands in the shown text; what is replaced counts whole."""
+        shown, first, last = 0, None, 0
+        replaced = {(one.start, one.end) for one in self.replacements}
+        for piece, low, high in self.shown_pieces():
+            if high > start and low < end:
+                whole = (low, high) in replaced
+                here = shown if whole else shown + max(start - low, 0)
+                first = here if first is None else first
+                last = shown + (len(piece) if whole else min(end, high) - low)
+            shown += len(piece)
+        return (first, last) if first is not None else (shown, shown)
+
+    def to_raw(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the shown text stands in the recorded words; who selects part of a pseudonym means all."""
+        shown, first, last = 0, None, 0
+        replaced = {(one.start, one.end) for one in self.replacements}
+        for piece, low, high in self.shown_pieces():
+            after = shown + len(piece)
+            if after > start and shown < end:
+                whole = (low, high) in replaced
+                here = low if whole else low + max(start - shown, 0)
+                first = here if first is None else first
+                last = high if whole else low + min(end, after) - shown
+            shown = after
+        return (first, last) if first is not None else (len(self.raw), len(self.raw))
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """One interview as it was spoken."""
+
+    interview: str
+    participant: str
+    guide: str
+    version: int
+    turns: tuple[SpokenTurn, ...]
+
+    def item(self, turn: int) -> str:
+        """The id of a turn as an item that raters code."""
+        return f"{self.interview}/{turn:05d}"
+
+
+@dataclass(frozen=True)
+class Participant:
+    """Somebody who is interviewed, by the pseudonym that they have from the start."""
+
+    pseudonym: str
+    role: str = ""
+    years: float | None = None
+    field: str = ""
+    synthetic: bool = False
+
+
+@dataclass(frozen=True)
+class Interview:
+    """One conversation: with whom, by which version of which guide, and how far it is."""
+
+    id: str
+    participant: str
+    guide: str
+    version: int
+    status: str = "planned"  # planned, under way, held
+    day: str = ""
+    seconds: float = 0.0
+    transcript: bool = False

@@ -1,0 +1,283 @@
+"""A journal that can forget: entries about people, sealed under a key that lies elsewhere, erased for good on demand.
+
+The journal of the study keeps everything for ever, so that nothing which somebody may take back belongs there. Here
+each entry belongs to a participant, by pseudonym; what it says can only be read with the key. Entries are added and
+never changed; `erase` removes all of one participant, and that it did is on record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.store.private_file import PrivateFile
+from quaestor.store.records import canonical, new_key
+from quaestor.store.secret_file import secret_of
+
+_FIRST = """
+CREATE TABLE texts (
+    name TEXT NOT NULL, version INTEGER NOT NULL, text TEXT NOT NULL, sha256 TEXT NOT NULL, day TEXT NOT NULL,
+    PRIMARY KEY (name, version)
+);
+CREATE TABLE entries (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, participant TEXT NOT NULL, about TEXT NOT NULL, kind TEXT NOT NULL,
+    actor TEXT NOT NULL, time TEXT NOT NULL, key TEXT NOT NULL UNIQUE, said BLOB NOT NULL
+);
+CREATE INDEX entries_about ON entries (about, number);
+CREATE INDEX entries_of_participant ON entries (participant);
+CREATE TABLE pieces (
+    about TEXT NOT NULL, number INTEGER NOT NULL, participant TEXT NOT NULL, said BLOB NOT NULL,
+    PRIMARY KEY (about, number)
+) WITHOUT ROWID;
+CREATE INDEX pieces_of_participant ON pieces (participant);
+CREATE TABLE erasures (number INTEGER PRIMARY KEY AUTOINCREMENT, participant TEXT NOT NULL, day TEXT NOT NULL);
+"""
+_NONCE = 12
+
+
+@dataclass(frozen=True)
+class NewEntry:
+    """Something that is to be kept; whoever asks again with the same key means the same entry."""
+
+    kind: str
+    actor: str
+    said: Mapping[str, Any]
+    participant: str = ""
+    about: str = ""
+    """What it belongs to, such as an interview; empty where it is about the participant, or the whole study."""
+    time: str = ""
+    key: str = field(default_factory=new_key)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry on record."""
+
+    number: int
+    participant: str
+    about: str
+    kind: str
+    actor: str
+    time: str
+    key: str
+    said: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class KeptText:
+    """A text that people were shown, in one of its versions; texts are no secret and outlive every erasure."""
+
+    name: str
+    version: int
+    text: str
+    sha256: str
+    day: str
+
+
+class SealedFile:
+    """Entries, pieces and texts in one private file; safe for many threads."""
+
+    def __init__(self, path: Path, key: Path, kind: int, whose: str) -> None:
+        self.path = path
+        self._key = key
+        lost = "bring back a copy of it; no program can mend it"
+        self._file = PrivateFile(path, kind, (_FIRST,), lost)
+        try:
+            secret = secret_of(key, whose)
+        except BaseException:
+            self._file.close()
+            raise
+        self._cipher = AESGCM(hmac.digest(secret, b"entries", "sha256"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    # Texts
+
+    def add_text(self, name: str, text: str, day: str) -> KeptText:
+        """Keep a text; one that is the newest already stays what it is."""
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        with self._file.writing() as writing:
+            newest = _newest(writing, name)
+            if newest is not None and newest.sha256 == sha256:
+                return newest
+            made = KeptText(name, newest.version + 1 if newest else 1, text, sha256, day)
+            writing.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?)", (name, made.version, text, sha256, day))
+            return made
+
+    def text(self, name: str, version: int | None = None) -> KeptText | None:
+        """A version of a text, else the newest; None where it was never shown."""
+        with self._file.reading() as reading:
+            if version is None:
+                return _newest(reading, name)
+            row = reading.execute("SELECT * FROM texts WHERE name = ? AND version = ?", (name, version)).fetchone()
+        return KeptText(*row) if row else None
+
+    def texts(self, name: str) -> list[KeptText]:
+        """All versions of a text, the first one first."""
+        with self._file.reading() as reading:
+            found = reading.execute("SELECT * FROM texts WHERE name = ? ORDER BY version", (name,)).fetchall()
+        return [KeptText(*row) for row in found]
+
+    # Entries
+
+    def add(self, *entries: NewEntry) -> list[Entry]:
+        """Keep entries, all or none; the disk has them on return. A key that is known is answered with its entry."""
+        return self.decide(lambda _: entries)
+
+    def decide(self, decide: Callable[[Sequence[Entry]], Iterable[NewEntry]], about: str | None = None) -> list[Entry]:
+        """Keep what a function makes of the entries about something, with nobody in between."""
+        with self._file.writing() as writing:
+            known = [] if about is None else self._opened(_rows(writing, "about = ?", (about,)))
+            return [self._kept(writing, one) for one in decide(known)]
+
+    def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
+        text = canonical(new.said, new.kind)
+        known = self._opened(_rows(writing, "key = ?", (new.key,)))
+        if known:
+            one = known[0]
+            if (one.kind, one.about, one.said) != (new.kind, new.about, json.loads(text)):
+                raise StateError(f"the key of this {new.kind} has been used for something else")
+            return one
+        if new.participant and _is_erased(writing, new.participant):
+            raise StateError(f"{new.participant} has withdrawn: nothing can be kept about them")
+        place = _place(new.participant, new.about, new.kind, new.key)
+        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._sealed(text, place))
+        cursor = writing.execute(
+            "INSERT INTO entries (participant, about, kind, actor, time, key, said) VALUES (?, ?, ?, ?, ?, ?, ?)", row
+        )
+        return Entry(
+            int(cursor.lastrowid or 0),
+            new.participant,
+            new.about,
+            new.kind,
+            new.actor,
+            new.time,
+            new.key,
+            json.loads(text),
+        )
+
+    def entries(self, about: str | None = None, participant: str | None = None, after: int = 0) -> list[Entry]:
+        """Entries in their order: all, those about something, or those of a participant."""
+        wheres, values = ["number > ?"], [str(after)]
+        for column, value in (("about", about), ("participant", participant)):
+            if value is not None:
+                wheres.append(f"{column} = ?")
+                values.append(value)
+        with self._file.reading() as reading:
+            rows = _rows(reading, " AND ".join(wheres), values)
+        return self._opened(rows)
+
+    def head(self, about: str | None = None) -> int:
+        """The number of the last entry (about something): what was worked out from it holds until it changes."""
+        with self._file.reading() as reading:
+            if about is None:
+                row = reading.execute("SELECT max(number) FROM entries").fetchone()
+            else:
+                row = reading.execute("SELECT max(number) FROM entries WHERE about = ?", (about,)).fetchone()
+        return int(row[0] or 0)
+
+    def _opened(self, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
+        return [self._entry(*row) for row in rows]
+
+    def _entry(
+        self, number: int, participant: str, about: str, kind: str, actor: str, time: str, key: str, said: bytes
+    ) -> Entry:
+        text = self._unsealed(said, _place(participant, about, kind, key))
+        return Entry(number, participant, about, kind, actor, time, key, json.loads(text))
+
+    # Pieces
+
+    def put_pieces(self, about: str, participant: str, pieces: Sequence[Mapping[str, Any]], *new: NewEntry) -> None:
+        """Keep the pieces of something large, such as the turns of a transcript, with entries that tell of it.
+
+        What was there before is replaced: pieces are what came in from elsewhere, and nobody writes in them.
+        """
+        with self._file.writing() as writing:
+            if _is_erased(writing, participant):
+                raise StateError(f"{participant} has withdrawn: nothing can be kept about them")
+            writing.execute("DELETE FROM pieces WHERE about = ?", (about,))
+            writing.executemany(
+                "INSERT INTO pieces VALUES (?, ?, ?, ?)",
+                [
+                    (about, number, participant, self._sealed(canonical(one, "piece"), f"{about}\0{number}"))
+                    for number, one in enumerate(pieces)
+                ],
+            )
+            for one in new:
+                self._kept(writing, one)
+
+    def pieces(self, about: str) -> list[dict[str, Any]]:
+        """The pieces of something, in their order."""
+        with self._file.reading() as reading:
+            rows = reading.execute(
+                "SELECT number, said FROM pieces WHERE about = ? ORDER BY number", (about,)
+            ).fetchall()
+        return [json.loads(self._unsealed(said, f"{about}\0{number}")) for number, said in rows]
+
+    # Erasure
+
+    def erase(self, participant: str, day: str) -> bool:
+        """Remove all entries and pieces of a participant for good; whether there were any, or it had been done."""
+        with self._file.writing() as writing:
+            found = [
+                writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
+                for table in ("entries", "pieces")
+            ]
+            if not _is_erased(writing, participant):
+                writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))
+        self._file.forget()
+        return any(found)
+
+    def erased(self) -> dict[str, str]:
+        """Who withdrew, and the day of it."""
+        with self._file.reading() as reading:
+            return dict(reading.execute("SELECT participant, day FROM erasures ORDER BY number").fetchall())
+
+    def _sealed(self, text: str, place: str) -> bytes:
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
+
+    def _unsealed(self, sealed: bytes, place: str) -> str:
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode()).decode()
+        except (InvalidTag, ValueError):
+            raise InputError(
+                f"{self._key} does not open {self.path}: bring back the key that was there when it was written"
+            ) from None
+
+
+def _place(participant: str, about: str, kind: str, key: str) -> str:
+    """What a sealed entry is bound to: it cannot be moved to another place unnoticed."""
+    return "\0".join((participant, about, kind, key))
+
+
+def _rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
+    asked = "SELECT number, participant, about, kind, actor, time, key, said FROM entries"
+    return connection.execute(f"{asked} WHERE {where} ORDER BY number", values).fetchall()
+
+
+def _newest(connection: sqlite3.Connection, name: str) -> KeptText | None:
+    row = connection.execute("SELECT * FROM texts WHERE name = ? ORDER BY version DESC LIMIT 1", (name,)).fetchone()
+    return KeptText(*row) if row else None
+
+
+def _is_erased(connection: sqlite3.Connection, participant: str) -> bool:
+    return bool(connection.execute("SELECT 1 FROM erasures WHERE participant = ?", (participant,)).fetchone())

@@ -1,0 +1,1 @@
+"""Interviews of a study, one use case a module."""

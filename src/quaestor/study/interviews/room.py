@@ -1,0 +1,226 @@
+"""The interviews of a study: who takes part, by which guide, what was said, and the files that can forget it.
+
+Two files, each sealed under a key of its own: `interviews.db` knows participants by their pseudonyms alone;
+`identities.db` has how to reach them and the names that pseudonyms stand for, and nothing but that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.interviews.guide_file import guide_from
+from quaestor.instruments.interviews.records import Guide, Interview, Participant, Transcript
+from quaestor.store.sealed_file import Entry, NewEntry, SealedFile
+from quaestor.study.coding import Coding, Where, open_coding, study_of
+from quaestor.study.folder import Study
+from quaestor.study.interviews.spoken import spoken_turns
+
+INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
+IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
+KEYS = "QUAESTOR_KEYS"
+"""Names a folder in which the keys of interviews lie, where they shall not lie in the study folder."""
+_INTERVIEWS, _IDENTITIES = 0x51496E74, 0x51496465
+_GUIDE = "guide/"
+
+
+class Interviews:
+    """The interviews of a study with their files at hand; safe for many threads."""
+
+    def __init__(self, coding: Coding, file: SealedFile, identities: SealedFile) -> None:
+        self.coding = coding
+        self.file = file
+        self.identities = identities
+        self._transcripts: dict[str, tuple[int, Transcript]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def study(self) -> Study:
+        return self.coding.study
+
+    def close(self) -> None:
+        self.file.close()
+        self.identities.close()
+
+    def today(self) -> str:
+        return self.coding.journal.clock().date().isoformat()
+
+    def now(self) -> str:
+        return self.coding.now()
+
+    # Who takes part
+
+    def participants(self) -> list[Participant]:
+        """Everybody who takes part and has not withdrawn, in the order in which they were added."""
+        return participants_in(self.file.entries(about=""))
+
+    def participant(self, name: str) -> Participant:
+        found = {one.pseudonym: one for one in self.participants()}
+        if name not in found:
+            if name in self.file.erased():
+                raise StateError(f"{name} has withdrawn on {self.file.erased()[name]}: nothing is kept about them")
+            options = listed(nearest_first(name, found)) or "none yet"
+            raise InputError(f"there is no participant {name!r}, there are: {options}")
+        return found[name]
+
+    # Interviews
+
+    def interviews(self) -> list[Interview]:
+        """All interviews, in the order of their participants."""
+        found: dict[str, list[Entry]] = {}
+        for entry in self.file.entries():
+            if entry.about:
+                found.setdefault(entry.about, []).append(entry)
+        order = {one.pseudonym: place for place, one in enumerate(self.participants())}
+        made = [one for entries in found.values() if (one := interview_in(entries)) is not None]
+        return sorted(made, key=lambda one: (order.get(one.participant, len(order)), one.id))
+
+    def interview(self, name: str) -> Interview:
+        found = interview_in(self.file.entries(about=name)) if name else None
+        if found is None:
+            options = listed(nearest_first(name, [one.id for one in self.interviews()])) or "none yet"
+            raise InputError(f"there is no interview {name!r}, there are: {options}")
+        return found
+
+    def plan(self, participant: str, guide: str, actor: str) -> Interview:
+        """An interview to be held: by the guide as its file says now, which is kept as a version."""
+        self.participant(participant)
+        path = guide_file(self.study, guide)
+        text = path.read_text("utf-8-sig")
+        guide_from(text, guide)
+        kept = self.file.add_text(f"{_GUIDE}{guide}", text, self.today())
+        taken = {one.id for one in self.interviews()}
+        name = next(one for one in _names(participant) if one not in taken)
+        said = {"guide": guide, "version": kept.version}
+        self.file.add(NewEntry("interview", actor, said, participant, name, self.now()))
+        return self.interview(name)
+
+    def guide(self, name: str, version: int | None = None) -> Guide:
+        """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
+        kept = self.file.text(f"{_GUIDE}{name}", version)
+        if kept is not None:
+            return guide_from(kept.text, name)
+        if version is not None:
+            raise InputError(f"there is no version {version} of the guide {name!r}")
+        return guide_from(guide_file(self.study, name).read_text("utf-8-sig"), name)
+
+    def guide_of(self, interview: Interview) -> Guide:
+        return self.guide(interview.guide, interview.version)
+
+    # Transcripts
+
+    def transcript(self, name: str) -> Transcript:
+        """What was said in an interview, with all that was worked out and confirmed about it; read once, then kept."""
+        head = self.file.head(name)
+        with self._lock:
+            known = self._transcripts.get(name)
+        if known is not None and known[0] == head:
+            return known[1]
+        interview = self.interview(name)
+        if not interview.transcript:
+            raise StateError(f"the interview {name} has no transcript yet: `quaestor interview import {name} FILE`")
+        entries = self.file.entries(about=name)
+        turns = spoken_turns(self.file.pieces(name), entries, self.guide_of(interview))
+        made = Transcript(name, interview.participant, interview.guide, interview.version, turns)
+        with self._lock:
+            self._transcripts[name] = (head, made)
+        return made
+
+    def transcripts(self) -> list[Transcript]:
+        return [self.transcript(one.id) for one in self.interviews() if one.transcript]
+
+    def forget(self, participant: str) -> None:
+        """Nothing of a participant stays in memory."""
+        with self._lock:
+            held = [name for name, (_, one) in self._transcripts.items() if one.participant == participant]
+            for name in held:
+                del self._transcripts[name]
+
+
+def participants_in(entries: Sequence[Entry]) -> list[Participant]:
+    """Who takes part, as the last entry about each says it."""
+    found = {one.participant: Participant(one.participant, **one.said) for one in entries if one.kind == "participant"}
+    return sorted(found.values(), key=lambda one: int(one.pseudonym.removeprefix("P")))
+
+
+def interview_in(entries: Sequence[Entry]) -> Interview | None:
+    """An interview as its entries tell it; None where there is none."""
+    first = next((one for one in entries if one.kind == "interview"), None)
+    if first is None:
+        return None
+    clocks = [one for one in entries if one.kind == "clock"]
+    ended = next((one for one in reversed(clocks) if one.said["what"] == "end"), None)
+    return Interview(
+        first.about,
+        first.participant,
+        first.said["guide"],
+        first.said["version"],
+        status="held" if ended else "under way" if clocks else "planned",
+        day=clocks[0].time[:10] if clocks else "",
+        seconds=float(ended.said["at"]) if ended else 0.0,
+        transcript=any(one.kind == "transcript" for one in entries),
+    )
+
+
+def _names(participant: str) -> Iterator[str]:
+    """P1 for the first interview with P1, then P1-2, P1-3 …"""
+    yield participant
+    for number in range(2, 1_000):
+        yield f"{participant}-{number}"
+
+
+def next_pseudonym(given: Iterable[str]) -> str:
+    """The pseudonym of whoever comes next; one that was given is never given again."""
+    numbers = [int(found[1]) for name in given if (found := _P.fullmatch(name))]
+    return f"P{max(numbers, default=0) + 1}"
+
+
+_P = re.compile(r"P(\d+)")
+
+
+def guide_files(study: Study) -> dict[str, Path]:
+    """Interview guides of the study folder by their names."""
+    found = sorted((study.root / "instruments").glob("*.md"))
+    return {path.stem: path for path in found if path.read_text("utf-8-sig", errors="replace").startswith("+++")}
+
+
+def guide_file(study: Study, name: str) -> Path:
+    found = guide_files(study)
+    if name not in found:
+        options = listed(nearest_first(name, found)) or "none: write instruments/NAME.md"
+        raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")
+    return found[name]
+
+
+def interviews_path(study: Study) -> Path:
+    return study.root / INTERVIEWS_FILE
+
+
+def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
+    """The two files with their keys, made where there are none yet."""
+    keys = Path(os.environ.get(KEYS) or study.root)
+    if not keys.is_dir():
+        raise StateError(f"{KEYS} names {keys}, which is no folder: make it, for your eyes alone")
+    interviews = SealedFile(interviews_path(study), keys / INTERVIEWS_KEY, _INTERVIEWS, "interviews")
+    try:
+        return interviews, SealedFile(study.root / IDENTITIES_FILE, keys / IDENTITIES_KEY, _IDENTITIES, "identities")
+    except BaseException:
+        interviews.close()
+        raise
+
+
+@contextmanager
+def open_interviews(where: Where) -> Iterator[Interviews]:
+    """The interviews of a study, for one command."""
+    with open_coding(where) as coding:
+        room = Interviews(coding, *opened_files(study_of(where)))
+        try:
+            yield room
+        finally:
+            room.close()

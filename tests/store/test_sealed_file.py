@@ -1,0 +1,164 @@
+"""A journal that can forget: sealed, added to once by each key, erased for good."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.store.sealed_file import NewEntry, SealedFile
+
+KIND = 0x51746573
+
+
+def opened(folder: Path) -> SealedFile:
+    return SealedFile(folder / "sealed.db", folder / "sealed.key", KIND, "tests")
+
+
+def note(text: str, participant: str = "P1", about: str = "P1", **more: str) -> NewEntry:
+    return NewEntry("note", "interviewer", {"text": text}, participant, about, **more)
+
+
+def bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def test_entries_come_back_in_their_order(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("first"), note("second", about="P1-2"), note("third"))
+    with opened(tmp_path) as file:
+        assert [one.said["text"] for one in file.entries()] == ["first", "second", "third"]
+        assert [one.said["text"] for one in file.entries(about="P1")] == ["first", "third"]
+        assert [one.said["text"] for one in file.entries(about="P1", after=1)] == ["third"]
+        assert (file.head(), file.head("P1-2"), file.head("P9")) == (3, 2, 0)
+
+
+def test_nothing_that_was_said_can_be_read_in_the_file(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("the gradients exploded"))
+        file.put_pieces("P1", "P1", [{"text": "nobody could say why"}])
+        assert b"gradients" not in bytes_of(tmp_path)
+        assert b"nobody could" not in bytes_of(tmp_path)
+
+
+def test_file_and_key_are_for_their_owner_alone(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("said"))
+        assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in tmp_path.iterdir())
+
+
+def test_the_same_key_is_the_same_entry(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        first = file.add(note("once", key="k"))
+        assert file.add(note("once", key="k")) == first
+        assert len(file.entries()) == 1
+        with pytest.raises(StateError, match="used for something else"):
+            file.add(note("twice", key="k"))
+
+
+def test_entries_are_kept_all_or_none(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("there", key="k"))
+        with pytest.raises(StateError):
+            file.add(note("new"), note("other", key="k"))
+        assert [one.said["text"] for one in file.entries()] == ["there"]
+
+
+def test_erasing_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("of the first"), note("of the second", "P2", "P2"))
+        file.put_pieces("P1", "P1", [{"text": "words"}] * 50)
+        with sqlite3.connect(tmp_path / "sealed.db") as reading:
+            sealed = [bytes(said) for (said,) in reading.execute("SELECT said FROM pieces")]
+        assert file.erase("P1", "2026-01-02")
+        assert [one.participant for one in file.entries()] == ["P2"]
+        assert file.pieces("P1") == []
+        assert file.erased() == {"P1": "2026-01-02"}
+        left = bytes_of(tmp_path)
+        assert not any(one[:32] in left for one in sealed)
+
+
+def test_nothing_is_kept_about_somebody_who_withdrew(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.erase("P1", "2026-01-02")
+        with pytest.raises(StateError, match="P1 has withdrawn"):
+            file.add(note("late"))
+        with pytest.raises(StateError, match="P1 has withdrawn"):
+            file.put_pieces("P1", "P1", [{"text": "late"}])
+        assert not file.erase("P1", "2026-02-02")
+        assert file.erased() == {"P1": "2026-01-02"}
+
+
+def test_pieces_are_replaced_whole_together_with_what_tells_of_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.put_pieces("P1", "P1", [{"text": "a"}, {"text": "b"}])
+        file.put_pieces("P1", "P1", [{"text": "c"}], NewEntry("transcript", "lead", {"turns": 1}, "P1", "P1"))
+        assert file.pieces("P1") == [{"text": "c"}]
+        assert [one.kind for one in file.entries()] == ["transcript"]
+
+
+def test_a_text_gets_a_version_when_it_changes(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        first = file.add_text("guide/a", "one", "2026-01-01")
+        assert file.add_text("guide/a", "one", "2026-01-05") == first
+        second = file.add_text("guide/a", "two", "2026-01-06")
+        assert (first.version, second.version) == (1, 2)
+        assert file.text("guide/a") == second
+        assert file.text("guide/a", 1) == first
+        assert file.text("guide/b") is None
+        assert file.texts("guide/a") == [first, second]
+
+
+def test_a_key_that_is_not_the_one_is_told(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("said"))
+    (tmp_path / "sealed.key").write_text("00" * 32)
+    with opened(tmp_path) as file, pytest.raises(InputError, match=r"sealed\.key does not open"):
+        file.entries()
+    (tmp_path / "sealed.key").write_text("no key")
+    with pytest.raises(InputError, match="key of tests"):
+        opened(tmp_path)
+
+
+def test_an_entry_cannot_be_moved_to_somebody_else(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.add(note("said"))
+    with sqlite3.connect(tmp_path / "sealed.db") as writing:
+        writing.execute("UPDATE entries SET participant = 'P2'")
+    with opened(tmp_path) as file, pytest.raises(InputError, match="does not open"):
+        file.entries()
+
+
+def test_two_people_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    def write(who: str) -> None:
+        with opened(tmp_path) as file:
+            for number in range(40):
+                file.add(note(f"{who} {number}"))
+
+    threads = [threading.Thread(target=write, args=(who,)) for who in ("a", "b", "c")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with opened(tmp_path) as file:
+        said = [one.said["text"] for one in file.entries()]
+    assert sorted(said) == sorted(f"{who} {number}" for who in "abc" for number in range(40))
+    assert all([one for one in said if one[0] == who] == [f"{who} {number}" for number in range(40)] for who in "abc")
+
+
+def test_what_is_decided_sees_the_newest_entries(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+
+        def count(_: int) -> None:
+            file.decide(lambda known: [NewEntry("count", "a", {"number": len(known) + 1}, about="all")], about="all")
+
+        threads = [threading.Thread(target=count, args=(one,)) for one in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [one.said["number"] for one in file.entries(about="all")] == list(range(1, 21))
