@@ -11,7 +11,10 @@ from command_line import quaestor
 from quaestor.store.records import NewAct
 from quaestor.study.folder import open_study
 from quaestor.study.journal import open_journal
+from quaestor.study.surveys.claims import claim, claim_token
+from quaestor.study.surveys.invitations import invite
 from quaestor.study.templates import new_study
+from small_survey import NAME, answered, fielded, small_survey
 
 
 def refusal(*arguments: str | Path, cwd: Path, **environment: str) -> str:
@@ -43,12 +46,15 @@ def head(folder: Path) -> int:
 
 def test_a_backup_goes_into_a_file_of_its_own_and_comes_back(study: Path) -> None:
     report = json.loads(quaestor("backup", "--json", cwd=study).stdout)
-    assert set(report) == {"file", "acts", "sha256", "made"}
-    assert report["acts"] == 3
+    assert set(report) == {"file", "acts", "sha256", "made", "parts"}
+    assert (report["acts"], report["parts"]) == (3, {})
     assert Path(report["file"]).parent == study / "backups"
     (study / "study.db").unlink()
     restored = quaestor("restore", report["file"], "--json", cwd=study)
-    assert json.loads(restored.stdout) == {"acts": 3, "added": 3, "kept": None}
+    assert json.loads(restored.stdout) == {
+        "acts": 3, "added": 3, "kept": None, "damaged": [], "responses": None, "invitations": None, "withdrawn": 0,
+        "unknown_since": None,
+    }  # fmt: skip
     assert head(study) == 3
 
 
@@ -73,6 +79,57 @@ def test_a_wrong_call_is_one_sentence(study: Path, tmp_path: Path) -> None:
     assert "study.toml is already there" in refusal("backup", "study.toml", cwd=study)
     (study / "study.db").write_bytes(b"x" * 5000)
     assert "study.db is damaged or no store of Quaestor" in refusal("backup", cwd=study)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A study with a survey: two who finished, one of whom claimed, and three links."""
+    with fielded(tmp_path / "asked") as surveys:
+        code, _ = answered(surveys)
+        answered(surveys)
+        invite(surveys, NAME, "first", "pro", count=3)
+        claim(surveys, NAME, claim_token(surveys, code), "somebody@example.org")
+    return tmp_path / "asked"
+
+
+def test_answers_and_invitations_go_with_the_acts(asked: Path, tmp_path: Path) -> None:
+    told = quaestor("backup", "one.backup", cwd=asked).stdout
+    assert "2 acts, 2 responses and 3 invitations in one.backup, read back and found whole" in told
+    assert "Claims to be paid are not in it: `quaestor backup --claims FILE`" in told
+    report = json.loads(quaestor("backup", "--json", cwd=asked).stdout)
+    assert set(report["parts"]) == {"answers", "invitations"}
+    assert report["parts"]["answers"]["rows"] == {"responses": 2, "saves": 8, "versions": 1}
+    assert len(report["parts"]["answers"]["sha256"]) == 64
+    there = small_survey(tmp_path / "there").root
+    told = quaestor("restore", report["file"], cwd=there).stdout
+    assert "The study has 2 acts, 2 of them from" in told
+    assert "It has 3 invitations and 2 responses" in told
+    assert f"Nothing here says who withdrew after {report['made'][:16]}, when the backup was made: put the" in told
+    restored = json.loads(quaestor("restore", report["file"], "--json", cwd=there).stdout)
+    assert (restored["responses"], restored["invitations"], restored["added"]) == (2, 3, 0)
+
+
+def test_claims_have_a_backup_of_their_own(asked: Path, tmp_path: Path) -> None:
+    told = quaestor("backup", "--claims", "claims.backup", cwd=asked).stdout
+    assert "1 claim in claims.backup with the key that opens them, read back and found whole" in told
+    assert "Keep it apart from backups of answers, and keep one alone" in told
+    report = json.loads(quaestor("backup", "--claims", "two.backup", "--json", cwd=asked).stdout)
+    assert (set(report), report["claims"]) == ({"file", "claims", "sha256"}, 1)
+    there = small_survey(tmp_path / "there").root
+    told = quaestor("restore", "--claims", asked / "claims.backup", cwd=there).stdout
+    assert "The study has 1 claim, 1 of them from" in told
+    assert "Nothing here says who claimed or was paid after the backup was made" in told
+    restored = json.loads(quaestor("restore", "--claims", asked / "two.backup", "--json", cwd=there).stdout)
+    assert restored == {"claims": 1, "added": 0, "kept": None, "payments_known": True}
+
+
+def test_claims_and_all_else_are_asked_for_one_at_a_time(asked: Path) -> None:
+    assert "one at a time" in refusal("backup", "one.backup", "--claims", "two.backup", cwd=asked)
+    quaestor("backup", "--claims", "claims.backup", cwd=asked)
+    assert "`quaestor restore --claims claims.backup`" in refusal("restore", "claims.backup", cwd=asked)
+    assert "name the backup to restore" in refusal("restore", cwd=asked)
+    assert "one at a time" in refusal("restore", "one.backup", "--claims", "claims.backup", cwd=asked)
+    assert not (asked / "one.backup").exists()
 
 
 def store_at(study: Path, address: str) -> None:

@@ -222,7 +222,7 @@ def test_bytes_changed_anywhere_never_restore_other_acts(tmp_path: Path) -> None
         ("UPDATE acts SET actor = 'r4' WHERE number = 3", "its SHA-256 differs"),
         ("DELETE FROM backup", "its SHA-256 differs"),
         ("DROP TABLE acts", "is no backup of Quaestor"),
-        ("PRAGMA user_version = 2", "written by a newer Quaestor"),
+        ("PRAGMA user_version = 3", "written by a newer Quaestor"),
         ("PRAGMA application_id = 7", "is no backup of Quaestor"),
     ],
 )

@@ -12,8 +12,8 @@ import pytest
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
+from quaestor.study.backups import back_up_study, restore_study
 from quaestor.study.coding import Coding, Wanted, open_coding, rebuilt
-from quaestor.study.journal import back_up_study, restore_study
 from quaestor.study.ratings import OtherStudy, Said, rate, rating_wanted
 from quaestor.study.round_acts import open_by_name
 from small_study import small_study
@@ -97,7 +97,7 @@ def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: Coding, tmp
     kept = back_up_study(coding.study, tmp_path / "kept.backup")
     rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
     assert coding.state.rounds["pilot"].ratings
-    restore_study(coding.study, kept.file, replace=True)
+    restore_study(coding.study, kept.file, replacing=True)
     assert not coding.state.rounds["pilot"].ratings
 
 

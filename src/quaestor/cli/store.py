@@ -1,13 +1,22 @@
-"""`quaestor backup` and `quaestor restore`: all acts of a study to one file, and back."""
+"""`quaestor backup` and `quaestor restore`: what people did and answered to one file, and back."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quaestor.base.errors import InputError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json
+
+if TYPE_CHECKING:
+    from quaestor.store.records import BackupReport
+    from quaestor.study.backups import StudyRestored
+    from quaestor.study.claim_backups import ClaimsRestored
+    from quaestor.study.folder import Study
+
+_ONE = "claims are apart from all else: name FILE or --claims FILE, one at a time"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -20,46 +29,149 @@ def backup(
         Path | None,
         typer.Argument(metavar="FILE", help="The new file; default: one named after this moment in backups/."),
     ] = None,
+    claims: Annotated[
+        Path | None,
+        typer.Option(
+            "--claims", metavar="FILE", help="Write claims to be paid and their key to this new file instead."
+        ),
+    ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write every act of the study to one file and read it back; people may go on working meanwhile.
+    """Write acts, answers and invitations of the study to one file and read it back; people may go on meanwhile.
 
-    Example: quaestor backup
+    Examples:
+    quaestor backup
+    quaestor backup --claims claims.backup
     """
-    from quaestor.study.journal import back_up_study
-
-    report = back_up_study(chosen_study(study), file)
-    if json:
-        print_json({"file": str(report.file), "acts": report.acts, "sha256": report.sha256, "made": report.made})
+    chosen = chosen_study(study)
+    if claims is not None:
+        _back_up_claims(chosen, file, claims, json)
         return
+    from quaestor.study.backups import back_up_study
+    from quaestor.study.claim_backups import has_claims
+
+    report = back_up_study(chosen, file)
+    if json:
+        told = {"file": str(report.file), "acts": report.acts, "sha256": report.sha256, "made": report.made}
+        print_json({**told, "parts": _parts(report)})
+        return
+    counted = [f"{number(report.acts)} acts"]
+    counted += [f"{number(_rows(report, part, table))} {table}" for part, table in _COUNTED if part in report.parts]
+    words = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
     screen = console()
-    screen.print(f"{number(report.acts)} acts in {report.file}, read back and found whole", soft_wrap=True)
+    screen.print(f"{words} in {report.file}, read back and found whole", soft_wrap=True, markup=False)
     screen.print(f"SHA-256 of the acts: {report.sha256}", soft_wrap=True)
+    if has_claims(chosen):
+        screen.print("Claims to be paid are not in it: `quaestor backup --claims FILE`", soft_wrap=True)
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A backup.")] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace acts that the backup does not have; they are kept in a file.")
+        bool, typer.Option("--replace", help="Replace what the backup does not have; it is kept in a file.")
     ] = False,
+    claims: Annotated[
+        Path | None,
+        typer.Option("--claims", metavar="FILE", help="Bring back a backup of claims to be paid instead."),
+    ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Bring the acts of a backup into the study; end `quaestor serve` before.
+    """Bring what a backup holds into the study, without answers withdrawn since; end `quaestor serve` before.
 
-    Example: quaestor restore backups/study-2026-01-31T120000.000000.backup
+    Examples:
+    quaestor restore backups/study-2026-01-31T120000.000000.backup
+    quaestor restore --claims claims.backup
     """
-    from quaestor.study.journal import restore_study
+    if (file is None) == (claims is None):
+        raise InputError("name the backup to restore: FILE, or --claims FILE" if file is None else _ONE)
+    chosen = chosen_study(study)
+    if file is None:
+        from quaestor.study.claim_backups import restore_claims
 
-    report = restore_study(chosen_study(study), file, replace)
+        _tell_claims(restore_claims(chosen, claims or Path(), replace), claims or Path(), json)
+        return
+    from quaestor.study.backups import restore_study
+
+    _tell_restored(restore_study(chosen, file, replace), file, json)
+
+
+_COUNTED = (("answers", "responses"), ("invitations", "invitations"))
+
+
+def _rows(report: BackupReport, part: str, table: str) -> int:
+    return report.parts[part].rows.get(table, 0)
+
+
+def _parts(report: BackupReport) -> dict[str, Any]:
+    return {name: {"rows": dict(one.rows), "sha256": one.sha256} for name, one in report.parts.items()}
+
+
+def _back_up_claims(study: Study, file: Path | None, claims: Path, json: bool) -> None:
+    if file is not None:
+        raise InputError(_ONE)
+    from quaestor.study.claim_backups import back_up_claims
+
+    report = back_up_claims(study, claims)
+    count, sha256 = _rows(report, "claims", "claims"), report.parts["claims"].sha256
     if json:
-        kept = None if report.kept is None else str(report.kept)
-        print_json({"acts": report.acts, "added": report.added, "kept": kept})
+        print_json({"file": str(report.file), "claims": count, "sha256": sha256})
         return
     screen = console()
+    words = f"{_claims(count)} in {report.file} with the key that opens them, read back and found whole"
+    screen.print(words, soft_wrap=True, markup=False)
     screen.print(
-        f"The study has {number(report.acts)} acts, {number(report.added)} of them from {file}", soft_wrap=True
+        "Keep it apart from backups of answers, and keep one alone: two of them tell who claimed in between",
+        soft_wrap=True,
     )
+
+
+def _tell_restored(done: StudyRestored, file: Path, json: bool) -> None:
+    report = done.journal
+    kept = None if report.kept is None else str(report.kept)
+    if json:
+        told = {
+            "acts": report.acts,
+            "added": report.added,
+            "kept": kept,
+            "damaged": [str(one) for one in report.damaged],
+        }
+        beside = {name: done.beside.get(name) for _, name in _COUNTED}
+        print_json({**told, **beside, "withdrawn": done.withdrawn, "unknown_since": done.unknown_since})
+        return
+    lines = [f"The study has {number(report.acts)} acts, {number(report.added)} of them from {file}"]
+    if done.beside:
+        lines.append(f"It has {' and '.join(f'{number(count)} {name}' for name, count in done.beside.items())}")
+    if done.withdrawn:
+        lines.append(f"Withdrawn since the backup was made, and left out: {number(done.withdrawn)}")
+    if done.unknown_since is not None:
+        lines.append(
+            f"Nothing here says who withdrew after {done.unknown_since[:16]}, when the backup was made: put the "
+            "withdrawn.txt of the study that was lost into this folder, if you have it, and restore again"
+        )
     if report.kept is not None:
-        screen.print(f"What was there before is kept in {report.kept}", soft_wrap=True)
+        lines.append(f"What was there before is kept in {report.kept}")
+    lines += [f"What could not be read is in {one}" for one in report.damaged if one != report.kept]
+    for line in lines:
+        console().print(line, soft_wrap=True, markup=False)
+
+
+def _tell_claims(done: ClaimsRestored, file: Path, json: bool) -> None:
+    if json:
+        kept = None if done.kept is None else str(done.kept)
+        print_json({"claims": done.claims, "added": done.added, "kept": kept, "payments_known": done.known})
+        return
+    lines = [f"The study has {_claims(done.claims)}, {number(done.added)} of them from {file}"]
+    if not done.known:
+        lines.append(
+            "Nothing here says who claimed or was paid after the backup was made: compare with your list of cards first"
+        )
+    if done.kept is not None:
+        lines.append(f"What was there before is kept in {done.kept}")
+    for line in lines:
+        console().print(line, soft_wrap=True, markup=False)
+
+
+def _claims(count: int) -> str:
+    return "1 claim" if count == 1 else f"{number(count)} claims"

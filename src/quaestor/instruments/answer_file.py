@@ -18,10 +18,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from quaestor.instruments.places import Places, mark_of
 from quaestor.instruments.records import Answer, Response, Standing
 from quaestor.instruments.response_rows import find_response, hashed, new_id, response_in, row_of
 from quaestor.instruments.sending import Sending, add_save, recorded
-from quaestor.store.private_file import PrivateFile
+from quaestor.instruments.withdrawn_list import Withdrawal, WithdrawnList
+from quaestor.store.private_copy import Form
 
 _KIND = 0x51416E73
 _FIRST = """
@@ -49,6 +51,7 @@ CREATE INDEX erasures_of_response ON erasures (response);
 """
 """The hash of the id that was erased, by which it is known should it come again; empty where it was not kept yet."""
 _PAGE = 2_000
+ANSWERS = Form("answers", _KIND, (_FIRST, _SECOND), "restore a backup of it with `quaestor restore FILE --replace`")
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,11 @@ class AnswerFile:
     """All answers of a study; safe for many threads."""
 
     def __init__(self, path: Path) -> None:
-        self._file = PrivateFile(path, _KIND, (_FIRST, _SECOND), "bring back a copy of it; no program can mend it")
+        self._file = ANSWERS.opened(path)
+        self._withdrawn = WithdrawnList.beside(path)
         self._waiting: deque[Sending] = deque()
         self._recording = threading.Lock()
+        self._places = Places()
 
     def __enter__(self) -> AnswerFile:
         return self
@@ -213,6 +218,31 @@ class AnswerFile:
             asked = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
             return [seconds for (seconds,) in reading.execute(asked, (survey, Standing.FINISHED.value))]
 
+    def finished_by_stratum(self, survey: str) -> dict[str, int]:
+        """How many finished on the web, by the stratum that is kept with them."""
+        with self._file.reading() as reading:
+            asked = (
+                "SELECT stratum, count(*) FROM responses"
+                " WHERE survey = ? AND standing = ? AND source = 'web' AND NOT synthetic GROUP BY 1"
+            )
+            return dict(reading.execute(asked, (survey, Standing.FINISHED.value)).fetchall())
+
+    def faster(self, survey: str, version: int, seconds: float) -> dict[str, float]:
+        """Who finished a version on the web in fewer seconds, and in how many."""
+        with self._file.reading() as reading:
+            asked = (
+                "SELECT id, seconds FROM responses WHERE +survey = ? AND +standing = ? AND version = ?"
+                " AND seconds < ? AND source = 'web' AND NOT synthetic"
+            )
+            return dict(reading.execute(asked, (survey, Standing.FINISHED.value, version, seconds)).fetchall())
+
+    def finished_with(self, survey: str, question: str) -> list[str]:
+        """Who finished and has something under a name among their answers."""
+        with self._file.reading() as reading:
+            asked = "SELECT id FROM responses WHERE +survey = ? AND +standing = ? AND instr(answers, ?)"
+            sought = (survey, Standing.FINISHED.value, f'"{question}":{{"')
+            return [name for (name,) in reading.execute(asked, sought)]
+
     def days(self, survey: str) -> dict[str, int]:
         """How many responses were begun on the web on which day."""
         with self._file.reading() as reading:
@@ -265,30 +295,53 @@ class AnswerFile:
     def _record(self, together: Sequence[Sending]) -> None:
         outcomes: list[Response | BaseException]
         try:
+            limited = self._look_at_groups(together)
             with self._file.writing() as writing:
-                outcomes = [recorded(writing, sending) for sending in together]
+                if limited:
+                    self._places.catch_up(writing)
+                outcomes = [recorded(writing, sending, self._places) for sending in together]
             if any(sending.standing is Standing.DECLINED for sending in together):
                 self._file.forget()
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
             outcomes = [error for _ in together]
+            self._places = Places()  # what it has noted may not be in the file
         for sending, outcome in zip(together, outcomes, strict=True):
             sending.outcome = outcome
+
+    def _look_at_groups(self, together: Sequence[Sending]) -> bool:
+        """Whether there are places to be taken; groups that are new are looked at here, while others can write."""
+        limited = [sending for sending in together if sending.quotas and sending.before is not None]
+        for sending in limited:
+            survey = sending.before.survey if sending.before else ""
+            if self._places.lacking(survey, sending.quotas):
+                with self._file.reading() as reading:
+                    mark = mark_of(reading)
+                self._places.look(survey, sending.quotas, self.responses(survey), mark)
+        return bool(limited)
 
     # Erasure
 
     def erase(self, code: str, day: str) -> bool:
         """Withdraw by one's own code: the answers are gone for good, and that somebody withdrew is on record."""
+        found = self.find(code)
+        return found is not None and self.erase_response(found.id, day, "respondent")
+
+    def erase_response(self, name: str, day: str, by: str) -> bool:
+        """The same by the id of a response; whether it was there."""
         with self._file.writing() as writing:
-            found = find_response(writing, code)
-            if found is None:
+            row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
+            if row is None:
                 return False
+            found = response_in(row)
             # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
             writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
             writing.execute(
-                "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, 'respondent', ?)",
-                (found.survey, day, hashed(found.id)),
+                "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)",
+                (found.survey, day, by, hashed(found.id)),
             )
+            # In a list of its own too, which outlives the file: a backup that is brought back later must not know more.
+            self._withdrawn.add([Withdrawal(hashed(found.id), found.survey, day)])
         self._file.forget()
         return True
 

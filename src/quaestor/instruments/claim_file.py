@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from quaestor.store.private_file import PrivateFile
+from quaestor.store.private_copy import Form
 
 _KIND = 0x51436C6D
 _FIRST = """
@@ -21,6 +21,7 @@ CREATE TABLE claims (
     id BLOB PRIMARY KEY, survey TEXT NOT NULL, sealed BLOB NOT NULL, stage INTEGER NOT NULL
 ) WITHOUT ROWID
 """
+CLAIMS = Form("claims", _KIND, (_FIRST,), "restore a backup of it with `quaestor restore --claims FILE --replace`")
 
 
 class Stage(StrEnum):
@@ -50,7 +51,7 @@ class ClaimFile:
     """All claims of a study; safe for many threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        self._file = PrivateFile(path, _KIND, (_FIRST,), "bring back a copy of it; no program can mend it")
+        self._file = CLAIMS.opened(path)
 
     def __enter__(self) -> ClaimFile:
         return self

@@ -16,7 +16,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import StateError
+from quaestor.instruments.words.refusals import NotTaken
 from quaestor.store.secret_file import secret_of
 
 LONGEST_ADDRESS = 240
@@ -28,9 +29,15 @@ _PADDED = 256
 class ClaimKey:
     """What only the payment part holds."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str | None = None) -> None:
+        """The key of a file, made where there is none; or, with the text of such a file, the one it would hold."""
         self._path = path
-        self._secret = secret_of(path, "claims")
+        self._secret = secret_of(path, "claims") if text is None else bytes.fromhex(text)
+
+    @property
+    def text(self) -> str:
+        """What its file holds."""
+        return self._secret.hex()
 
     def token(self, survey: str, code: str) -> str:
         """What somebody who finished shows to be paid: the same each time, and known as ours by its second half."""
@@ -52,7 +59,7 @@ class ClaimKey:
         """An address that only this key opens, and only in its own claim; neither time nor length can be seen."""
         raw = address.encode()
         if len(raw) > LONGEST_ADDRESS:
-            raise InputError(f"this is {len(raw)} bytes long: shorten it to {LONGEST_ADDRESS}")
+            raise NotTaken("too-long", length=len(raw), most=LONGEST_ADDRESS)
         nonce = secrets.token_bytes(12)
         return nonce + self._cipher().encrypt(nonce, raw.ljust(_PADDED, b"\0"), claim)
 

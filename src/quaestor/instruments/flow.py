@@ -22,6 +22,8 @@ from quaestor.instruments.records import (
     Row,
     Standing,
 )
+from quaestor.instruments.still_ahead import can_be_shown
+from quaestor.instruments.words.refusals import told
 
 _LONGEST_PIPED = 200
 _PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\}")
@@ -116,8 +118,13 @@ def _asks_about(page: Page) -> set[str]:
     return {test.question for one in conditions if one is not None for test in one.tests()}
 
 
-def taken(questionnaire: Questionnaire, response: Response, page: Page, form: Sent) -> Taken:
-    """Read a page that was sent. Conditions on answers of the same page are looked at as they were sent."""
+def taken(
+    questionnaire: Questionnaire, response: Response, page: Page, form: Sent, *, going_back: bool = False
+) -> Taken:
+    """Read a page that was sent. Conditions on answers of the same page are looked at as they were sent.
+
+    Of a page that somebody goes back from no answer is asked, and none decides anything: it is sent when they go on.
+    """
     listed = _listed(page, form)
     whole = next(one for one in questionnaire.pages if one.id == page.id)
     answers: dict[str, Answer] = {}
@@ -129,17 +136,34 @@ def taken(questionnaire: Questionnaire, response: Response, page: Page, form: Se
         try:
             answer = sent_answer(question, form)
         except InputError as error:
-            problems[question.id] = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            problems[question.id] = told(error, questionnaire.words)
             continue
-        lacking = unanswered(question, answer)
+        lacking = "" if going_back else unanswered(question, answer, questionnaire.words)
         if lacking:
             problems[question.id] = lacking
         answers[question.id] = known[question.id] = answer
+    if going_back:
+        return _put_aside(questionnaire, response, answers, problems)
     standing = _standing(questionnaire, response, whole, answers, announced=list(form.get("last", ())) != ["no"])
     if standing is Standing.DECLINED:  # that they decline is all that they said
         answers = {name: said if said.get("choices") == [DECLINE] else {} for name, said in answers.items()}
         return Taken(answers, problems, standing)
     return Taken(answers, problems, standing, _left_behind(questionnaire, {**response.answers, **answers}))
+
+
+def _put_aside(
+    questionnaire: Questionnaire, response: Response, said: Mapping[str, Answer], problems: dict[str, str]
+) -> Taken:
+    """What is kept of a page that somebody goes back from: what they said, and that they took an answer back.
+
+    What they left empty is not skipped yet, so nothing is said of it.
+    """
+    required = {one.id for one in questionnaire.questions() if one.required}
+    emptied = [name for name, answer in said.items() if not answer and response.answers.get(name)]
+    answers = {name: answer for name, answer in said.items() if answer or (name in emptied and name not in required)}
+    asked_again = [name for name in emptied if name in required]
+    known = {name: answer for name, answer in {**response.answers, **answers}.items() if name not in asked_again}
+    return Taken(answers, problems, Standing.OPEN, (*asked_again, *_left_behind(questionnaire, known)))
 
 
 def _listed(page: Page, form: Sent) -> list[str]:
@@ -223,15 +247,17 @@ def pipes(text: str) -> Iterator[str]:
 
 
 def missing(questionnaire: Questionnaire, response: Response, question: Question) -> Missing | None:
-    """Why a response has no answer to a question; None where it has one."""
+    """Why a response has no answer to a question; None where it has one.
+
+    Not shown is what no answer can bring any more; what hangs on a question that was not reached was not either.
+    """
     if response.answers.get(question.id):
         return None
-    page = questionnaire.page_of(question.id)
-    answers = response.answers
-    if not (is_shown(question, answers) and (page is None or page.show_if is None or page.show_if.holds(answers))):
+    if not can_be_shown(questionnaire, response, question):
         return Missing.NOT_SHOWN
-    if question.id in answers:
+    if question.id in response.answers:
         return Missing.SKIPPED
+    page = questionnaire.page_of(question.id)
     if response.standing is Standing.OPEN or page is None or page.id not in response.sent:
         return Missing.NOT_REACHED
     return Missing.SKIPPED

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.store.private_file import PrivateFile
+from quaestor.store.private_copy import Form
 
 _KIND = 0x51496E76
 _FIRST = """
@@ -21,6 +21,7 @@ CREATE TABLE invitations (
     token BLOB PRIMARY KEY, survey TEXT NOT NULL, batch TEXT NOT NULL, stratum TEXT NOT NULL, used INTEGER NOT NULL
 ) WITHOUT ROWID
 """
+INVITATIONS = Form("invitations", _KIND, (_FIRST,), "restore a backup of it, or invite anew")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class InvitationFile:
     """All invitations of a study; safe for many threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        self._file = PrivateFile(path, _KIND, (_FIRST,), "bring back a copy of it, or invite anew")
+        self._file = INVITATIONS.opened(path)
 
     def __enter__(self) -> InvitationFile:
         return self

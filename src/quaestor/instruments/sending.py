@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.instruments.records import Answer, Response, Standing
+from quaestor.instruments.places import Places
+from quaestor.instruments.records import Answer, Quota, Response, Standing
 from quaestor.instruments.response_rows import as_json, find_response, new_id
+from quaestor.instruments.words.refusals import TooLate
+
+
+MOST_SAVES = 50
+"""How often a page of a response is kept; nobody who answers comes near it, and each stays in the journal."""
+MOST_BYTES = 1_000_000
+"""What the journal keeps of a response, as long as each page can be sent a few times."""
+_FEW_SAVES = 3
 
 
 class Overtaken(NotNow):
@@ -30,6 +39,11 @@ class Sending:
     """Questions of a way that the response leaves with this page: their answers are taken back."""
     before: Response | None = None
     """The response from which standing and questions left were worked out: it has to stand there still."""
+    quotas: Sequence[Quota] = ()
+    """Groups of which only so many are wanted; whoever finds one full is asked no more."""
+    today: str = ""
+    draft: bool = False
+    """Somebody goes back from the page: what they said is kept, and the page has to be sent still."""
     outcome: Response | BaseException | None = field(default=None)
 
     @property
@@ -46,7 +60,7 @@ class Sending:
         return self.outcome
 
 
-def recorded(writing: sqlite3.Connection, sending: Sending) -> Response | QuaestorError:
+def recorded(writing: sqlite3.Connection, sending: Sending, places: Places) -> Response | QuaestorError:
     """Keep a page within a transaction; a refusal is its own, and leaves nothing behind."""
     found = find_response(writing, sending.code)
     if found is None:
@@ -56,13 +70,16 @@ def recorded(writing: sqlite3.Connection, sending: Sending) -> Response | Quaest
         response, page, answers = known
         if (response, page) != (found.id, sending.page):
             return StateError("this page has been sent with the key of another")
-        if _said(json.loads(answers)) == _said(sending.answers):
+        counts = sending.draft or sending.page in found.sent  # else it was put aside with this key, and is sent now
+        if counts and _said(json.loads(answers)) == _said(sending.answers):
             return found
     if found.standing is not Standing.OPEN:
-        return StateError("this response is finished: it can be withdrawn, not changed")
+        return TooLate("finished-already")
     if sending.before is not None and sending.before != found:
         return Overtaken("something else was sent at the same moment: send this page again")
     declined = sending.standing is Standing.DECLINED
+    if not declined and _is_too_often(writing, found.id, sending.page):
+        return TooLate("sent-often")
     if declined:  # without consent nothing that was answered is kept
         writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
     add_save(writing, found.id, sending if known is None else replace(sending, key=f"{sending.key}.{new_id()}"))
@@ -71,14 +88,41 @@ def recorded(writing: sqlite3.Connection, sending: Sending) -> Response | Quaest
         found,
         standing=sending.standing,
         seconds=found.seconds + sending.seconds,
-        sent=found.sent if sending.page in found.sent else (*found.sent, sending.page),
+        sent=_sent_after(found, sending),
         answers={**before, **sending.answers},
     )
+    going_on = after.standing in (Standing.OPEN, Standing.FINISHED)
+    if sending.quotas and going_on and places.is_full(sending.quotas, after, sending.today):
+        after = _held_back(found, sending, after) if sending.draft else replace(after, standing=Standing.SCREENED_OUT)
+    places.note(after)
     writing.execute(
         "UPDATE responses SET standing = ?, seconds = ?, sent = ?, answers = ? WHERE id = ?",
         (after.standing.value, after.seconds, as_json(list(after.sent)), as_json(dict(after.answers)), after.id),
     )
     return after
+
+
+def _is_too_often(writing: sqlite3.Connection, response: str, page: str) -> bool:
+    asked = "SELECT count(*) FILTER (WHERE page = ?), coalesce(sum(length(answers)), 0) FROM saves WHERE response = ?"
+    times, held = writing.execute(asked, (page, response)).fetchone()
+    return bool(times >= MOST_SAVES or (times >= _FEW_SAVES and held > MOST_BYTES))
+
+
+def _sent_after(found: Response, sending: Sending) -> tuple[str, ...]:
+    """The pages that are sent then; one that was changed and put aside is not, whatever it was before."""
+    if not sending.draft:
+        return found.sent if sending.page in found.sent else (*found.sent, sending.page)
+    same = all(found.answers.get(name) == said for name, said in sending.answers.items())
+    if same and not set(sending.left) & set(found.answers):
+        return found.sent
+    return tuple(page for page in found.sent if page != sending.page)
+
+
+def _held_back(found: Response, sending: Sending, after: Response) -> Response:
+    """A response without the new answers that would lead it into a full group: no place is taken by going back."""
+    deciding = {test.question for quota in sending.quotas for test in quota.condition.tests()}
+    kept = {name: said for name, said in after.answers.items() if name not in deciding}
+    return replace(after, answers={**kept, **{name: found.answers[name] for name in deciding if name in found.answers}})
 
 
 def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] | None:

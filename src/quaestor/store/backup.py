@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Protocol
 
 from sqlalchemy import Connection, delete
 
@@ -14,8 +16,35 @@ from quaestor.store.backup_file import Backup, Digest, open_backup, write_backup
 from quaestor.store.databases import Damaged, database_at, explained
 from quaestor.store.journal import Journal
 from quaestor.store.moments import exact_now, stamp, written
+from quaestor.store.private_copy import Part
 from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.tables import acts, add_rows, head_of, rows
+
+
+class Beside(Protocol):
+    """What comes back together with the acts, and is not in the store."""
+
+    def difference(self) -> str:
+        """What is there and would be replaced, in words; empty where nothing is."""
+
+    def parts(self) -> Sequence[Part]:
+        """What is there, to be kept before it is replaced."""
+
+    def bring(self) -> None:
+        """Put what comes back in its place, for good; the acts follow at once."""
+
+
+class Nothing:
+    """No more than the acts."""
+
+    def difference(self) -> str:
+        return ""
+
+    def parts(self) -> Sequence[Part]:
+        return ()
+
+    def bring(self) -> None:
+        return
 
 
 def back_up(journal: Journal, target: Path) -> BackupReport:
@@ -32,36 +61,48 @@ def restore(
     Any other store is refused, or with `replace` kept in a file of `backups` (or beside the store) and replaced.
     """
     with open_backup(source) as backup:
-        try:
-            return _bring(backup, address, replace, backups, clock)
-        except Damaged:
-            if not replace:
-                raise
-        kept = database_at(address).set_aside(stamp(clock()))
-        return dataclasses.replace(_bring(backup, address, False, backups, clock), kept=kept)
+        return restore_from(backup, address, Nothing(), replace, backups, clock)
 
 
-def _bring(backup: Backup, address: str | Path, replace: bool, backups: Path | None, clock: Clock) -> RestoreReport:
+def restore_from(
+    backup: Backup, address: str | Path, beside: Beside, replace: bool, backups: Path | None, clock: Clock
+) -> RestoreReport:
+    """The same from a backup that is open, with what comes back beside the acts: all of it, or nothing."""
+    try:
+        return _bring(backup, address, beside, replace, backups, clock)
+    except Damaged:
+        if not replace:
+            raise
+    aside = database_at(address).set_aside(stamp(clock()))
+    report = _bring(backup, address, beside, replace, backups, clock)
+    return dataclasses.replace(report, kept=report.kept or aside, damaged=(aside,))
+
+
+def _bring(
+    backup: Backup, address: str | Path, beside: Beside, replace: bool, backups: Path | None, clock: Clock
+) -> RestoreReport:
     with Journal.open(address, clock, backups) as journal:
         database, kept = journal.database, None
         with explained(database), database.writing() as connection:
             before = head_of(connection)
-            differs = _first_difference(backup, connection)
+            differs, others = _first_difference(backup, connection), beside.difference()
+            if (differs is not None or others) and not replace:
+                there = others or f"{database.shown} holds {before:,} acts, and from act {differs:,} on not those"
+                raise StateError(
+                    f"{there} of {backup.report.file}: restore with --replace, which keeps what is there in a file"
+                )
+            if differs is not None or others:
+                target = database.beside(backups, f"before-restore-{stamp(clock())}.backup")
+                kept = write_backup(rows(connection), target, written(clock()), beside.parts()).file
             if differs is None:
                 add_rows(connection, (row for row in backup.rows() if row.number > before))
-            elif not replace:
-                raise StateError(
-                    f"{database.shown} holds {before:,} acts, and from act {differs:,} on not those of "
-                    f"{backup.report.file}: restore with --replace, which keeps what is there in a file"
-                )
             else:
-                target = database.beside(backups, f"before-restore-{stamp(clock())}.backup")
-                kept = write_backup(rows(connection), target, written(clock())).file
                 with database.unguarded(connection):
                     connection.execute(delete(acts))
                     add_rows(connection, backup.rows())
                 before = 0
             _verify(backup, connection)
+            beside.bring()
         return RestoreReport(backup.report.acts, backup.report.acts - before, kept)
 
 

@@ -1,37 +1,52 @@
-"""The file of a backup: one portable SQLite file of acts, the same whatever database they came from."""
+"""The file of a backup: one portable SQLite file of acts, the same whatever database they came from.
+
+It may hold the lines of private files beside them. It has exactly the tables that are made here: one with a trigger, a
+view or anything else is not read.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync
-from quaestor.store.records import BackupReport, Row
+from quaestor.store.private_copy import LineDigest, Part, refusal
+from quaestor.store.records import BackupReport, PartReport, Row
 from quaestor.store.tables import VERSIONS
 
 BACKUP = 0x51554142
 """What SQLite calls an application id: `QUAB` marks a backup."""
-FORMAT = 1
+CLAIMS = 0x51554143
+"""`QUAC` marks a backup of claims, which never shares a file with answers."""
+FORMAT = 2
 
-_MAKE = f"""
-    PRAGMA journal_mode = OFF;
-    PRAGMA synchronous = OFF;
-    PRAGMA application_id = {BACKUP};
-    PRAGMA user_version = {FORMAT};
+_ACTS = """
     CREATE TABLE acts (
         number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
         codebook INTEGER NOT NULL, key TEXT NOT NULL UNIQUE, payload TEXT NOT NULL
     );
     CREATE TABLE backup (made TEXT NOT NULL, acts INTEGER NOT NULL, sha256 TEXT NOT NULL);
 """
+_PARTS = """
+    CREATE TABLE parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL, rows TEXT NOT NULL, sha256 TEXT NOT NULL);
+    CREATE TABLE lines (part TEXT NOT NULL, number INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (part, number))
+    WITHOUT ROWID;
+"""
+_FORMATS = {1: _ACTS, FORMAT: _ACTS + _PARTS}
 _ROWS = "SELECT number, time, kind, actor, codebook, key, payload FROM acts ORDER BY number"
+_LINES = "SELECT CAST(line AS TEXT) FROM lines WHERE part = ? ORDER BY number"
+_SCHEMA = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+_LONGEST = 256 * 2**20
+"""Bytes of one value; who reads a hostile file does not hold more."""
+_UNFINISHED = ".unfinished"
 
 
 class Digest:
@@ -63,72 +78,152 @@ class Backup:
     def rows(self) -> Iterator[Row]:
         return map(Row._make, self._connection.execute(_ROWS))
 
+    def lines(self, part: str) -> Iterator[str]:
+        return (line for (line,) in self._connection.execute(_LINES, (part,)))
 
-def write_backup(rows: Iterable[Row], target: Path, made: str) -> BackupReport:
-    """Write rows to a new file and read it back; the file is there whole and verified, or not at all."""
+
+def write_backup(
+    rows: Iterable[Row], target: Path, made: str, parts: Sequence[Part] = (), kind: int = BACKUP
+) -> BackupReport:
+    """Write rows and parts to a new file of its owner's alone and read it back; it is there whole, or not at all."""
     if target.exists():
         raise InputError(f"{target} is already there: name another file for the backup")
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
-    aside.unlink(missing_ok=True)
-    try:
-        digest = _write(rows, aside, made)
-        fsync(aside)
-        with open_backup(aside) as written:
-            if (written.report.acts, written.report.sha256) != (digest.count, digest.sha256):
-                raise StateError(f"{target} did not read back as it was written: check the disk, then try again")
-        os.replace(aside, target)
-        fsync(target.parent)
-    except sqlite3.Error as error:
-        raise StateError(f"{target} cannot be written: {error}") from error
-    finally:
-        aside.unlink(missing_ok=True)
-    return BackupReport(target, digest.count, digest.sha256, made)
-
-
-def _write(rows: Iterable[Row], aside: Path, made: str) -> Digest:
-    digest = Digest()
-    with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
-        connection.executescript(_MAKE)
-        connection.execute("BEGIN")
-        connection.executemany("INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)", digest.through(rows))
-        connection.execute("INSERT INTO backup VALUES (?, ?, ?)", (made, digest.count, digest.sha256))
-        connection.execute("COMMIT")
-    return digest
+    with _aside(target) as aside:
+        try:
+            report = _write(rows, parts, aside, target, made, kind)
+            fsync(aside)
+            with open_backup(aside, kind) as written:
+                if written.report != BackupReport(aside, report.acts, report.sha256, made, report.parts):
+                    raise StateError(f"{target} did not read back as it was written: check the disk, then try again")
+            os.replace(aside, target)
+            fsync(target.parent)
+        except sqlite3.Error as error:
+            raise StateError(f"{target} cannot be written: {error}") from error
+    return report
 
 
 @contextmanager
-def open_backup(file: Path) -> Iterator[Backup]:
+def _aside(target: Path) -> Iterator[Path]:
+    """Where a backup is written before it has its name; what a process that was killed left there goes."""
+    try:
+        import fcntl
+    except ImportError:  # a system without such locks
+        fcntl = None  # type: ignore[assignment]
+    if fcntl is not None:
+        for left in target.parent.glob(f".*{_UNFINISHED}"):
+            with suppress(OSError), left.open("rb") as held:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while whoever writes it lives
+                left.unlink()
+    aside = target.with_name(f".{target.name}.{os.getpid()}{_UNFINISHED}")
+    aside.unlink(missing_ok=True)
+    with os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "rb") as held:
+        if fcntl is not None:
+            fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            yield aside
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def _write(rows: Iterable[Row], parts: Sequence[Part], aside: Path, target: Path, made: str, kind: int) -> BackupReport:
+    digest, reports = Digest(), {}
+    with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+        for pragma in (
+            "journal_mode = OFF",
+            "synchronous = OFF",
+            f"application_id = {kind}",
+            f"user_version = {FORMAT}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.executescript(_FORMATS[FORMAT])
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)", digest.through(rows))
+        connection.execute("INSERT INTO backup VALUES (?, ?, ?)", (made, digest.count, digest.sha256))
+        for part in parts:
+            lines = LineDigest()
+            numbered = ((part.name, number, line) for number, line in enumerate(lines.through(part.lines), start=1))
+            connection.executemany("INSERT INTO lines VALUES (?, ?, ?)", numbered)
+            reports[part.name] = told = lines.report(part.name, part.version)
+            values = (told.name, told.version, json.dumps(told.rows), told.sha256)
+            connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
+        connection.execute("COMMIT")
+    return BackupReport(target, digest.count, digest.sha256, made, reports)
+
+
+@contextmanager
+def open_backup(file: Path, kind: int = BACKUP) -> Iterator[Backup]:
     """A backup, or the copy of a store that an upgrade kept, after it was read whole and found undamaged."""
     if not file.is_file():
         raise InputError(f"{file} is no file: name a backup")
     # What is read is never written to; a backup has no journal of its own that could matter.
     try:
         with closing(sqlite3.connect(f"file:{quote(str(file.absolute()))}?mode=ro", uri=True)) as connection:
-            yield Backup(_verify(connection, file), connection)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            yield Backup(_verify(connection, file, kind), connection)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is damaged or no backup ({error}): nothing was restored, use another one") from error
+        words = str(error).splitlines()[0]
+        raise InputError(f"{file} is damaged or no backup ({words}): nothing was restored, use another one") from error
 
 
-def _verify(connection: sqlite3.Connection, file: Path) -> BackupReport:
+def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupReport:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    is_backup = _pragma(connection, "application_id") == BACKUP
-    if "acts" not in tables or not (is_backup or VERSIONS in tables):
+    found = _pragma(connection, "application_id")
+    if {found, kind} == {BACKUP, CLAIMS}:
+        raise InputError(
+            f"{file} holds claims, which are apart from all else: `quaestor restore --claims {file}`"
+            if found == CLAIMS
+            else f"{file} holds no claims: `quaestor restore {file}` brings back what it holds"
+        )
+    is_backup = found == kind
+    if "acts" not in tables or not (is_backup or (kind == BACKUP and VERSIONS in tables)):
         raise InputError(f"{file} is no backup of Quaestor: name one")
-    if is_backup and _pragma(connection, "user_version") != FORMAT:
+    written = int(str(_pragma(connection, "user_version")))
+    if is_backup and written not in _FORMATS:
         raise InputError(f"{file} was written by a newer Quaestor: update Quaestor")
-    if (found := str(_pragma(connection, "integrity_check"))) != "ok":
-        raise InputError(f"{file} is damaged ({found.splitlines()[-1]}): nothing was restored, use another one")
+    if is_backup and (strange := _stranger(connection, written)):
+        raise refusal(file, f"it holds {strange}, as no backup does")
+    if (whole := str(_pragma(connection, "integrity_check"))) != "ok":
+        raise refusal(file, whole.splitlines()[-1])
     digest = Digest()
     for expected, row in enumerate(digest.through(map(Row._make, connection.execute(_ROWS))), start=1):
         if row.number != expected:
-            raise InputError(f"{file} is damaged (act {expected} is missing): nothing was restored, use another one")
+            raise refusal(file, f"act {expected} is missing")
     if not is_backup:
         return BackupReport(file, digest.count, digest.sha256, "")
     said = connection.execute("SELECT made, acts, sha256 FROM backup").fetchall()
     if [(acts, sha256) for _, acts, sha256 in said] != [(digest.count, digest.sha256)]:
-        raise InputError(f"{file} is damaged (its SHA-256 differs): nothing was restored, use another one")
-    return BackupReport(file, digest.count, digest.sha256, said[0][0])
+        raise refusal(file, "its SHA-256 differs")
+    parts = _parts(connection, file) if written > 1 else {}
+    return BackupReport(file, digest.count, digest.sha256, said[0][0], parts)
+
+
+def _parts(connection: sqlite3.Connection, file: Path) -> dict[str, PartReport]:
+    """What the file says of its parts, after each was found to be just that."""
+    reports = {}
+    for name, version, rows, sha256 in connection.execute("SELECT name, version, rows, sha256 FROM parts").fetchall():
+        digest = LineDigest()
+        for _ in digest.through(line for (line,) in connection.execute(_LINES, (name,))):
+            pass
+        found = digest.report(str(name), version)
+        if (json.dumps(found.rows), found.sha256) != (rows, sha256) or not isinstance(version, int):
+            raise refusal(file, f"the SHA-256 of its {name} differs")
+        reports[found.name] = found
+    if connection.execute("SELECT 1 FROM lines WHERE part NOT IN (SELECT name FROM parts)").fetchone():
+        raise refusal(file, "it holds lines of no part")
+    return reports
+
+
+def _stranger(connection: sqlite3.Connection, written: int) -> str:
+    """What stands in a file and in none that was written here; empty where there is nothing."""
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.executescript(_FORMATS[written])
+        ours = plain.execute(_SCHEMA).fetchall()
+    theirs = connection.execute(_SCHEMA).fetchall()
+    if theirs == ours:
+        return ""
+    strange = [one for one in theirs if one not in ours]
+    return f"the {strange[0][0]} {str(strange[0][1])[:60]!r}" if strange else "fewer tables"
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> object:

@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,10 @@ from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
+
+
+class DamagedFile(InputError):
+    """A private file that cannot be read any more."""
 
 
 class PrivateFile:
@@ -71,6 +75,17 @@ class PrivateFile:
                 raise
             self._writer.execute("COMMIT")
 
+    @contextmanager
+    def still(self) -> Iterator[sqlite3.Connection]:
+        """The file as it is at this moment, whatever is written meanwhile; as long as it lasts nothing is forgotten."""
+        with self._reading, self._explained():
+            self._reader.execute("BEGIN")
+            try:
+                self._reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                yield self._reader
+            finally:
+                self._reader.execute("ROLLBACK")
+
     def forget(self) -> None:
         """Empty the log of changes, so that nothing erased stays in it."""
         with self._writing, self._explained():
@@ -89,9 +104,7 @@ class PrivateFile:
             if version > len(self._upgrades):
                 raise InputError(f"{self.path} was made by a newer Quaestor: install that one")
             reached = version if tables else 0
-            for upgrade in self._upgrades[reached:]:
-                for statement in upgrade.split(";\n"):
-                    self._writer.execute(statement)
+            upgrade(self._writer, self._upgrades[reached:])
             if reached < len(self._upgrades):
                 self._writer.execute(f"PRAGMA application_id = {self._kind}")
                 self._writer.execute(f"PRAGMA user_version = {len(self._upgrades)}")
@@ -110,10 +123,17 @@ class PrivateFile:
     def _refusal(self, error: sqlite3.Error) -> QuaestorError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return InputError(f"{self.path} is damaged ({error}): {self._lost}")
+            return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
             return NotNow(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
         return NotNow(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
+
+
+def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:
+    """Lead the tables of a file from one version to a later one."""
+    for one in upgrades:
+        for statement in one.split(";\n"):
+            connection.execute(statement)
 
 
 def _make_private(path: Path) -> None:

@@ -44,22 +44,35 @@ class Act:
 
 
 @dataclass(frozen=True)
+class PartReport:
+    """What a backup holds of a file beside the journal: how many rows of each table, and a SHA-256 over all of them."""
+
+    name: str
+    version: int
+    rows: Mapping[str, int]
+    sha256: str
+
+
+@dataclass(frozen=True)
 class BackupReport:
-    """A backup that was written, and read back."""
+    """A backup that was written, and read back; `sha256` is that of its acts."""
 
     file: Path
     acts: int
     sha256: str
     made: str
+    parts: Mapping[str, PartReport] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """What a restore did; `kept` is where the acts are that it replaced."""
+    """What a restore did; `kept` is where the acts are that it replaced, with what stood beside them."""
 
     acts: int
     added: int
     kept: Path | None = None
+    damaged: tuple[Path, ...] = ()
+    """What could not be read any more, and was given another name."""
 
 
 class Row(NamedTuple):

@@ -148,6 +148,21 @@ class SealedFile:
             known = [] if about is None else self._opened(_rows(writing, "about = ?", (about,)))
             return [self._kept(writing, one) for one in decide(known)]
 
+    def put(self, new: NewEntry) -> Entry:
+        """Keep an entry in the place of those of its kind about the same; of what it replaces nothing stays."""
+        with self._file.writing() as writing:
+            _drop(writing, new.participant, new.about, new.kind)
+            made = self._kept(writing, new)
+        self._file.forget()
+        return made
+
+    def drop(self, participant: str, kind: str, about: str = "") -> bool:
+        """Remove the entries of one kind for good, and nothing else; whether there were any."""
+        with self._file.writing() as writing:
+            found = _drop(writing, participant, about, kind)
+        self._file.forget()
+        return found
+
     def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
         text = canonical(new.said, new.kind)
         known = self._opened(_rows(writing, "key = ?", (new.key,)))
@@ -272,6 +287,11 @@ def _place(participant: str, about: str, kind: str, key: str) -> str:
 def _rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
     asked = "SELECT number, participant, about, kind, actor, time, key, said FROM entries"
     return connection.execute(f"{asked} WHERE {where} ORDER BY number", values).fetchall()
+
+
+def _drop(connection: sqlite3.Connection, participant: str, about: str, kind: str) -> bool:
+    where = "participant = ? AND about = ? AND kind = ?"
+    return connection.execute(f"DELETE FROM entries WHERE {where}", (participant, about, kind)).rowcount > 0  # noqa: S608
 
 
 def _newest(connection: sqlite3.Connection, name: str) -> KeptText | None:

@@ -1,4 +1,4 @@
-"""The journal of a study: where it is, its backup and its restore."""
+"""The journal of a study, and where it is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from urllib.parse import quote
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import SettingsError
-from quaestor.store.backup import back_up, restore
 from quaestor.store.journal import Journal
-from quaestor.store.moments import exact_now, stamp
-from quaestor.store.records import BackupReport, RestoreReport
+from quaestor.store.moments import exact_now
 from quaestor.study.folder import Study
 
 STORE_FILE = "study.db"
@@ -30,18 +28,6 @@ def has_journal(study: Study) -> bool:
     """Whether anything may have been recorded; asking makes no store."""
     address = store_address(study)
     return not isinstance(address, Path) or address.exists()
-
-
-def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_now) -> BackupReport:
-    """All acts to one file, by default one named after this moment."""
-    target = file or backups_of(study) / f"study-{stamp(clock())}.backup"
-    with open_journal(study, clock) as journal:
-        return back_up(journal, target)
-
-
-def restore_study(study: Study, file: Path, replace: bool = False, clock: Clock = exact_now) -> RestoreReport:
-    """The acts of a backup into the study's store."""
-    return restore(file, store_address(study), replace=replace, backups=backups_of(study), clock=clock)
 
 
 def backups_of(study: Study) -> Path:

@@ -7,7 +7,9 @@ in an order or names a pair; one that is better than chance means that somebody'
 from __future__ import annotations
 
 import hashlib
+import json
 import random
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,7 +23,12 @@ from quaestor.instruments.claim_key import ClaimKey
 from quaestor.instruments.invitation_file import InvitationFile
 from quaestor.instruments.records import Standing
 from quaestor.instruments.sending import Sending
+from quaestor.store.backup_file import BACKUP, CLAIMS, open_backup, write_backup
+from quaestor.store.private_copy import Part
 from quaestor.store.records import new_key
+from quaestor.study.backups import back_up_study
+from quaestor.study.claim_backups import back_up_claims
+from quaestor.study.folder import open_study
 from quaestor.study.surveys.answering import begin
 from quaestor.study.surveys.claims import claim, claim_token, export_cards, mark_paid, release
 from quaestor.study.surveys.fielding import Surveys
@@ -245,6 +252,72 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
         assert len(group) == 30
         truth = [one for _, one in finished if one in group]
         assert_tells_nothing(truth, {name: _among(group, told) for name, told in orders.items()})
+
+
+def test_both_backups_tell_no_more_than_the_files(taken: Taken, tmp_path: Path) -> None:
+    study = open_study(taken.folder)
+    answers, claims = (
+        back_up_study(study, tmp_path / "a.backup").file,
+        back_up_claims(study, tmp_path / "c.backup").file,
+    )
+    truth = {name: key.hex() for name, key in taken.truth.items()}
+    told = claims_told_by(claims)
+    assert len(told["as they come"][0]) == len(told["place in the file"][0]) == MANY
+    with open_backup(answers) as opened:
+        saved = [json.loads(line)[2] for line in opened.lines("answers") if line.startswith('["saves"')]
+        listed = [json.loads(line)[1] for line in opened.lines("answers") if line.startswith('["responses"')]
+    for order in (saved, listed):
+        assert_tells_nothing([truth[name].encode() for name in order], told)
+
+
+def claims_told_by(backup: Path) -> Orders:
+    """Every order of claims, by the hex of their keys, that a backup could be made to tell."""
+    with closing(sqlite3.connect(backup)) as opened:
+        rows = opened.execute("SELECT line FROM lines WHERE part = 'claims' ORDER BY number")
+        keys = [json.loads(line)[1]["hex"].encode() for (line,) in rows]
+    content = backup.read_bytes()
+    return {
+        "as they come": [keys],
+        "sorted": [sorted(keys)],
+        "place in the file": [_by_place(keys, content)],
+        "place in each page": [_by_place(keys, page) for page in _cut(content, 4096)],
+    }
+
+
+def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tmp_path: Path) -> None:
+    study = open_study(taken.folder)
+    answers, claims = (
+        back_up_study(study, tmp_path / "a.backup").file,
+        back_up_claims(study, tmp_path / "c.backup").file,
+    )
+    assert claims.stat().st_mode & 0o777 == answers.stat().st_mode & 0o777 == 0o600
+    for one, other in ((answers, claims), (claims, answers)):
+        kind = {answers: BACKUP, claims: CLAIMS}[one]
+        with open_backup(one, kind) as opened:
+            lines = [line for part in opened.report.parts for line in opened.lines(part)]
+        shared = {
+            word for line in lines for word in re.findall(r"[0-9a-f]{16,}", line) if word.encode() in other.read_bytes()
+        }
+        assert not shared
+    held = claims.read_bytes()
+    assert NAME.encode() in held
+    assert not re.search(rb"20\d\d-\d\d-\d\d", held), "a day stands in it"
+    with closing(sqlite3.connect(claims)) as opened:
+        assert opened.execute("SELECT made, acts FROM backup").fetchall() == [("", 0)]
+        assert opened.execute("SELECT count(*) FROM acts").fetchone() == (0,)
+        assert {name for (name,) in opened.execute("SELECT name FROM parts")} == {"claims", "key"}
+    with closing(sqlite3.connect(answers)) as opened:
+        assert {name for (name,) in opened.execute("SELECT name FROM parts")} == {"answers"}
+    first = claims.read_bytes()
+    assert back_up_claims(study, tmp_path / "again.backup").file.read_bytes() == first, "it tells when it was made"
+
+
+def test_the_same_attacks_find_the_order_in_a_backup_that_has_one(taken: Taken, tmp_path: Path) -> None:
+    arrived = [json.dumps(["claims", {"hex": key.hex()}, NAME, {"hex": ""}, 0]) for key in taken.truth.values()]
+    write_backup((), tmp_path / "naive.backup", "", (Part("claims", 1, arrived),), CLAIMS)
+    truth = [taken.truth[name].hex().encode() for name in finishing_order(taken.folder)]
+    with pytest.raises(AssertionError):
+        assert_tells_nothing(truth, claims_told_by(tmp_path / "naive.backup"))
 
 
 def test_no_order_in_the_invitations_is_that_in_which_people_came(tmp_path: Path) -> None:

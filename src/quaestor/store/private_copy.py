@@ -1,0 +1,176 @@
+"""A private file as lines of text, and back: what a backup holds of it, and what a restore makes of that.
+
+Copies are databases that lie in no folder: whatever becomes of the process, nothing of them stays behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.store.private_file import PrivateFile, upgrade
+from quaestor.store.records import PartReport
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {"TEXT": str, "INTEGER": int, "REAL": (float, int), "BLOB": bytes}
+_HEX = "hex"
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the private files of one kind are made of; the fields are those of `PrivateFile`."""
+
+    name: str
+    kind: int
+    upgrades: tuple[str, ...]
+    lost: str
+
+    @property
+    def version(self) -> int:
+        return len(self.upgrades)
+
+    def opened(self, path: Path) -> PrivateFile:
+        return PrivateFile(path, self.kind, self.upgrades, self.lost)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a backup is to hold beside acts: the lines of one file, in the version it has."""
+
+    name: str
+    version: int
+    lines: Iterable[str]
+
+
+class LineDigest:
+    """The SHA-256 over lines in order, and how many rows of each table there were."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._rows: Counter[str] = Counter()
+
+    def through(self, lines: Iterable[str]) -> Iterator[str]:
+        """The same lines, counted and hashed on their way."""
+        for line in lines:
+            self._hash.update(line.encode() + b"\n")
+            self._rows[line[2 : line.find('"', 2)]] += 1  # its table, as `lines_of` writes it
+            yield line
+
+    def report(self, name: str, version: int) -> PartReport:
+        return PartReport(name, version, dict(sorted(self._rows.items())), self._hash.hexdigest())
+
+
+def digest_of(connection: sqlite3.Connection) -> PartReport:
+    """What stands in a file, in short: two that hold the same have the same."""
+    digest = LineDigest()
+    for _ in digest.through(lines_of(connection)):
+        pass
+    return digest.report("", 0)
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    tables = tables_of(connection)
+    return not any(connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in tables)  # noqa: S608
+
+
+def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy of what a connection sees, made in one go."""
+    copy = _nowhere()
+    connection.backup(copy)
+    return copy
+
+
+def lines_of(connection: sqlite3.Connection) -> Iterator[str]:
+    """Every row as a line of JSON, its table first, in the order of the keys: where a row lay is not told."""
+    for table, columns in tables_of(connection).items():
+        keys = sorted((place, name) for name, _, place in columns if place)
+        order = ", ".join(f'"{name}"' for _, name in keys)
+        for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY {order}'):  # noqa: S608
+            values = [{_HEX: value.hex()} if isinstance(value, bytes) else value for value in row]
+            yield json.dumps([table, *values], separators=(",", ":"))
+
+
+@contextmanager
+def filled(form: Form, version: int, lines: Iterable[str], source: Path) -> Iterator[sqlite3.Connection]:
+    """A copy made of lines, after it was found to hold what such a file can hold, and nothing else."""
+    if not 1 <= version <= form.version:
+        raise InputError(f"{source} was written by a newer Quaestor: update Quaestor")
+    with closing(_nowhere()) as copy:
+        upgrade(copy, form.upgrades[:version])
+        tables = tables_of(copy)
+        copy.execute("BEGIN")
+        try:
+            for line in lines:
+                table, values = _read(line, tables)
+                _insert(copy, table, values)
+            if (broken := copy.execute("PRAGMA foreign_key_check").fetchone()) is not None:
+                raise ValueError(f"a row of {broken[0]} belongs to nothing")
+        except (sqlite3.Error, ValueError, OverflowError, RecursionError) as error:
+            raise refusal(source, str(error)) from error
+        copy.execute("COMMIT")
+        upgrade(copy, form.upgrades[version:])
+        yield copy
+
+
+def refill(writing: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Within a transaction, let a file hold what a copy holds, and nothing else."""
+    writing.execute("PRAGMA defer_foreign_keys = ON")
+    tables = tables_of(copy)
+    for table in tables:
+        writing.execute(f'DELETE FROM "{table}"')  # noqa: S608
+    for table in tables:
+        for row in copy.execute(f'SELECT * FROM "{table}"'):  # noqa: S608
+            _insert(writing, table, row)
+
+
+def refusal(source: Path, why: str) -> InputError:
+    return InputError(f"{source} is damaged ({why.splitlines()[0][:200]}): nothing was restored, use another one")
+
+
+def tables_of(connection: sqlite3.Connection) -> dict[str, list[tuple[str, str, int]]]:
+    """The columns of each table: name, type, place in the key."""
+    asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    return {
+        name: [
+            (column, kind, place)
+            for _, column, kind, _, _, place in connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+        ]
+        for (name,) in connection.execute(asked).fetchall()
+    }
+
+
+def _nowhere() -> sqlite3.Connection:
+    """SQLite takes its file away from the folder before it writes to it."""
+    connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
+def _read(line: str, tables: Mapping[str, list[tuple[str, str, int]]]) -> tuple[str, list[Any]]:
+    row = json.loads(line)
+    if not isinstance(row, list) or not row or not isinstance(row[0], str) or row[0] not in tables:
+        raise ValueError("a row of no table")
+    table, values = row[0], [_value(one) for one in row[1:]]
+    columns = tables[table]
+    if len(values) != len(columns):
+        raise ValueError(f"a row of {table} with {len(values)} values")
+    for value, (name, kind, _) in zip(values, columns, strict=True):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, _TYPES[kind])):
+            raise ValueError(f"{table}.{name} is no {kind}")
+    return table, values
+
+
+def _value(told: Any) -> Any:
+    return bytes.fromhex(told[_HEX]) if isinstance(told, dict) and set(told) == {_HEX} else told
+
+
+def _insert(connection: sqlite3.Connection, table: str, values: Any) -> None:
+    places = ", ".join("?" * len(values))
+    connection.execute(f'INSERT INTO "{table}" VALUES ({places})', tuple(values))  # noqa: S608

@@ -1,0 +1,165 @@
+"""Claims to be paid to a file of their own, and back: with the key that opens them, and nothing of any answer.
+
+Claims are only ever added, and go from stage to stage in one direction. So what comes back is put together with what is
+there: nobody who claimed is lost, and nobody who was paid waits again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.base.clock import Clock
+from quaestor.base.errors import QuaestorError, StateError
+from quaestor.base.files import fsync
+from quaestor.instruments.claim_file import CLAIMS, Stage
+from quaestor.instruments.claim_key import ClaimKey
+from quaestor.store.backup_file import CLAIMS as ARCHIVE
+from quaestor.store.backup_file import Backup, open_backup, write_backup
+from quaestor.store.moments import exact_now, stamp
+from quaestor.store.private_copy import Part, copied, digest_of, filled, is_empty, lines_of, refill, refusal
+from quaestor.store.records import BackupReport
+from quaestor.study.folder import Study
+from quaestor.study.journal import backups_of
+from quaestor.study.surveys.claims import CLAIMS_FILE, CLAIMS_KEY
+
+_KEY = "key"
+_ID = 32
+_KEY_LENGTH = 64
+
+
+@dataclass(frozen=True)
+class ClaimsRestored:
+    """What a restore of claims did."""
+
+    claims: int
+    added: int
+    kept: Path | None
+    """Where the claims and the key are that it replaced."""
+    known: bool
+    """Whether there were claims here, which say what was claimed and paid after the backup was made."""
+
+
+def has_claims(study: Study) -> bool:
+    """Whether anybody has claimed anything."""
+    return (study.root / CLAIMS_FILE).exists()
+
+
+def back_up_claims(study: Study, file: Path) -> BackupReport:
+    """All claims and their key to a new file, without any time; how many, and read back."""
+    key = _key_there(study)
+    path = study.root / CLAIMS_FILE
+    if key is None:
+        raise StateError(
+            f"{path} cannot be opened without {CLAIMS_KEY}: bring back the key that was there"
+            if path.exists()
+            else f"nobody can have claimed anything in {study.root} yet: there is nothing to back up"
+        )
+    with ExitStack() as opened:
+        lines: Iterator[str] = iter(())
+        if path.exists():
+            claims = opened.enter_context(CLAIMS.opened(path))
+            with claims.still() as still:
+                lines = lines_of(opened.enter_context(closing(copied(still))))
+        return _written(file, key, lines)
+
+
+def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock = exact_now) -> ClaimsRestored:
+    """Put the claims of a backup together with those of the study; another key is refused, or kept and replaced."""
+    path = study.root / CLAIMS_FILE
+    with ExitStack() as opened:
+        backup = opened.enter_context(open_backup(file, ARCHIVE))
+        key, copy = opened.enter_context(_read(backup))
+        there_key = _key_there(study)
+        other = there_key is not None and there_key.text != key.text
+        if other and not replace:
+            raise StateError(
+                f"{study.root / CLAIMS_KEY} is another key than that of {file}, so that pay promised under it would be "
+                "lost: restore with --replace, which keeps what is there in a file"
+            )
+        known = path.exists()
+        with CLAIMS.opened(path) as claims:
+            with claims.writing() as there:
+                known = known and not is_empty(there)
+                kept = None
+                if other and there_key is not None:
+                    target = backups_of(study) / f"claims-before-restore-{stamp(clock())}.backup"
+                    kept = _written(target, there_key, lines_of(there)).file
+                    before = 0
+                else:
+                    before = _count(there)
+                    _put_together(copy, there)
+                if there_key is None or other:
+                    _write_key(study.root / CLAIMS_KEY, key)
+                if digest_of(there) != digest_of(copy):
+                    refill(there, copy)
+                after = _count(there)
+            claims.forget()
+    return ClaimsRestored(after, after - before, kept, known and not other)
+
+
+def _written(target: Path, key: ClaimKey, lines: Iterator[str]) -> BackupReport:
+    parts = (Part(CLAIMS.name, CLAIMS.version, lines), Part(_KEY, 1, [json.dumps([_KEY, key.text])]))
+    return write_backup((), target, "", parts, ARCHIVE)
+
+
+@contextmanager
+def _read(backup: Backup) -> Iterator[tuple[ClaimKey, sqlite3.Connection]]:
+    """The key and the claims of a backup, after each claim was opened with it."""
+    source, parts = backup.report.file, backup.report.parts
+    if parts.keys() != {CLAIMS.name, _KEY}:
+        raise refusal(source, "it holds other parts than claims and their key")
+    try:
+        (line,) = backup.lines(_KEY)
+        _, text = json.loads(line)
+        key = ClaimKey(source, text)
+    except (ValueError, TypeError):
+        raise refusal(source, "its key is none") from None
+    if key.text != text or len(text) != _KEY_LENGTH:
+        raise refusal(source, "its key is not whole")
+    with filled(CLAIMS, parts[CLAIMS.name].version, backup.lines(CLAIMS.name), source) as copy:
+        for name, sealed, stage in copy.execute("SELECT id, sealed, stage FROM claims"):
+            if len(name) != _ID or stage not in range(len(Stage)):
+                raise refusal(source, "it holds a claim that is none")
+            try:
+                key.opened(sealed, name)
+            except (QuaestorError, ValueError):
+                raise refusal(source, "its key does not open its claims") from None
+        yield key, copy
+
+
+def _put_together(copy: sqlite3.Connection, there: sqlite3.Connection) -> None:
+    for name, survey, sealed, stage in there.execute("SELECT id, survey, sealed, stage FROM claims").fetchall():
+        copy.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (name, survey, sealed, stage))
+        copy.execute(
+            "UPDATE claims SET survey = ?, sealed = ?, stage = max(stage, ?) WHERE id = ?",
+            (survey, sealed, stage, name),
+        )
+
+
+def _key_there(study: Study) -> ClaimKey | None:
+    path = study.root / CLAIMS_KEY
+    return ClaimKey(path) if path.exists() else None
+
+
+def _write_key(path: Path, key: ClaimKey) -> None:
+    """Its owner's alone from the first moment, and whole."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        aside.unlink()
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(key.text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+    fsync(path.parent)
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM claims").fetchone()[0])

@@ -1,0 +1,493 @@
+"""Answers and invitations go into a backup with the acts and come back with them, but for what was withdrawn since."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from conftest import new_database
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.instruments.answer_file import ANSWERS
+from quaestor.instruments.records import Response, Standing
+from quaestor.instruments.response_rows import hashed
+from quaestor.instruments.sending import Sending
+from quaestor.store.backup_file import open_backup, write_backup
+from quaestor.store.private_copy import Part
+from quaestor.store.records import new_key
+from quaestor.study.backups import back_up_study, restore_study
+from quaestor.study.folder import Study, open_study
+from quaestor.study.journal import open_journal
+from quaestor.study.surveys.answering import begin, withdraw
+from quaestor.study.surveys.fielding import Surveys, decide, open_survey, open_surveys
+from quaestor.study.surveys.invitations import accept, invite, response_rates
+from small_survey import NAME, answered, fielded, small_survey
+
+WORDS = "a giraffe in the attic"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Path]:
+    """A folder for a study whose journal is in a file, or in a new database on a real server."""
+
+    def make(name: str) -> Path:
+        study = small_survey(tmp_path / name)
+        if request.param == "postgresql":
+            address = new_database(request.getfixturevalue("postgresql_server"))
+            with study.file.open("a") as file:
+                file.write(f"\n[store]\naddress = {json.dumps(address)}\n")
+        return study.root
+
+    return make
+
+
+def asked(folder: Path) -> list[str]:
+    """Three who finished, one who is under way, one who withdrew, and links of which one was used; the codes."""
+    with open_surveys(open_study(folder)) as surveys:
+        open_survey(surveys, NAME)
+        codes = [answered(surveys)[0] for _ in range(3)]
+        say_words(surveys, codes[0])
+        codes.append(begin(surveys, NAME)[0])
+        withdraw(surveys, answered(surveys)[0])
+        tokens = [one.token for one in invite(surveys, NAME, "first", "pro", count=6)]
+        codes.append(accept(surveys, tokens[0])[1])
+        decide(surveys, NAME, response_of(surveys, codes[1]).id, keep=False, why="too fast")
+        return codes
+
+
+def say_words(surveys: Surveys, code: str) -> None:
+    """A word that can be looked for in files; written as a page would have sent it before the end."""
+    found = response_of(surveys, code)
+    with surveys.answers._file.writing() as writing:
+        said = json.dumps({**found.answers, "hardest": {"text": WORDS}})
+        writing.execute("UPDATE responses SET answers = ? WHERE id = ?", (said, found.id))
+
+
+def response_of(surveys: Surveys, code: str) -> Response:
+    found = surveys.answers.find(code)
+    assert found is not None
+    return found
+
+
+def everything(folder: Path) -> tuple[object, ...]:
+    """All that a study knows of its survey."""
+    with open_surveys(open_study(folder)) as surveys:
+        responses = list(surveys.answers.responses(NAME))
+        journals = [surveys.answers.journal(one.id) for one in responses]
+        told = (surveys.answers.erased(NAME), surveys.answers.version(NAME), response_rates(surveys, NAME))
+        return responses, journals, told, surveys.fielding(NAME)
+
+
+def held(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that was asked, and its backup; for copies."""
+    folder = tmp_path_factory.mktemp("made")
+    asked(small_survey(folder / "study").root)
+    back_up_study(open_study(folder / "study"), folder / "one.backup")
+    return folder
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+
+
+@pytest.fixture
+def backup(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(made / "one.backup", tmp_path / "one.backup"))
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Study:
+    """A study of the same questionnaire in which nothing has happened."""
+    return small_survey(tmp_path / "other")
+
+
+def test_all_that_people_answered_comes_back(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    folder, there = new_folder("study"), new_folder("there")
+    codes = asked(folder)
+    report = back_up_study(open_study(folder), tmp_path / "one.backup")
+    assert report.file.stat().st_mode & 0o777 == 0o600
+    assert report.parts["answers"].rows == {"erasures": 1, "responses": 5, "saves": 12, "versions": 1}
+    assert report.parts["invitations"].rows == {"invitations": 6}
+    done = restore_study(open_study(there), report.file)
+    assert (done.journal.added, done.beside) == (report.acts, {"responses": 5, "invitations": 6})
+    assert everything(there) == everything(folder)
+    assert {(there / name).stat().st_mode & 0o777 for name in ("answers.db", "invitations.db")} == {0o600}
+    with open_surveys(open_study(there)) as surveys:
+        assert all(surveys.answers.find(code) for code in codes)
+    again = restore_study(open_study(there), report.file)
+    assert (again.journal.added, again.journal.kept) == (0, None)
+    assert everything(there) == everything(folder)
+
+
+def test_a_study_without_surveys_has_a_backup_of_its_acts_alone(other: Study, study: Study, tmp_path: Path) -> None:
+    report = back_up_study(other, tmp_path / "empty.backup")
+    assert report.parts == {}
+    assert not (other.root / "answers.db").exists()
+    before = everything(study.root)
+    assert restore_study(study, report.file, replacing=True).beside == {}
+    assert everything(study.root)[0] == before[0], "what a backup does not hold stays"
+
+
+def test_a_backup_is_of_one_moment_while_people_answer(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """Whoever was let in has a response, what was decided has what it is about: in no backup one without the other."""
+    folder, ended = new_folder("study"), threading.Event()
+    with open_surveys(open_study(folder)) as surveys:
+        open_survey(surveys, NAME)
+
+        def answer() -> None:
+            tokens = iter([one.token for one in invite(surveys, NAME, "first", "pro", count=500)])
+            while not ended.is_set():
+                _, code = accept(surveys, next(tokens))
+                decide(surveys, NAME, response_of(surveys, code).id, keep=True, why="met")
+
+        person = threading.Thread(target=answer)
+        person.start()
+        try:
+            reports = [back_up_study(surveys.study, tmp_path / f"{number}.backup") for number in range(4)]
+        finally:
+            ended.set()
+            person.join()
+    for report in reports:
+        with open_backup(report.file) as opened:
+            used = sum(json.loads(line)[5] for line in opened.lines("invitations"))
+            begun = [json.loads(line)[1] for line in opened.lines("answers") if line.startswith('["responses"')]
+            acts = [row.act() for row in opened.rows()]
+        assert used == len(begun)
+        decided = [act.payload["response"] for act in acts if act.kind == "survey.decide"]
+        assert set(decided) <= set(begun)
+        assert len(begun) - len(decided) <= 1
+
+
+def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
+    with open_surveys(study) as surveys:
+        code, gone = answered(surveys)
+    later = back_up_study(study, backup.with_name("later.backup")).file
+    with open_surveys(study) as surveys:
+        assert withdraw(surveys, code)
+    before = everything(study.root)
+    answered_more(study)
+    with pytest.raises(StateError, match=r"answers.db holds 6 responses, and not those of .*: restore with --replace"):
+        restore_study(study, later)
+    done = restore_study(study, later, replacing=True)
+    assert (done.withdrawn, done.unknown_since) == (1, None)
+    assert done.journal.kept is not None
+    after = everything(study.root)
+    assert (after[0], after[1]) == (before[0], before[1])
+    assert gone.id not in str(after)
+    assert gone.id.encode() not in (study.root / "answers.db").read_bytes()
+
+
+def answered_more(study: Study) -> None:
+    with open_surveys(study) as surveys:
+        answered(surveys)
+
+
+def withdrawn_words(study: Study) -> None:
+    with open_surveys(study) as surveys:
+        (found,) = [one for one in surveys.answers.responses(NAME) if WORDS in str(one.answers)]
+        with surveys.answers._file.writing() as writing:  # the code is the respondent's, and known to nobody here
+            writing.execute("UPDATE responses SET code = ? WHERE id = ?", (hashed("a code"), found.id))
+        assert withdraw(surveys, "a code")
+
+
+def test_a_list_beside_the_answers_knows_who_withdrew_when_they_are_lost(study: Study, backup: Path) -> None:
+    withdrawn_words(study)
+    assert (study.root / "withdrawn.txt").stat().st_mode & 0o777 == 0o600
+    for path in study.root.glob("answers.db*"):
+        path.unlink()
+    done = restore_study(study, backup)
+    assert (done.withdrawn, done.unknown_since, done.beside["responses"]) == (1, None, 4)
+    assert WORDS.encode() not in held(study.root)
+    with open_surveys(study) as surveys:
+        assert surveys.answers.erased(NAME) == 2
+
+
+def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
+    study: Study, backup: Path, other: Study
+) -> None:
+    withdrawn_words(study)
+    done = restore_study(other, backup)
+    with open_backup(backup) as opened:
+        made = opened.report.made
+    assert (done.withdrawn, done.unknown_since, done.beside["responses"]) == (0, made, 5)
+    assert WORDS.encode() in held(other.root)
+    (other.root / "withdrawn.txt").write_bytes((study.root / "withdrawn.txt").read_bytes())
+    done = restore_study(other, backup)
+    assert (done.withdrawn, done.unknown_since, done.journal.kept) == (1, None, None)
+    assert WORDS.encode() not in held(other.root)
+    assert everything(other.root)[:3] == everything(study.root)[:3]
+
+
+def test_what_is_kept_before_it_is_replaced_holds_nobody_who_withdrew(study: Study, backup: Path, other: Study) -> None:
+    restore_study(other, backup)
+    answered_more(other)
+    withdrawn_words(study)
+    (other.root / "withdrawn.txt").write_bytes((study.root / "withdrawn.txt").read_bytes())
+    done = restore_study(other, backup, replacing=True)
+    assert done.journal.kept is not None
+    assert done.journal.kept.stat().st_mode & 0o777 == 0o600
+    assert WORDS.encode() not in held(other.root)
+    with open_backup(done.journal.kept) as kept:
+        assert kept.report.parts["answers"].rows["responses"] == 5
+
+
+def test_who_refused_consent_since_has_nothing_in_what_comes_back(study: Study, tmp_path: Path) -> None:
+    with open_surveys(study) as surveys:
+        code, response = begin(surveys, NAME)
+        surveys.answers.save(Sending(code, "you", {"role": {"text": WORDS}}, new_key(), Standing.OPEN))
+    backup = back_up_study(study, tmp_path / "before.backup").file
+    with open_surveys(study) as surveys:
+        refused = {"consent": {"choices": ["decline"]}}
+        surveys.answers.save(Sending(code, "consent", refused, new_key(), Standing.DECLINED))
+    answered_more(study)
+    assert restore_study(study, backup, replacing=True).withdrawn == 1
+    with open_surveys(study) as surveys:
+        found = surveys.answers.response(response.id)
+        assert found is not None
+        assert found.standing is Standing.DECLINED
+        assert [page for _, page, _ in surveys.answers.journal(response.id)] == ["consent"]
+        assert "role" not in found.answers or not found.answers["role"]
+
+
+def test_other_answers_are_refused_or_kept_and_replaced(study: Study, backup: Path, other: Study) -> None:
+    with fielded(other.root) as surveys:
+        answered(surveys)
+    before = everything(other.root)
+    with pytest.raises(StateError, match=r"restore with --replace, which keeps what is there in a file") as refused:
+        restore_study(other, backup)
+    assert "\n" not in str(refused.value)
+    assert everything(other.root) == before
+    done = restore_study(other, backup, replacing=True)
+    assert everything(other.root)[:2] == everything(study.root)[:2]
+    assert done.journal.kept is not None
+    restore_study(other, done.journal.kept, replacing=True)
+    assert everything(other.root)[0] == before[0]
+
+
+def test_damaged_answers_are_set_aside_and_restored(study: Study, backup: Path) -> None:
+    before, path = everything(study.root), study.root / "answers.db"
+    whole = path.read_bytes()
+    for damaged in (b"x" * 9000, whole[:4096] + b"\xff" * 8192 + whole[12288:]):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"damaged.*quaestor restore FILE --replace"):
+            restore_study(study, backup)
+        assert path.read_bytes() == damaged
+        done = restore_study(study, backup, replacing=True)
+        (aside,) = done.journal.damaged
+        assert aside.read_bytes() == damaged
+        assert everything(study.root)[:2] == before[:2]
+
+
+def test_a_backup_of_before_answers_were_in_it_still_restores(study: Study, other: Study, backup: Path) -> None:
+    with closing(sqlite3.connect(backup, isolation_level=None)) as old:
+        old.executescript("DROP TABLE parts; DROP TABLE lines; PRAGMA user_version = 1; VACUUM")
+    assert restore_study(other, backup).beside == {}
+    with open_journal(other) as restored, open_journal(study) as ours:
+        assert list(restored.acts()) == list(ours.acts())
+
+
+def test_answers_of_an_older_version_come_back_as_the_newest(study: Study, other: Study, backup: Path) -> None:
+    def older(lines: list[str]) -> list[str]:
+        rows = [json.loads(line) for line in lines]
+        return [json.dumps(row[:5] if row[0] == "erasures" else row, separators=(",", ":")) for row in rows]
+
+    forged(backup, older, version=1)
+    restore_study(other, backup)
+    assert everything(other.root)[0] == everything(study.root)[0]
+    with open_surveys(other) as surveys:
+        assert surveys.answers.erased(NAME) == 1
+
+
+def forged(backup: Path, change: Callable[[list[str]], list[str]], version: int = ANSWERS.version) -> None:
+    """The same backup with other answers, and every SHA-256 as it has to be."""
+    with open_backup(backup) as opened:
+        rows, lines = list(opened.rows()), list(opened.lines("answers"))
+        links = Part("invitations", 1, list(opened.lines("invitations")))
+    backup.unlink()
+    write_backup(rows, backup, "2026-01-01", (Part("answers", version, change(lines)), links))
+
+
+def with_value(table: str, place: int, value: object) -> Callable[[list[str]], list[str]]:
+    """The first row of a table with another value in one place."""
+
+    def change(lines: list[str]) -> list[str]:
+        rows = [json.loads(line) for line in lines]
+        row = next(row for row in rows if row[0] == table)
+        row[place] = value
+        return [json.dumps(row, separators=(",", ":")) for row in rows]
+
+    return change
+
+
+FORGED: dict[str, Callable[[list[str]], list[str]]] = {
+    "no such table": with_value("responses", 0, "sqlite_master"),
+    "a name that is none": with_value("responses", 0, '"; DROP TABLE responses; --'),
+    "a number for words": with_value("responses", 11, 7),
+    "words for a number": with_value("saves", 1, "first"),
+    "bytes for words": with_value("responses", 2, {"hex": "00"}),
+    "a list": with_value("responses", 11, []),
+    "a number beyond all": with_value("saves", 1, 2**70),
+    "nothing": with_value("responses", 2, None),
+    "a standing that is none": with_value("responses", 5, "king"),
+    "answers that are none": with_value("responses", 11, "[1]"),
+    "answers that are no JSON": with_value("responses", 11, "{"),
+    "answers without a bottom": with_value("responses", 11, "[" * 100_000),
+    "a page of nobody": with_value("saves", 2, "nobody"),
+    "twice the same": lambda lines: [*lines, lines[-1]],
+    "one value more": lambda lines: [*lines[:-1], lines[-1][:-1] + ",1]"],
+    "no JSON": lambda lines: [*lines, "x"],
+    "an object": lambda lines: [*lines, '{"responses":1}'],
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_answers_that_no_survey_gives_are_refused(other: Study, backup: Path, forgery: str) -> None:
+    forged(backup, FORGED[forgery])
+    refused_and_unchanged(other, backup, "is damaged .*: nothing was restored, use another one")
+
+
+def refused_and_unchanged(other: Study, backup: Path, expected: str) -> None:
+    before = {path: path.read_bytes() for path in other.root.rglob("*") if path.is_file()}
+    for replacing in (False, True):
+        with pytest.raises(InputError, match=expected) as refused:
+            restore_study(other, backup, replacing)
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 500
+    assert {path: path.read_bytes() for path in other.root.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("CREATE TRIGGER t AFTER INSERT ON acts BEGIN DELETE FROM acts; END", "it holds the trigger 't'"),
+        ("CREATE VIEW v AS SELECT 1", "it holds the view 'v'"),
+        ("ALTER TABLE lines RENAME TO l; CREATE VIEW lines AS SELECT * FROM l", "it holds the"),
+        ("CREATE TABLE more (x)", "it holds the table 'more'"),
+        ("DROP TABLE parts", "it holds fewer tables"),
+        ("UPDATE lines SET line = replace(line, 'finished', 'open')", "SHA-256 of its answers differs"),
+        ("DELETE FROM lines WHERE part = 'answers' AND number = 2", "SHA-256 of its answers differs"),
+        ("UPDATE parts SET sha256 = '' WHERE name = 'invitations'", "SHA-256 of its invitations differs"),
+        ("UPDATE parts SET rows = '{}' WHERE name = 'answers'", "SHA-256 of its answers differs"),
+        ("UPDATE parts SET version = 'x'", "SHA-256 of its .* differs"),
+        ("UPDATE parts SET version = 99", "written by a newer Quaestor"),
+        ("UPDATE parts SET version = -1", "written by a newer Quaestor"),
+        ("DELETE FROM parts WHERE name = 'answers'", "it holds lines of no part"),
+        ("UPDATE parts SET name = '../../x' WHERE name = 'answers'", "differs|does not know"),
+        (
+            "UPDATE lines SET part = 'claims' WHERE part = 'answers';"
+            "UPDATE parts SET name = 'claims' WHERE name = 'answers'",
+            "holds 'claims', which this Quaestor does not know",
+        ),
+    ],
+)
+def test_a_file_that_was_meddled_with_is_refused(other: Study, backup: Path, statement: str, expected: str) -> None:
+    with closing(sqlite3.connect(backup, isolation_level=None)) as meddled:
+        meddled.executescript(statement)
+    refused_and_unchanged(other, backup, expected)
+
+
+def test_a_value_too_long_to_be_held_is_refused(other: Study, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quaestor.store.backup_file._LONGEST", 1000)
+    refused_and_unchanged(other, backup, "too big")
+
+
+def killed(work: Callable[[], object], after: float | None) -> bool:
+    """Whether a process that does this was killed before it had ended, after so long or by itself."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    if after is not None:
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def moments(work: Callable[[], object], count: int) -> Iterator[float]:
+    """Random ones within the time that the work takes."""
+    begun = time.monotonic()
+    work()
+    longest, chance = time.monotonic() - begun, random.Random(9)
+    return (chance.uniform(0, longest) for _ in range(count))
+
+
+def test_a_backup_that_was_killed_is_not_there_and_leaves_nothing(study: Study, tmp_path: Path) -> None:
+    unfinished = 0
+    folder = tmp_path / "kept"
+    for number, after in enumerate(moments(lambda: back_up_study(study, tmp_path / "first.backup"), 20)):
+        file = folder / f"{number}.backup"
+        unfinished += killed(lambda file=file: back_up_study(study, file), after)  # type: ignore[misc]
+        if file.exists():
+            with open_backup(file) as whole:
+                assert whole.report.parts["answers"].rows["responses"] == 5
+    assert unfinished > 0
+    back_up_study(study, folder / "last.backup")
+    assert not list(folder.glob(".*")), "what was left behind holds answers"
+
+
+def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:
+    answers, acts = everything(study.root)[:2], back_up_study(study).acts
+    unfinished = 0
+    first = small_survey(tmp_path / "first")
+    for number, after in enumerate(moments(lambda: restore_study(first, backup), 20)):
+        there = small_survey(tmp_path / f"there-{number}")
+        unfinished += killed(lambda there=there: restore_study(there, backup), after)  # type: ignore[misc]
+        found = everything(there.root)
+        with open_journal(there) as journal:
+            assert journal.head() in (0, acts)
+            assert journal.head() == 0 or found[:2] == answers
+        assert found[:2] in (answers, ([], []))
+        restore_study(there, backup)
+        assert everything(there.root)[:2] == answers
+    assert unfinished > 0
+
+
+@pytest.mark.parametrize(
+    ("at", "there"),
+    [("quaestor.study.bringing_back.refill", False), ("quaestor.store.private_file.PrivateFile.forget", True)],
+    ids=["before the answers are in", "after the answers are in"],
+)
+def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(
+    study: Study, backup: Path, other: Study, monkeypatch: pytest.MonkeyPatch, at: str, there: bool
+) -> None:
+    """The other way round, somebody could begin in an empty file, and the next restore would have to refuse."""
+    with monkeypatch.context() as patched:
+        patched.setattr(at, lambda *given: os.kill(os.getpid(), signal.SIGKILL))
+        assert killed(lambda: restore_study(other, backup), None)
+    answers = everything(study.root)[:2]
+    assert everything(other.root)[:2] == (answers if there else ([], []))
+    with open_journal(other) as journal:
+        assert journal.head() == 0
+    restore_study(other, backup)
+    assert everything(other.root)[:2] == answers
+
+
+def test_a_restore_that_fails_at_the_acts_has_not_touched_the_answers(
+    backup: Path, other: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object) -> None:
+        raise StateError("the disk is full")
+
+    monkeypatch.setattr("quaestor.store.backup._verify", fail)
+    with pytest.raises(QuaestorError, match="the disk is full"):
+        restore_study(other, backup)
+    assert not (other.root / "answers.db").exists()
+    assert not (other.root / "withdrawn.txt").exists()
