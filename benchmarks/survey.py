@@ -1,4 +1,4 @@
-"""Surveys: durable page saves with 200 respondents at once, what is on record after a kill, results over 100,000."""
+"""Surveys: durable page saves with 200 respondents at once, what a kill leaves; results and flags over 100,000."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from quaestor.instruments.response_rows import new_code, new_id
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
 from quaestor.study.surveys.fielding import answers_path, open_survey, open_surveys
+from quaestor.study.surveys.flags import flags
 from quaestor.study.templates import template_folder
 
 RESPONDENTS, SECONDS, SAVE_BAR = 200, 15.0, 200
 PACE, PAGE_BAR = 100, 300
 """Pages a second when everybody takes two seconds for one, and how long a page may then take to be saved."""
 BURSTS = 20
-RESPONSES, TOGETHER, RESULTS_BAR = 100_000, 5_000, 2.0
+RESPONSES, TOGETHER, RESULTS_BAR, FLAGS_BAR = 100_000, 5_000, 2.0, 3.0
 SURVEY, BUNDLED = "onnx", template_folder("onnx-interoperability") / "instruments" / "fielded.toml"
 _STUDY = '[study]\nname = "survey"\nseed = 5\n'
 
@@ -196,8 +197,20 @@ def _results(folder: Path) -> None:
     started = time.perf_counter()
     _fill(study, asked)
     print(f"\n{RESPONSES:,} responses put in as an import does it: {time.perf_counter() - started:.1f} s")
+    _flags(study)
     with serving(study) as desk:
         asyncio.run(_look(desk, asked))
+
+
+def _flags(study: Study) -> None:
+    with open_surveys(study) as surveys:
+        started, spent = time.perf_counter(), time.process_time()
+        found = flags(surveys, SURVEY)
+        spent, started = time.process_time() - spent, time.perf_counter() - started
+    print(
+        f"flags over {RESPONSES:,} responses, {len(found):,} found: {started:.2f} s, {spent:.2f} s of a processor"
+        f"   bar ≤ {FLAGS_BAR:g} s of a processor"
+    )
 
 
 def _fill(study: Study, asked: Questionnaire) -> None:

@@ -20,7 +20,8 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.answer_file import _FIRST, _KIND, AnswerFile
 from quaestor.instruments.records import Standing
 from quaestor.instruments.response_rows import new_code
-from quaestor.instruments.sending import Sending
+from quaestor.instruments.sending import MOST_BYTES, MOST_SAVES, Sending
+from quaestor.instruments.words.refusals import TooLate
 from quaestor.store.private_file import PrivateFile
 
 PAGES, QUESTIONS, KEYS = ("a", "b"), ("q1", "q2", "q3"), tuple(string.ascii_lowercase)
@@ -219,6 +220,30 @@ def test_of_whoever_declines_after_all_no_answer_is_left(answers: AnswerFile, tm
         left = path.read_bytes()
         assert b"giraffe" not in left
         assert b"zebra" not in left
+
+
+def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFile) -> None:
+    codes = [new_code(), new_code()]
+    often, large = (answers.begin("s", 1, code, "2026-01-02") for code in codes)
+
+    def sent(code: str, page: str, words: str, number: int, standing: Standing = Standing.OPEN) -> Sending:
+        return Sending(code, page, {"q": {"text": words}}, f"{code}.{page}.{number}", standing)
+
+    for number in range(MOST_SAVES):
+        answers.save(sent(codes[0], "a", str(number), number))
+    with pytest.raises(TooLate, match="has been sent very often"):
+        answers.save(sent(codes[0], "a", "one more", MOST_SAVES))
+    answers.save(sent(codes[0], "a", "49", MOST_SAVES - 1))  # the same once more is no other one
+    found = answers.save(sent(codes[0], "b", "another page", 0))
+    assert found.answers["q"] == {"text": "another page"}
+    assert len(answers.journal(often.id)) == MOST_SAVES + 1
+    assert answers.save(sent(codes[0], "a", "", 99, Standing.DECLINED)).standing is Standing.DECLINED
+    for number in range(3):
+        for page in ("a", "b"):
+            answers.save(sent(codes[1], page, f"{number}" * (MOST_BYTES // 2), number))
+    with pytest.raises(TooLate, match="What you sent last still stands"):
+        answers.save(sent(codes[1], "a", "little", 3))
+    assert answers.save(sent(codes[1], "c", "a page of its own", 0)).id == large.id
 
 
 def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile) -> None:

@@ -120,6 +120,11 @@ def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
             {"q.r.a.rank": ["1"], "q.r.b.rank": ["1"]},
             "two options have place 1",
         ),
+        (
+            Question("r", Kind.RANKING, "?", options=(Option("a", "A"), Option("b", "B"), Option("c", "C"))),
+            {"q.r.a.rank": ["1"], "q.r.c.rank": ["3"]},
+            "place 2 is given to none",
+        ),
     ],
 )
 def test_what_a_question_does_not_offer_is_refused_in_a_sentence(
@@ -139,10 +144,37 @@ def test_what_is_required_is_asked_for_by_name() -> None:
     assert unanswered(Question("t", Kind.TEXT, "?"), {}) == ""
 
 
-def test_numbers_are_taken_as_people_write_them() -> None:
-    years = Question("y", Kind.NUMBER, "?")
-    typed = {"1 000": "1000", "1,5": "1.5", "12,000": "12000", "\u22123": "-3", " 7 ": "7"}
-    assert {text: sent_answer(years, {"q.y": [text]})["number"] for text in typed} == typed
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [
+        ("1 000", "1000"), ("1,5", "1.5"), ("\u22123", "-3"), (" 7 ", "7"), ("0,125", "0.125"), ("-0,125", "-0.125"),
+        ("1,234,567", "1234567"), ("1.234", "1.234"), ("12 000,5", "12000.5"), ("\u2212 3", "-3"), (",5", ".5"),
+        ("12,3456", "12.3456"), ("1e5", "1e5"), ("0", "0"), ("1000000000000000", "1000000000000000"),
+    ],
+)  # fmt: skip
+def test_numbers_are_taken_as_people_write_them(typed: str, taken: str) -> None:
+    assert sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]}) == {"number": taken}
+
+
+@pytest.mark.parametrize("typed", ["1.234,5", "1,234.5", "1,234", "12,000", "1 2", "5 10", "1,2,3", "1.5,"])
+def test_a_number_that_can_be_read_in_two_ways_is_refused(typed: str) -> None:
+    with pytest.raises(InputError, match="can be read in two ways: write it without separators"):
+        sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]})
+
+
+def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point_is_refused() -> None:
+    years = Question("y", Kind.NUMBER, "?", whole=True)
+    assert sent_answer(years, {"q.y": ["12,000"]}) == {"number": "12000"}
+    with pytest.raises(InputError, match="two ways"):
+        sent_answer(years, {"q.y": ["1.000"]})
+    with pytest.raises(InputError, match="no whole number"):
+        sent_answer(years, {"q.y": ["0,125"]})
+
+
+@pytest.mark.parametrize("typed", ["1e308", "-1e16", "1e-300", "5e-324", "1e999", "inf"])
+def test_a_number_that_would_drown_all_others_is_refused(typed: str) -> None:
+    with pytest.raises(InputError, match="too large or too small to be counted"):
+        sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]})
 
 
 @pytest.mark.parametrize("text", ["000001" + "0" * 5000, "0000019", "1.0", "-1", "\u0661", "", "0", "4"])

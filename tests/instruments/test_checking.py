@@ -361,18 +361,20 @@ def test_whoever_answers_as_a_path_says_is_led_along_it(asked: Questionnaire) ->
 
 
 def _all_ways(asked: Questionnaire) -> set[tuple[tuple[str, ...], Standing]]:
-    """Every way, by trying every answer there is to every question."""
+    """Every way, by trying every answer there is to every question; of answers nobody asks for again one will do."""
+    looked_at = {test.question for one in asked.questions() if one.show_if for test in one.show_if.tests()}
     found: set[tuple[tuple[str, ...], Standing]] = set()
-    begun: list[tuple[tuple[str, ...], dict[str, Answer]]] = [((), {})]
+    begun: dict[str, tuple[tuple[str, ...], dict[str, Answer]]] = {"": ((), {})}
     for page in asked.pages:
-        ended_or_not = [_page_ways(page, way, said) for way, said in begun]
-        begun = []
+        ended_or_not = [_page_ways(page, way, said) for way, said in begun.values()]
+        begun = {}
         for way, said, standing in (one for some in ended_or_not for one in some):
             if standing is Standing.OPEN:
-                begun.append((way, said))
+                kept = {name: answer for name, answer in said.items() if name in looked_at}
+                begun[repr((way, kept))] = (way, kept)
             else:
                 found.add((way, standing))
-    return found | {(way, Standing.FINISHED) for way, _ in begun}
+    return found | {(way, Standing.FINISHED) for way, _ in begun.values()}
 
 
 def _page_ways(

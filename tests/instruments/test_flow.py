@@ -221,13 +221,14 @@ def test_why_an_answer_is_missing() -> None:
         return [missing(ASKED, response, one) for one in ASKED.questions()]
 
     begun = send(respondent(), "start", consent="agree")
-    assert reasons(begun) == [
-        None, Missing.NOT_REACHED, Missing.NOT_REACHED, Missing.NOT_SHOWN, Missing.NOT_SHOWN, Missing.NOT_SHOWN,
-        Missing.NOT_REACHED,
-    ]  # fmt: skip
+    assert reasons(begun) == [None, *[Missing.NOT_REACHED] * 6]
+    without = send(begun, "tools", onnx="no", size="small")
+    assert reasons(without)[3:] == [Missing.NOT_SHOWN, Missing.NOT_SHOWN, Missing.NOT_SHOWN, Missing.NOT_REACHED]
+    left_out = send(send(send(begun, "tools", onnx="yes", size="small"), "break"), "problems", met="no")
+    assert reasons(left_out)[3:] == [None, Missing.NOT_SHOWN, Missing.NOT_SHOWN, Missing.NOT_REACHED]
     assert reasons(whole_way()) == [None, None, None, None, None, None, Missing.SKIPPED]
     declined = send(respondent(), "start", consent="decline")
-    assert reasons(declined)[1:3] == [Missing.NOT_REACHED, Missing.NOT_REACHED]
+    assert reasons(declined)[1:] == [Missing.NOT_REACHED] * 6
 
 
 def test_an_earlier_answer_stands_in_a_later_text() -> None:

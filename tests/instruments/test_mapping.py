@@ -17,7 +17,7 @@ from quaestor.instruments.mapping import (
     read_mapping,
 )
 from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.tidy import TIDY, columns_of
+from quaestor.instruments.tidy import TIDY, columns_of, layout_of
 from small_survey import QUESTIONNAIRE
 
 ASKED = questionnaire_from(QUESTIONNAIRE, "tools")
@@ -79,7 +79,7 @@ def test_own_tables_are_known_by_their_columns() -> None:
     assert is_own_tidy(("response", "stratum", *TIDY))
     assert not is_own_wide(("Q1", "Q2"))
     assert not is_own_tidy(wide)
-    assert set(own_mapping(ASKED, wide).parts) == set(wide[1:])
+    assert set(own_mapping(layout_of({1: ASKED}), 1, wide).parts) == set(wide[1:])
 
 
 def test_every_key_of_a_mapping_is_explained() -> None:

@@ -20,7 +20,7 @@ from quaestor.study.surveys.fielding import Surveys
 from quaestor.study.surveys.invitations import invite
 from quaestor.web.app import make_app
 from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded
-from windows import complaints_of, cookies_after, serving
+from windows import complaints_of, serving, session_after
 
 RESULTS, ANSWERS = f"/surveys/{NAME}/results", f"/surveys/{NAME}/answers"
 HOSTILE = "<script>alert(1)</script> & “quoted”"
@@ -95,10 +95,21 @@ def test_a_figure_is_drawn_for_a_question_and_for_nothing_else(reader: TestClien
         assert reader.get(f"/surveys/{NAME}/drawing?question={name}").status_code == 404
 
 
+def test_a_consent_is_a_line_and_no_table_and_no_question_is_cut_short(reader: TestClient) -> None:
+    page = reader.get(RESULTS).text
+    assert "Do you agree to take part? <strong>7 agreed</strong>, 0 did not." in page
+    assert "Table: Do you agree to take part?" not in page
+    assert "Table: How often did you meet these?" in page
+    listed = re.findall(r'<li><a href="#question-\d+">([^<]+)</a>', page)
+    assert listed[0] == "Have you converted a model?"
+    assert "..." not in "".join(listed)
+
+
 @pytest.mark.parametrize("query", ["", "?by=role"])
 def test_a_figure_is_there_when_the_page_is_and_has_its_place_before(reader: TestClient, query: str) -> None:
-    images = re.findall(r'<img src="([^"]+)"([^>]*)>', reader.get(RESULTS + query).text)
-    assert len(images) == 2
+    found = r'<(?:img src|source media="[^"]+" srcset)="([^"]+)"([^>]*)>'
+    images = re.findall(found, reader.get(RESULTS + query).text)
+    assert [("narrow" in address) for address, _ in images] == [True, False] * 2
     for address, attributes in images:
         size = re.search(r'width="(\d+)" height="(\d+)"', reader.get(unescape(address)).text)
         assert size is not None
@@ -141,7 +152,7 @@ def test_a_survey_without_answers_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.browser
 def test_the_pages_are_accessible_and_a_number_is_a_keypress_from_its_answers(browser: Browser, folder: Path) -> None:
     with serving(folder) as address:
-        state = cookies_after(browser, f"{address}join/{invited(folder, Role.VIEWER)}")
+        state = session_after(f"{address}join/{invited(folder, Role.VIEWER)}")
         for width, theme in ((320, "dark"), (1280, "light")):
             context = browser.new_context(
                 viewport={"width": width, "height": 800}, storage_state=state, color_scheme=theme  # type: ignore[arg-type]
@@ -156,7 +167,9 @@ def test_the_pages_are_accessible_and_a_number_is_a_keypress_from_its_answers(br
             page.goto(f"{address}{RESULTS[1:]}")
             drawing = page.get_by_role("img", name="Bars of the answers").first
             expect(drawing).to_have_js_property("complete", True)
-            assert drawing.evaluate("image => image.naturalWidth") == 760
+            assert drawing.evaluate("image => image.naturalWidth") == (300 if width == 320 else 760)
+            box = drawing.locator("xpath=ancestor::div")
+            assert box.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is read without sideways scrolling"
             page.get_by_role("row", name="Research").get_by_role("link").first.focus()
             page.keyboard.press("Enter")
             expect(page.get_by_role("heading", level=1)).to_have_text("3 responses")

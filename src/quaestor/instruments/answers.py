@@ -6,16 +6,18 @@ or row; `rows`: the step by row of a matrix; `number`: as it was typed; `text`; 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.instruments.records import CHOSEN, Answer, Kind, Question
+from quaestor.instruments.typed_numbers import typed_number
+from quaestor.instruments.words.catalogue import wording
+from quaestor.instruments.words.records import Wording
+from quaestor.instruments.words.refusals import NotTaken
 
 LONGEST = 20_000
 """Characters of one text; more is refused, not cut."""
-_LONGEST_NUMBER = 40
 _LONGEST_RANK = 6
 _NO_CHARACTERS = dict.fromkeys((0, 0xFFFE, 0xFFFF))
 """Dropped, since neither a database nor a workbook can hold them all."""
@@ -35,6 +37,8 @@ def sent_answer(question: Question, form: Sent) -> Answer:
         texts = {one.code: _one(form, f"{name}.{one.code}.text") for one in question.options if one.text}
         # Words beside an "other" that was not ticked are an answer all the same.
         chosen = [*values, *(code for code, words in texts.items() if words)]
+        if chosen and not values and form.get(name) and question.kind is not Kind.MULTIPLE:
+            raise _only_one(question, chosen)  # "no answer" was chosen, and there are words all the same
         return checked_answer(question, {"choices": chosen, "texts": texts} if chosen else {})
     if question.kind is Kind.MATRIX:
         rows = {row.code: _one(form, f"{name}.{row.code}") for row in question.rows}
@@ -66,32 +70,25 @@ def checked_answer(question: Question, said: Mapping[str, Any]) -> Answer:
         return _ranking(question, list(said.get("ranks", ())))
     if question.kind is Kind.NUMBER:
         text = str(said.get("number", "")).strip()
-        return {"number": _number(question, text)} if text else {}
+        return {"number": typed_number(question, text)} if text else {}
     text = _text(str(said.get("text", "")))
     return {"text": text} if text.strip() else {}
 
 
-def unanswered(question: Question, answer: Answer) -> str:
+def unanswered(question: Question, answer: Answer, words: Wording | None = None) -> str:
     """Why an answer will not do where one is required; empty where it will."""
     if not question.required:
         return ""
+    words = words or wording()
     if question.kind is Kind.MATRIX:
         said = answer.get("rows", {})
         left = [row.label for row in question.rows if not row.text and row.code not in said]
-        return f"Please choose a step for: {'; '.join(left)}." if left else ""
+        return words.say("choose-steps", rows="; ".join(left)) if left else ""
     if question.kind is Kind.RANKING and len(answer.get("ranks", ())) < len(question.options):
-        return "Please give every option a place."
+        return words.say("place-all")
     if not answer:
-        return "Please answer this question."
+        return words.say("please-answer")
     return ""
-
-
-def is_attentive(question: Question, answer: Answer) -> bool:
-    """Whether an attention check was passed; what was not answered tells nothing."""
-    if not question.attention or not answer:
-        return True
-    said = set(answer.get("choices", ())) | set(answer.get("rows", {}).values())
-    return said == {question.attention}
 
 
 def in_words(question: Question, answer: Answer) -> str:
@@ -121,14 +118,13 @@ def _chosen(question: Question, said: list[str], texts: Mapping[str, str]) -> An
     known = {one.code: one for one in question.options}
     for code in said:
         if code not in known:
-            raise InputError(f"{code[:60]!r} is no option of {question.id!r}")
+            raise NotTaken("no-option", said=code[:60], question=question.id)
     chosen = [one for one in question.options if one.code in said]
     if question.kind is not Kind.MULTIPLE and len(chosen) > 1:
-        beside = next((f", or clear the words beside {one.label!r}" for one in chosen if one.text), "")
-        raise InputError(f"only one answer can be given to this question: choose one{beside}")
+        raise _only_one(question, said)
     if len(chosen) > 1 and any(one.alone for one in chosen):
         alone = next(one.label for one in chosen if one.alone)
-        raise InputError(f"{alone!r} goes with no other answer: choose it alone, or the others")
+        raise NotTaken("goes-alone", label=alone)
     if not chosen:
         return {}
     words = {one.code: _text(texts.get(one.code, "")) for one in chosen if one.text}
@@ -136,6 +132,12 @@ def _chosen(question: Question, said: list[str], texts: Mapping[str, str]) -> An
     if any(words.values()):
         answer["texts"] = {code: text for code, text in words.items() if text}
     return answer
+
+
+def _only_one(question: Question, said: Sequence[str]) -> NotTaken:
+    """More than one answer, or words beside an option that was not chosen."""
+    beside = next((one.label for one in question.options if one.code in said and one.text), "")
+    return NotTaken("only-one-beside", label=beside) if beside else NotTaken("only-one")
 
 
 def _matrix(question: Question, rows: Mapping[str, str], texts: Mapping[str, str]) -> Answer:
@@ -161,16 +163,24 @@ def _ranked(question: Question, form: Sent) -> list[str]:
             continue
         place = rank_of(text)
         if not 1 <= place <= len(question.options):
-            raise InputError(f"a place is a number from 1 to {len(question.options)}, not {text[:20]!r}")
+            raise NotTaken("place-between", most=len(question.options), said=text[:20])
         if place in places:
-            raise InputError(f"two options have place {place}: give each its own")
+            raise NotTaken("place-twice", place=place)
         places[place] = one.code
+    gap = gap_in(places)
+    if gap:
+        raise NotTaken("place-missing", place=gap)
     return [places[place] for place in sorted(places)]
 
 
 def rank_of(text: str) -> int:
     """The place that a text names; 0 where it names none."""
     return int(text) if len(text) <= _LONGEST_RANK and text.isascii() and text.isdecimal() else 0
+
+
+def gap_in(places: Collection[int]) -> int:
+    """The first place that nothing has though a later one is taken; 0 where there is none: third is not second."""
+    return next((place for place in range(1, max(places, default=0)) if place not in places), 0)
 
 
 def _ranking(question: Question, ranks: list[str]) -> Answer:
@@ -180,30 +190,9 @@ def _ranking(question: Question, ranks: list[str]) -> Answer:
     return {"ranks": ranks} if ranks else {}
 
 
-def _number(question: Question, text: str) -> str:
-    """A number as it was typed, without what a person puts around it."""
-    plain = text.replace("\u2212", "-").replace(" ", "").replace("\u00a0", "")
-    if plain.count(",") == 1 and "." not in plain and len(plain.partition(",")[2]) != 3:
-        plain = plain.replace(",", ".")
-    plain = plain.replace(",", "")
-    try:
-        value = float(plain) if len(plain) <= _LONGEST_NUMBER and plain.isascii() and "_" not in plain else math.nan
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{text[:40]!r} is no number: write digits, such as 12")
-    if question.whole and value != int(value):
-        raise InputError(f"{text[:40]!r} is no whole number")
-    if question.low is not None and value < question.low:
-        raise InputError(f"{text[:40]!r} is less than {question.low:g}")
-    if question.high is not None and value > question.high:
-        raise InputError(f"{text[:40]!r} is more than {question.high:g}")
-    return plain
-
-
 def _text(words: str) -> str:
     if len(words) > LONGEST:
-        raise InputError(f"this is {len(words):,} characters long: shorten it to {LONGEST:,}")
+        raise NotTaken("too-long", length=f"{len(words):,}", most=f"{LONGEST:,}")
     whole = words.replace("\r\n", "\n").replace("\r", "\n").translate(_NO_CHARACTERS)
     return whole.encode("utf-8", "replace").decode().strip()
 

@@ -17,6 +17,7 @@ from quaestor.instruments.flow import pipes
 from quaestor.instruments.paths import Reach, reach
 from quaestor.instruments.question_checks import question_problems
 from quaestor.instruments.records import AGREE, DECLINE, Kind, Page, Problem, Question, Questionnaire
+from quaestor.instruments.words.catalogue import word_problems
 
 WHOLE = "survey"
 """Where a problem is that concerns no page and no question."""
@@ -67,6 +68,7 @@ def _whole(asked: Questionnaire) -> Iterator[Problem]:
         yield Problem(WHOLE, f"{words}, and respondents are told so; make it true if that must not be", grave=False)
     for quota in asked.quotas:
         yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, asked))
+    yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(asked.own_words, asked.languages))
     yield from _research(asked)
 
 

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, field_validator
 
 from quaestor.base.errors import InputError
+from quaestor.base.mistakes import mistake_in
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.settings import Settings
 from quaestor.base.toml import read_toml
 from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire
-from quaestor.instruments.tidy import MISSING, PLACE, TEXT, TICKED, TIDY, columns_of
+from quaestor.instruments.tidy import MISSING, PLACE, TEXT, TICKED, TIDY, Layout
 
-_OWN = ("response", "stratum", "language", "day", "seconds", "synthetic", "standing")
+_OWN = ("response", "version", "stratum", "language", "day", "seconds", "seed", "synthetic", "standing", "kept")
 LISTED = 12
 """Names that a message lists; who needs more looks into the file."""
 
@@ -121,16 +122,17 @@ def is_own_tidy(columns: Sequence[str]) -> bool:
     return columns[:1] == ("response",) and tuple(columns[-len(TIDY) :]) == TIDY
 
 
-def own_mapping(questionnaire: Questionnaire, columns: Sequence[str]) -> ColumnMapping:
-    """The mapping of a wide table that Quaestor wrote: every cell holds a code."""
+def own_mapping(layout: Layout, version: int, columns: Sequence[str]) -> ColumnMapping:
+    """The mapping of responses to one version in a wide table that Quaestor wrote: every cell holds a code."""
     kinds = {TICKED: "option", PLACE: "rank", TEXT: "text", MISSING: "missing"}
     parts: dict[str, Part] = {}
-    for question in questionnaire.questions():
-        for one in columns_of(question):
-            if one.name in columns:
-                kind = "row" if question.kind is Kind.MATRIX and one.holds not in kinds else "answer"
-                parts[one.name] = Part(question, kinds.get(one.holds, kind), one.part)
-    codes = {one.id: {option.code: option.code for option in one.options} for one in questionnaire.questions()}
+    for one in layout.columns():
+        question = layout.there[version].get(one.question.id)
+        if question is not None and one.name in columns:
+            kind = "row" if question.kind is Kind.MATRIX and one.holds not in kinds else "answer"
+            parts[one.name] = Part(question, kinds.get(one.holds, kind), one.part)
+    asked = layout.versions[version].questions()
+    codes = {one.id: {option.code: option.code for option in one.options} for one in asked}
     settings = MappingSettings(columns=dict.fromkeys(columns, ""), values=codes, header_rows=1)
     return ColumnMapping(parts, settings, "an export of Quaestor", tuple(one for one in _OWN if one in columns))
 
@@ -216,4 +218,4 @@ def _explain(error: ValidationError) -> str:
         return f"{where} is not a known key: see docs/how-to/survey-answers-in-and-out.md"
     if problem["type"] == "missing":
         return f"{where} is missing: add it"
-    return f"{where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
+    return f"{where}: {mistake_in(problem)}"

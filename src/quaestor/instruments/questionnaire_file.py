@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError
+from quaestor.base.mistakes import mistake_in
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.toml import parsed_toml, read_toml
 from quaestor.instruments.conditions import Condition, read_condition
@@ -36,11 +37,10 @@ from quaestor.instruments.settings import (
     RowSettings,
     Words,
 )
+from quaestor.instruments.words.catalogue import wording
 
 _LONGEST_CODE = 40
 _UNION = re.compile(r"^(str|dict\[str,str\]|OptionSettings|RowSettings)$")
-_YES_NO = (Option(YES, "Yes"), Option(NO, "No"))
-_CONSENT = (Option(AGREE, "I agree"), Option(DECLINE, "I do not agree", ends=True))
 
 
 def read_questionnaire(path: Path, language: str = "") -> Questionnaire:
@@ -74,6 +74,7 @@ class _Reader:
     def __init__(self, settings: QuestionnaireSettings, language: str) -> None:
         self._settings = settings
         self._language = language
+        self._pages_say = wording(language, settings.words)
 
     def questionnaire(self, name: str) -> Questionnaire:
         survey, pay = self._settings.survey, self._settings.pay
@@ -98,6 +99,8 @@ class _Reader:
             most=survey.most,
             quotas=tuple(Quota(read_condition(one.of), one.most) for one in survey.quotas),
             closes=survey.closes,
+            words=self._pages_say,
+            own_words=self._settings.words,
         )
 
     def _pay(self, pay: PaySettings) -> Pay:
@@ -115,8 +118,7 @@ class _Reader:
     def _question(self, one: QuestionSettings) -> Question:
         kind = Kind(one.kind)
         options = tuple(self._option(option) for option in one.options)
-        if not options:
-            options = {Kind.YES_NO: _YES_NO, Kind.CONSENT: _CONSENT}.get(kind, ())
+        options = options or self._usual(kind)
         try:
             return Question(
                 id=one.id,
@@ -138,6 +140,15 @@ class _Reader:
             )
         except InputError as error:
             raise InputError(f"the question {one.id!r}: {error}") from None
+
+    def _usual(self, kind: Kind) -> tuple[Option, ...]:
+        """The options of a question that needs to be given none."""
+        say = self._pages_say.say
+        if kind is Kind.YES_NO:
+            return Option(YES, say("yes")), Option(NO, say("no"))
+        if kind is Kind.CONSENT:
+            return Option(AGREE, say("agree")), Option(DECLINE, say("decline"), ends=True)
+        return ()
 
     def _option(self, given: Words | OptionSettings) -> Option:
         if not isinstance(given, OptionSettings):
@@ -166,7 +177,7 @@ class _Reader:
 
 def untranslated(text: str, name: str) -> list[str]:
     """The places of a text at which a language is missing."""
-    raw = parsed_toml(text, name, InputError)
+    raw = {key: value for key, value in parsed_toml(text, name, InputError).items() if key != "words"}
     languages = raw.get("survey", {}).get("languages", ["en"])
     return [] if len(languages) < 2 else sorted(_missing(raw, languages, ""))
 
@@ -214,7 +225,7 @@ def _explain(error: ValidationError, raw: Mapping[str, Any]) -> str:
         return f"{where} is not a known key: see docs/reference/questionnaire.md"
     if problem["type"] == "missing":
         return f"{where} is missing: add it"
-    return f"{where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
+    return f"{where}: {mistake_in(problem)}"
 
 
 def _inside(value: Any, part: int | str) -> Any:

@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from quaestor.instruments.conditions import Condition
+from quaestor.instruments.words.catalogue import wording
+from quaestor.instruments.words.records import Wording
 
 Answer = Mapping[str, Any]
 """What was said to one question, as JSON: `choices` and `texts` by option, `rows` and `texts` by row, `number`, `text`,
@@ -176,6 +178,10 @@ class Questionnaire:
     quotas: tuple[Quota, ...] = ()
     closes: str = ""
     """The last day on which it can be answered, as YYYY-MM-DD."""
+    words: Wording = field(default_factory=wording)
+    """What its pages say by themselves, in its language."""
+    own_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What of it the study words itself, by language and key, as it was written."""
 
     def questions(self) -> Iterator[Question]:
         for page in self.pages:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import LONGEST, checked_answer, rank_of
+from quaestor.instruments.answers import LONGEST, checked_answer, gap_in, rank_of
 from quaestor.instruments.flow import is_shown
 from quaestor.instruments.mapping import ColumnMapping, Part
 from quaestor.instruments.records import CHOSEN, Answer, Kind, Missing, Place, Question, Questionnaire, Standing
@@ -28,6 +28,12 @@ class RowSaid:
     odd: list[Place] = field(default_factory=list)
     """Kept as it stands, though the questionnaire would not have taken it."""
     markers: list[Place] = field(default_factory=list)
+    telling: Collection[str] = ()
+    """Questions of which the file says why they have no answer, as exports of our own do."""
+
+    def reason(self, question: str) -> str | None:
+        """Why there is no answer as the file says it; None where it cannot tell."""
+        return self.reasons.get(question, "" if question in self.telling else None)
 
 
 class RowReader:
@@ -36,6 +42,8 @@ class RowReader:
     def __init__(self, mapping: ColumnMapping, columns: Sequence[str]) -> None:
         self._nothing = {plain(one) for one in mapping.settings.nothing}
         self._separator = mapping.settings.separator
+        self._values, self._own = mapping.settings.values, bool(mapping.own)
+        self._telling = {part.question.id for part in mapping.parts.values() if part.kind == "missing"}
         self._asked: dict[str, tuple[Question, list[tuple[int, str, Part]]]] = {}
         for place, column in enumerate(columns):
             part = mapping.parts.get(column)
@@ -52,7 +60,7 @@ class RowReader:
 
     def read(self, number: int, cells: Sequence[str], failed: Callable[[str], bool]) -> RowSaid:
         """The answers of a row; `failed` says of a cell whether its formula failed."""
-        said = RowSaid()
+        said = RowSaid(telling=self._telling)
         for name, (question, columns) in self._asked.items():
             one = _OneAnswer(question, number, said)
             for place, column, part in columns:
@@ -77,7 +85,7 @@ class RowReader:
         elif part.kind == "text":
             one.words(column, part.code, cell)
         elif part.kind == "option":
-            if cell.casefold() not in _NOT_CHOSEN:
+            if cell.casefold() not in _NOT_CHOSEN or self._names(part, cell):
                 one.chosen.setdefault(part.code, column)
         elif part.kind == "row":
             code = known.get(plain(cell))
@@ -91,6 +99,13 @@ class RowReader:
             self._split(one, column, cell, known)
         else:
             one.free(column, cell)
+
+    def _names(self, part: Part, cell: str) -> bool:
+        """Whether a cell says an option's own label, as "No" does of the option "No"; codes in exports do not count."""
+        option = None if self._own else part.question.option(part.code)
+        said = [option.label] if option else []
+        said += [words for words, code in self._values.get(part.question.id, {}).items() if code == part.code]
+        return not self._own and plain(cell).casefold() in {plain(one).casefold() for one in said}
 
     def _split(self, one: _OneAnswer, column: str, cell: str, known: Mapping[str, str]) -> None:
         found, unknown = split_known(cell, [*known, *self._nothing], self._separator)
@@ -111,7 +126,7 @@ class _OneAnswer:
         self.chosen: dict[str, str] = {}
         self.rows: dict[str, str] = {}
         self._texts: dict[str, tuple[str, str]] = {}
-        self._ranks: dict[int, str] = {}
+        self._ranks: list[tuple[str, str, str]] = []
         self._free: tuple[str, str] | None = None
 
     def tell(self, column: str, cell: str, why: str) -> None:
@@ -124,11 +139,7 @@ class _OneAnswer:
             self._texts[code] = (column, cell)
 
     def ranked(self, column: str, code: str, cell: str) -> None:
-        place = rank_of(cell)
-        if not 1 <= place <= len(self.question.options) or place in self._ranks:
-            self.tell(column, cell, "is no place of its own in the ranking")
-        else:
-            self._ranks[place] = code
+        self._ranks.append((column, code, cell))
 
     def free(self, column: str, cell: str) -> None:
         self._free = (column, cell)
@@ -140,7 +151,7 @@ class _OneAnswer:
         if self.question.kind is Kind.MATRIX:
             return self._checked("", {"rows": self.rows, "texts": self._plain_texts()})
         if self.question.kind is Kind.RANKING:
-            return self._checked("", {"ranks": [self._ranks[place] for place in sorted(self._ranks)]})
+            return self._ranking()
         if self._free is None:
             return {}
         column, cell = self._free
@@ -171,6 +182,24 @@ class _OneAnswer:
         column = next(iter(self.chosen.values()))
         return self._checked(column, {"choices": [*self.chosen], "texts": self._plain_texts()})
 
+    def _ranking(self) -> Answer:
+        """The ranking where it is one; with a tie or a gap nobody can tell who comes second, so it is none."""
+        places: dict[int, str] = {}
+        wrong = False
+        for column, code, cell in self._ranks:
+            place = rank_of(cell)
+            if not 1 <= place <= len(self.question.options) or place in places:
+                self.tell(column, cell, "is no place of its own in the ranking")
+                wrong = True
+            places.setdefault(place, code)
+        gap = 0 if wrong else gap_in(places)
+        if gap:
+            column = next(column for column, _, cell in self._ranks if rank_of(cell) > gap)
+            said = "; ".join(f"{code} {cell}" for _, code, cell in self._ranks)
+            self.tell(column, said, f"leaves out place {gap} of the ranking")
+        ranks = [] if wrong or gap else [places[place] for place in sorted(places)]
+        return self._checked("", {"ranks": ranks})
+
     def _goes_alone(self, code: str) -> bool:
         option = self.question.option(code)
         return option is not None and option.alone
@@ -193,11 +222,13 @@ def with_gaps(
     """All answers with an empty one for what was shown and skipped, and the pages that were sent.
 
     Of a row that is not finished, what lies behind its last answer was not reached, unless the file itself says why an
-    answer is missing. An answer to a question that should not have been shown is kept, and told.
+    answer is missing. What could not be read was not skipped either: nobody knows, and it counts as not reached. An
+    answer to a question that should not have been shown is kept, and told.
     """
     answers: dict[str, Answer] = {}
     known: dict[str, Answer] = {}
     sent: list[str] = []
+    unread = {one.question for one in said.unread}
     last = max((place for place, page in enumerate(questionnaire.pages)
                 if any(one.id in said.answers for one in page.questions)), default=-1)  # fmt: skip
     for place, page in enumerate(questionnaire.pages):
@@ -212,10 +243,12 @@ def with_gaps(
                 answers[one.id] = said.answers[one.id]
                 if not shown:
                     said.odd.append(Place(row, "", one.id, "", "is answered though it was not to be shown"))
-            elif shown and one.id in asked and _was_skipped(said.reasons.get(one.id), reached):
+            elif shown and one.id in asked and one.id not in unread and _was_skipped(said.reason(one.id), reached):
                 answers[one.id] = {}
             elif shown:
                 whole = False
+                if said.reason(one.id) == Missing.NOT_SHOWN.value:
+                    said.odd.append(Place(row, "", one.id, "", "was not shown there, and is not reached here"))
         if whole:
             sent.append(page.id)
     return answers, tuple(sent)

@@ -114,5 +114,6 @@ class QuestionnaireSettings(Settings):
 
     survey: SurveySettings
     research: Mapping[str, Words] = Field(default_factory=dict)
+    words: Mapping[Id, Mapping[str, str]] = Field(default_factory=dict)
     pay: PaySettings | None = None
     pages: Annotated[tuple[PageSettings, ...], Field(min_length=1)]

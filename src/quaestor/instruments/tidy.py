@@ -22,6 +22,7 @@ from quaestor.instruments.records import (
     Response,
     Row,
 )
+from quaestor.instruments.versions import names_over
 
 TIDY = ("question", "part", "code", "label", "order", "text", "number", "missing")
 """What a line says beside whose response it is."""
@@ -93,11 +94,10 @@ def layout_of(versions: Mapping[int, Questionnaire]) -> Layout:
     """
     found: dict[str, Question] = {}
     there: dict[int, dict[str, Question]] = {}
-    for number in sorted(versions, reverse=True):
+    for number, names in names_over(versions).items():
         there[number] = {}
         for one in versions[number].questions():
-            known = found.get(one.id)
-            name = one.id if known is None or _shape(known) == _shape(one) else f"{one.id}@{number}"
+            name = names[one.id]
             known = found.get(name)
             found[name] = replace(one, id=name) if known is None else _joined(known, one)
             there[number][name] = one
@@ -213,10 +213,6 @@ def _place(answer: Answer, code: str) -> str:
 def _holds(question: Question) -> str:
     held = {Kind.MULTIPLE: TICKED, Kind.RANKING: PLACE, Kind.NUMBER: NUMBER, Kind.TEXT: WORDS, Kind.LONG_TEXT: WORDS}
     return held.get(question.kind, CODE)
-
-
-def _shape(question: Question) -> tuple[str, bool]:
-    return _holds(question), question.kind is Kind.MATRIX
 
 
 def _joined(newer: Question, older: Question) -> Question:

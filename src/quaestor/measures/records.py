@@ -8,6 +8,7 @@ from typing import Literal
 Scale = Literal["nominal", "ordinal", "interval"]
 KappaKind = Literal["cohen", "fleiss"]
 Band = Literal["negligible", "small", "medium", "large", ""]
+_SHARE_OF_SPREAD: tuple[tuple[float, Band], ...] = ((0.01, "negligible"), (0.06, "small"), (0.14, "medium"))
 Direction = Literal["rising", "falling", "no trend", ""]
 
 
@@ -189,6 +190,17 @@ class GroupTest:
     p: float | None = None
     pairs: tuple[PairTest, ...] = ()
     undefined: str = ""
+
+    @property
+    def epsilon_squared(self) -> float | None:
+        """How strongly they differ: the part of the spread of ranks that lies between groups (rank ε²), 0 to 1."""
+        return None if self.statistic is None else min(self.statistic / (self.n - 1), 1.0)
+
+    @property
+    def band(self) -> Band:
+        """The word for that, by Cohen's (1988) bands for shares of variance."""
+        size = self.epsilon_squared
+        return "" if size is None else next((name for limit, name in _SHARE_OF_SPREAD if size < limit), "large")
 
 
 @dataclass(frozen=True)

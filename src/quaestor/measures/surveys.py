@@ -26,6 +26,8 @@ MOST_RESAMPLED, MOST_DISTINCT = 10_000, 1_000
 FEW = 10
 """Answers in a group below which its shares say little."""
 _TAIL = 0.025
+_SMALLEST, _LARGEST = 1e-290, 1e290
+"""Widths of a range between which floating point has round numbers."""
 _COHEN: tuple[tuple[float, Band], ...] = ((0.1, "negligible"), (0.3, "small"), (0.5, "medium"))
 
 Flags = NDArray[np.bool_]
@@ -106,12 +108,12 @@ def spread(values: ArrayLike, most: int) -> list[tuple[str, Share]]:
     found = found[~np.isnan(found)]
     distinct, times = np.unique(found, return_counts=True)
     if len(distinct) <= most:
-        labels = [f"{value:g}" for value in distinct.tolist()]
+        labels = [f"{value:.15g}" for value in distinct.tolist()]
     else:
         edges = _round_edges(float(distinct[0]), float(distinct[-1]), most)
         times = np.histogram(found, edges)[0]
-        labels = [f"{low:g} to under {high:g}" for low, high in pairwise(edges)]
-        labels[-1] = f"{edges[-2]:g} to {edges[-1]:g}"
+        labels = [f"{low:.15g} to under {high:.15g}" for low, high in pairwise(edges)]
+        labels[-1] = f"{edges[-2]:.15g} to {edges[-1]:.15g}"
     return [(label, share(count, len(found))) for label, count in zip(labels, times.tolist(), strict=True)]
 
 
@@ -179,12 +181,19 @@ def _doubts(found: Association, table: NDArray[np.int64]) -> tuple[str, ...]:
 
 
 def _round_edges(least: float, most: float, wanted: int) -> list[float]:
-    raw = (most - least) / wanted
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw)
-    first = math.floor(least / step)
-    count = max(math.ceil(most / step) - first, 1)
-    return [round((first + place) * step, 10) for place in range(count + 1)]
+    """Multiples of 1, 2 or 5 with some power of ten, each the very number that its digits say, however small."""
+    raw = most / wanted - least / wanted
+    exponent = math.floor(math.log10(raw)) if raw > 0 else 0
+    if not _SMALLEST < raw < _LARGEST:
+        return [least, most]  # nothing rounds there
+    factor = next((one for one in (1, 2, 5) if float(f"{one}e{exponent}") >= raw), 10)
+    step = float(f"{factor}e{exponent}")
+    first, last = math.floor(least / step), math.ceil(most / step)
+    while float(f"{first * factor}e{exponent}") > least:
+        first -= 1
+    while last == first or float(f"{last * factor}e{exponent}") < most:
+        last += 1
+    return [float(f"{place * factor}e{exponent}") for place in range(first, last + 1)]
 
 
 def _noncentrality(statistic: float, df: int, tail: float) -> float:

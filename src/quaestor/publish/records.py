@@ -42,6 +42,8 @@ class Column:
     spanner: str = ""
     """A heading over neighbouring columns that name the same one."""
     numeric: bool = True
+    numbers: tuple[str, ...] = ()
+    """What each number of a cell is called in CSV and XLSX, where a part tells several, as an interval its bounds."""
 
 
 @dataclass(frozen=True)

@@ -12,21 +12,14 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.base.names import NOT_IN_AN_ADDRESS
+from quaestor.instruments.records import Questionnaire
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.surveys.claims import Claiming, claim, claiming
 from quaestor.study.surveys.invitations import Invite, accept, invitation
+from quaestor.study.surveys.speaking import told
 from quaestor.web.access import Cookie
 from quaestor.web.forms import checked_key, fields_of
 from quaestor.web.strangers import StrangerPages
-
-_NO_INVITATION = (
-    "There is no invitation behind this link. Please check that you have copied all of it, or ask whoever sent it."
-)
-_NO_CLAIM = (
-    "This link does not lead to a payment. Please open it from the last page of the survey, and check that you have "
-    "copied all of it."
-)
-_LATER = "This could not be saved at this moment. Please send it again in a minute."
 
 
 class ClaimPages(StrangerPages):
@@ -55,10 +48,10 @@ class ClaimPages(StrangerPages):
         token, language = request.path_params["token"], request.query_params.get("language", "")
         found = await self.work(lambda: self._invite(token, language))
         if found is None:
-            return self.refused(request, 404, "No such invitation", _NO_INVITATION)
+            return self.refused(request, 404, "no-invitation-title", "no-invitation")
         survey = found.door.questionnaire
         if request.method == "POST" and (found.used or found.begins):
-            return await self._accepted(request, token, survey.language if survey else "")
+            return await self._accepted(request, token, survey)
         if found.used and not found.resumes:
             return self.plain(request, "invited_used.html", {"survey": survey}, 410)
         if not found.begins and not found.resumes:
@@ -70,12 +63,12 @@ class ClaimPages(StrangerPages):
         surveys = self.opened.surveys_if_any
         return None if surveys is None else invitation(surveys, token, language)
 
-    async def _accepted(self, request: Request, token: str, language: str) -> Response:
-        key = checked_key((await fields_of(request)).get("key", ""))
+    async def _accepted(self, request: Request, token: str, survey: Questionnaire | None) -> Response:
+        key, language = checked_key((await fields_of(request)).get("key", "")), survey.language if survey else ""
         try:
             name, code = await self.work(lambda: accept(self.opened.surveys, token, language, key))
         except NotNow:
-            return self.refused(request, 503, "One moment", _LATER)
+            return self.refused(request, 503, "moment", "try-later", survey)
         except StateError:  # used, or the survey closed, between the page and the button: the page says which
             return self.go(request, "invitation", token=token)
         return self.go(request, "answer", name=name, code=code)
@@ -86,7 +79,7 @@ class ClaimPages(StrangerPages):
         language = request.query_params.get("language", "")
         found = await self.work(lambda: self._claiming(name, token, language))
         if found is None:
-            return self.refused(request, 404, "No such payment", _NO_CLAIM)
+            return self.refused(request, 404, "no-claim-title", "no-claim")
         if request.method == "POST":
             return await self._claimed(request, found, token)
         template = "claim.html" if found.stage is None else "claim_taken.html"
@@ -99,15 +92,15 @@ class ClaimPages(StrangerPages):
 
     async def _claimed(self, request: Request, found: Claiming, token: str) -> Response:
         fields = await fields_of(request)
-        address = fields.get("address", "")
+        address, words = fields.get("address", ""), found.questionnaire.words
+        if address.strip() != fields.get("again", "").strip():
+            return self._claim_page(request, "claim.html", found, 422, words.say("not-the-same"), fields)
         try:
-            if address.strip() != fields.get("again", "").strip():
-                raise InputError("The two are not the same: please type it twice, so that the card does not go astray.")
             await self.work(lambda: claim(self.opened.surveys, found.survey, token, address))
         except InputError as error:
-            return self._claim_page(request, "claim.html", found, 422, refused=str(error), typed=fields)
+            return self._claim_page(request, "claim.html", found, 422, told(error, words), fields)
         except NotNow:
-            return self._claim_page(request, "claim.html", found, 503, refused=_LATER, typed=fields)
+            return self._claim_page(request, "claim.html", found, 503, words.say("try-later"), fields)
         except StateError:  # from another window: the page says that an address is there
             pass
         return self.go(request, "claim", f"language={found.questionnaire.language}", name=found.survey, token=token)

@@ -14,6 +14,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.people.roles import Permission
 from quaestor.study.kept_open import KeptOpen
+from quaestor.study.surveys.erasing import erase_response
 from quaestor.study.surveys.fielding import Surveys, close_survey, decide, open_survey, survey_files
 from quaestor.study.surveys.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
 from quaestor.study.surveys.previewing import Walk, walk
@@ -54,6 +55,7 @@ class SurveyDeskPages(Pages):
             Route(f"{one}/flags", self.flags, methods=["GET"], name="survey-flags"),
             Route(f"{one}/responses/{{response}}", self.response, methods=["GET"], name="survey-response"),
             Route(f"{one}/responses/{{response}}/decision", self.decide, methods=["POST"], name="survey-decide"),
+            Route(f"{one}/responses/{{response}}/erasure", self.erase, methods=["POST"], name="survey-erase"),
         ]
 
     async def surveys(self, request: Request) -> Response:
@@ -151,7 +153,7 @@ class SurveyDeskPages(Pages):
     async def _response(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, response = request.path_params["name"], request.path_params["response"]
         sheet = await self._of(request, lambda surveys, name: self._sheet(surveys, name, response))
-        context = {"sheet": sheet, "typed": {}, **shared(request, name), **more}
+        context = {"sheet": sheet, "typed": {}, "erasing": None, **shared(request, name), **more}
         return self.page(request, "survey_response.html", context, status)
 
     async def decide(self, request: Request) -> Response:
@@ -169,6 +171,19 @@ class SurveyDeskPages(Pages):
         if fields.get("from") == "flags":
             return self.go(request, "survey-flags", name=name)
         return self.go(request, "survey-response", name=name, response=response)
+
+    async def erase(self, request: Request) -> Response:
+        """Erase a response for good, once the lead has said why and that they are sure."""
+        response, who = request.path_params["response"], visitor(request).name
+        fields = await fields_of(request)
+        why = fields.get("why", "")
+        try:
+            if fields.get("sure") != "yes":
+                raise InputError("nothing was erased: say that you are sure, since nobody can bring it back")
+            await self._of(request, lambda surveys, name: erase_response(surveys, name, response, why, who))
+        except QuaestorError as error:
+            return await self._response(request, _status(error), refused=str(error), erasing=fields)
+        return self.go(request, "survey-responses", name=request.path_params["name"])
 
     async def _of(self, request: Request, call: Callable[[Surveys, str], _Found]) -> _Found:
         """What is asked of a survey that was opened once; of any other there are no responses."""

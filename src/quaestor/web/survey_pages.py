@@ -24,6 +24,7 @@ from quaestor.study.surveys.answering import (
     begin,
     found_response,
     page_after,
+    page_back,
     questionnaire_of,
     sent,
     shown,
@@ -33,6 +34,8 @@ from quaestor.study.surveys.claims import claim_token
 from quaestor.study.surveys.codes import code_at_entrance
 from quaestor.study.surveys.entrance import Door, Entrance, door
 from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.speaking import told
+from quaestor.study.surveys.time_spent import is_mark, shown_mark, time_spent
 from quaestor.web.forms import checked_key, fields_in, fields_of
 from quaestor.web.pace import Pace
 from quaestor.web.recording import Together
@@ -40,17 +43,7 @@ from quaestor.web.strangers import StrangerPages
 
 MOST_BEGUN = 30
 """Responses begun in a minute from one address; a class in one room is let in within a few."""
-_LONGEST_STAY = 3600.0
-"""Seconds a page counts for at most: who comes back the next day has not thought all night."""
 _TRIES = 3
-_LONGEST_MOMENT = 12
-"""Digits of a second since 1970."""
-_LATER = "Your answers could not be saved at this moment. They still stand below: please send them again in a minute."
-_NO_SUCH = "There is no survey at this address. Please check that the link is whole, or ask whoever sent it to you."
-_NO_RESPONSE = (
-    "There are no answers behind this link: they were withdrawn, or the link is not whole. "
-    "Please check that you have copied all of it."
-)
 
 
 class RespondentPages(StrangerPages):
@@ -84,7 +77,7 @@ class RespondentPages(StrangerPages):
         try:
             found = await self.work(lambda: door(self.opened.surveys_if_any, self.opened.latest, name, language))
         except InputError:
-            return self.refused(request, 404, "No such survey", _NO_SUCH)
+            return self.refused(request, 404, "no-survey-title", "no-survey")
         if found.entrance is not Entrance.OPEN:
             return self._shut(request, found)
         if request.method == "POST":
@@ -94,8 +87,7 @@ class RespondentPages(StrangerPages):
     async def _begun(self, request: Request, found: Door) -> Response:
         wait = self._pace.wait(request.client.host if request.client else "")
         if wait is not None:
-            words = "Many people have begun from where you are just now. Please wait a minute, then begin again."
-            answer = self.refused(request, 429, "One moment", words)
+            answer = self.refused(request, 429, "moment", "many-begun", found.questionnaire)
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
         language = found.questionnaire.language if found.questionnaire else ""
@@ -108,8 +100,7 @@ class RespondentPages(StrangerPages):
         try:
             code = await self.work(first)
         except NotNow:
-            words = "Your answers could not be saved at this moment. Please go back and begin again in a minute."
-            return self.refused(request, 503, "One moment", words)
+            return self.refused(request, 503, "moment", "begin-later", found.questionnaire)
         return self.go(request, "answer", name=found.survey, code=code)
 
     # A page of questions
@@ -122,7 +113,7 @@ class RespondentPages(StrangerPages):
             name, code = _place(request)
             met = await self.work(lambda: self._met(name, code, request.query_params.get("page", "")))
         except InputError:
-            return self.refused(request, 404, "Nothing here", _NO_RESPONSE)
+            return self.refused(request, 404, "no-response-title", "no-response")
         if isinstance(met, Door):
             return self._shut(request, met, code)
         if not isinstance(met, SurveyPage):
@@ -144,14 +135,11 @@ class RespondentPages(StrangerPages):
         page, key = _one(form, "page"), checked_key(_one(form, "key"))
         if not key:
             raise HTTPException(400)
-        seconds = self._stayed(form)
+        moment, back = self._clock().timestamp(), _one(form, "go") == "back"
 
         def read() -> Outcome:
-            self._own(name, code)
-            try:
-                return sent(self._surveys, code, page, form, key, seconds)
-            except InputError as error:  # the link is right, the page is not the one to be answered
-                raise StateError(str(error)) from None
+            seconds = time_spent(self._own(name, code), page, _one(form, "since"), moment)
+            return sent(self._surveys, code, page, form, key, seconds, going_back=back)
 
         try:
             response = await self._recorded(read)
@@ -163,7 +151,8 @@ class RespondentPages(StrangerPages):
             return await self._too_late(request, error)
         if response.standing is not Standing.OPEN:
             return self.go(request, "answer-end", name=name, code=code)
-        following = await self.work(lambda: page_after(self._surveys, response, page))
+        leads_to = page_back if back else page_after
+        following = await self.work(lambda: leads_to(self._surveys, response, page))
         return self.go(request, "answer", f"page={following}" if following else "", name=name, code=code)
 
     async def _recorded(self, read: Callable[[], Outcome], tries: int = _TRIES) -> SurveyPage | Answers:
@@ -176,33 +165,30 @@ class RespondentPages(StrangerPages):
             return await self._recorded(read, tries - 1)
         return outcome.response()
 
-    def _stayed(self, form: Mapping[str, Sequence[str]]) -> float:
-        """Seconds since the page was shown, as the page itself carries it; nothing of it is kept but the difference."""
-        since = _one(form, "since")
-        told = since.isascii() and since.isdecimal() and len(since) <= _LONGEST_MOMENT
-        stayed = self._clock().timestamp() - int(since) if told else 0.0
-        return min(max(stayed, 0.0), _LONGEST_STAY)
-
     async def _kept_typed(self, request: Request, page: str, form: Mapping[str, Sequence[str]]) -> Response:
         _, code = _place(request)
         met = await self.work(lambda: again(self._surveys, code, page, form))
         if met is None:
-            return self.refused(request, 503, "One moment", "Nothing can be saved at this moment. Please try again.")
-        return self._page(request, met, status=503, refused=_LATER)
+            return self.refused(request, 503, "moment", "try-later")
+        return self._page(request, met, status=503, refused="send-later")
 
     async def _too_late(self, request: Request, error: StateError) -> Response:
         """The survey was closed meanwhile, or somebody went on in another window."""
         name, code = _place(request)
-        at = await self.work(lambda: door(self._surveys, self.opened.latest, name))
+        asked = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
+        at = await self.work(lambda: door(self._surveys, self.opened.latest, name, asked.language))
         if not at.goes_on:
             return self._shut(request, at, code)
-        context = {"title": "Not taken", "words": f"{str(error)[:1].upper()}{str(error)[1:]}.", "back": code}
+        why = told(error, asked.words, "not-this-page")
+        context = {"title": "not-taken", "key": "", "why": why, "back": code, "survey": asked}
         return self.plain(request, "survey_refused.html", context, 409)
 
     def _page(self, request: Request, met: SurveyPage, status: int = 200, refused: str = "") -> Response:
         _, code = _place(request)
         # A page with something wrong goes on counting from when it was shown first.
-        since = _one(met.form, "since") or str(int(self._clock().timestamp()))
+        since = _one(met.form, "since")
+        if not is_mark(met.response, met.page.id, since):
+            since = shown_mark(met.response, met.page.id, self._clock().timestamp())
         came_again = status == 200 and met.page.id in met.response.sent and request.query_params.get("page") is None
         context = {
             "survey": met.questionnaire,
@@ -223,7 +209,7 @@ class RespondentPages(StrangerPages):
         try:
             response = await self.work(lambda: self._own(name, code))
         except InputError:
-            return self.refused(request, 404, "Nothing here", _NO_RESPONSE)
+            return self.refused(request, 404, "no-response-title", "no-response")
         if response.standing is Standing.OPEN:
             return self.go(request, "answer", name=name, code=code)
         asked = await self.work(lambda: questionnaire_of(self._surveys, response))
@@ -239,16 +225,14 @@ class RespondentPages(StrangerPages):
         """Asks first; then the answers are gone for good."""
         name, code = _place(request)
         try:
-            response = await self.work(lambda: self._own(name, code))
+            asked = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
             if request.method == "POST":
                 await self.work(lambda: withdraw(self._surveys, code))
-                return self.plain(request, "survey_withdrawn.html", {"survey": None})
-            asked = await self.work(lambda: questionnaire_of(self._surveys, response))
+                return self.plain(request, "survey_withdrawn.html", {"survey": asked})
         except InputError:
-            return self.refused(request, 404, "Nothing here", _NO_RESPONSE)
+            return self.refused(request, 404, "no-response-title", "no-response")
         except NotNow:
-            words = "Your answers could not be erased at this moment, they are still there. Please try again later."
-            return self.refused(request, 503, "One moment", words)
+            return self.refused(request, 503, "moment", "not-erased")
         return self.plain(request, "survey_withdraw.html", {"survey": asked, "code": code})
 
     # What they share

@@ -109,19 +109,19 @@ class SurveyResultPages(Pages):
         )
 
     async def drawing(self, request: Request) -> Response:
-        """The figure of one question as SVG."""
+        """The figure of one question as SVG; for a phone where the address says that it is narrow."""
         name, by, unfinished = self._asked(request)
-        question = request.query_params.get("question", "")
-        svg = await self.work(lambda: self._drawn(name, question, by, unfinished))
+        question, narrow = request.query_params.get("question", ""), request.query_params.get("width") == "narrow"
+        svg = await self.work(lambda: self._drawn(name, question, by, unfinished, narrow))
         if svg is None:
             raise HTTPException(404)
         return Response(svg, media_type="image/svg+xml")
 
-    def _drawn(self, name: str, question: str, by: str, unfinished: bool) -> str | None:
+    def _drawn(self, name: str, question: str, by: str, unfinished: bool, narrow: bool) -> str | None:
         results = survey_results(
             self._surveys(name), name, by=by, unfinished=unfinished, only=question, room=self._room
         )
-        return svg_of_question(results, question)
+        return svg_of_question(results, question, narrow=narrow)
 
     def _asked(self, request: Request) -> tuple[str, str, bool]:
         query = request.query_params

@@ -6,6 +6,8 @@ import re
 
 from markupsafe import Markup, escape
 
+from quaestor.instruments.words.records import Wording
+
 _LINK = re.compile(
     r"https?://[^\s<>\"']{0,2000}[^\s<>\"'.,;:!?)\]]"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
@@ -34,6 +36,12 @@ def web_links(text: str) -> Markup:
         pieces += [escape(text[end : match.start()]), link]
         end = match.end()
     return Markup("").join([*pieces, escape(text[end:])])
+
+
+def say(words: Wording, key: str, **values: object) -> Markup:
+    """A text of the pages; one that nobody wrote in their language says that it is English."""
+    text = escape(words.say(key, **values))
+    return Markup('<span lang="en" dir="ltr">{}</span>').format(text) if key in words.lacking else text
 
 
 def language_name(code: str) -> str:

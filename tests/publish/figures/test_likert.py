@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from drawings import assert_text_inside
 from quaestor.publish.figures.choices import Choice, draw_choices
 from quaestor.publish.figures.drawing import svg_of, write_figure
-from quaestor.publish.figures.likert import ScaleRow, colors_of, draw_likert, middle_of, pieces_of
+from quaestor.publish.figures.likert import ScaleRow, colors_of, draw_likert, likert_size, middle_of, pieces_of
 from quaestor.publish.figures.look import luminance
 from quaestor.publish.figures.records import Figure
 
@@ -84,6 +84,44 @@ def test_groups_stand_under_their_heading_once() -> None:
     assert svg.count(">Crashes<") == svg.count(">Speed<") == 1
     assert svg.count(">PRO<") == 2
     assert_text_inside(svg)
+
+
+def is_as_large_as_told(figure: Figure, size: tuple[int, int]) -> bool:
+    spec, edges = figure.spec, figure.spec["padding"]
+    return size == (
+        spec["width"] + edges["left"] + edges["right"], spec["height"] + edges["top"] + edges["bottom"]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [ScaleRow("Crashes", (1, 2, 3, 4)), ScaleRow(LONG, (0, 0, 0, 12_345))],
+        [ScaleRow(label, (1, 1, 1, 1), group) for group in (LONG, "Speed") for label in ("PRO", LONG)],
+        [ScaleRow("a", (0, 0, 0, 0)), ScaleRow("b", (0, 1, 0, 0))],
+        [],
+    ],
+    ids=["rows", "groups", "one without answers", "nothing"],
+)
+def test_its_size_is_known_without_drawing_and_everything_stands_in_it(rows: list[ScaleRow], narrow: bool) -> None:
+    steps = (*FOUR[:3], LONG)
+    figure = draw_likert(steps, rows, narrow=narrow)
+    assert is_as_large_as_told(figure, likert_size(steps, rows, narrow=narrow))
+    assert_text_inside(svg_of(figure), 300 if narrow else 760)
+
+
+def test_on_a_phone_a_label_stands_above_its_bar_with_the_whole_width_for_both() -> None:
+    rows = [ScaleRow("How often a converted model crashes when it is loaded", (1, 2, 3, 4))]
+    wide, narrow = (draw_likert(FOUR, rows, narrow=one) for one in (False, True))
+    assert bars(wide) == bars(narrow)
+    assert wide.alt == narrow.alt
+    [bar, *_] = [one for values in narrow.spec["datasets"].values() for one in values if "step" in one]
+    written = [one for layer in narrow.spec["layer"] for one in layer["data"].get("values", ()) if "text" in one]
+    label = [one for one in written if one["text"] in rows[0].label]
+    assert " ".join(one["text"] for one in label) == rows[0].label
+    assert all(one["y"] < bar["top"] and one["x"] == 0 for one in label)
+    assert narrow.spec["width"] == 268
 
 
 @pytest.mark.parametrize("rows", [[], [ScaleRow("a", (0, 0, 0, 0))]], ids=["no row", "no answer"])

@@ -93,6 +93,17 @@ def test_an_answer_that_is_not_shown_any_more_is_counted_nowhere_and_stays_in_th
     assert page.page.id == "second"  # it is asked again
 
 
+def test_whoever_leaves_a_way_and_returns_finds_what_they_had_said_there(surveys: Surveys) -> None:
+    code = come_to_the_last(surveys, "yes")
+    for onnx in ("no", "yes"):
+        send(surveys, code, "first", {"q.onnx": [onnx]})
+    page = shown(surveys, code)
+    assert isinstance(page, SurveyPage)
+    assert (page.page.id, page.form["q.why"], page.form["q.also"]) == ("second", ["x"], ["A"])
+    assert "why" not in page.response.answers  # nothing counts before it is sent
+    assert send(surveys, code, "second", page.form).answers["why"] == {"choices": ["x"]}
+
+
 def test_whoever_finds_their_group_full_keeps_no_answer_of_a_way_they_left(surveys: Surveys) -> None:
     earlier = come_to_the_last(surveys, "no")
     send(surveys, earlier, "first", {"q.onnx": ["no"], "q.group": ["many"]})

@@ -23,7 +23,7 @@ from quaestor.study.surveys.claims import (
     release,
     write_cards,
 )
-from quaestor.study.surveys.fielding import Surveys, close_survey, open_survey
+from quaestor.study.surveys.fielding import Surveys, close_for_good, close_survey, open_survey
 from quaestor.study.surveys.invitations import Invited, accept, invite, links_csv, response_rates, sent_by
 from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
 
@@ -92,6 +92,34 @@ def test_few_claims_wait_for_others_until_the_survey_is_closed(surveys: Surveys)
         release(surveys, NAME)
 
 
+def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Surveys) -> None:
+    claimants(surveys, 1)
+    close_survey(surveys, NAME)
+    assert payment(surveys, NAME).closes_for_good
+    assert release(surveys, NAME, actor="payer") == 1
+    with pytest.raises(StateError, match="is closed for good.*a survey of another name"):
+        open_survey(surveys, NAME)
+    assert (payment(surveys, NAME).final, payment(surveys, NAME).closes_for_good) == (True, False)
+    with surveys.coding.looking() as state:
+        assert [(one.kind, one.actor) for one in state.others][-1] == ("survey.final", "payer")
+
+
+def test_a_whole_batch_leaves_a_closed_survey_as_it_is(surveys: Surveys) -> None:
+    claimants(surveys, 6)
+    close_survey(surveys, NAME)
+    assert release(surveys, NAME, most=5) == 5
+    small_survey(surveys.study.root, QUESTIONNAIRE.replace("least_seconds = 20", "least_seconds = 21"))
+    open_survey(surveys, NAME)
+    with pytest.raises(StateError, match=r"1 card is too few.*5 at a time"):
+        release(surveys, NAME)
+
+
+def test_a_survey_that_was_opened_meanwhile_hands_over_no_single_card(surveys: Surveys) -> None:
+    claimants(surveys, 1)
+    with pytest.raises(StateError, match="close it first"):
+        close_for_good(surveys, NAME)
+
+
 def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path) -> None:
     with fielded(tmp_path, POOR) as surveys:
         claimants(surveys, 8, "account {}")
@@ -138,6 +166,25 @@ def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(sur
     rates = response_rates(surveys, NAME)
     assert [(one.name, one.sent, one.used) for one in rates.by_stratum] == [("smaller strata", 9, 9)]
     assert [(one.name, one.rate) for one in rates.by_batch] == [("first-batch", 1.0)]
+
+
+def test_who_finished_is_told_of_all_invited_and_by_stratum_where_nobody_else_could_come(tmp_path: Path) -> None:
+    only = QUESTIONNAIRE.replace("least_seconds = 20", "by_invitation = true")
+    for name, text in (("only", only), ("public", QUESTIONNAIRE)):
+        with fielded(tmp_path / name, text) as surveys:
+            links = [one for stratum in ("pro", "normal") for one in invite(surveys, NAME, "first", stratum, count=6)]
+            for number, one in enumerate((*links[:3], links[-1])):
+                _, code = accept(surveys, one.token)
+                for page, form in FORMS.items() if number != 1 else ():
+                    send(surveys, code, page, form)
+            rates = response_rates(surveys, NAME)
+            told = [(each.name, each.sent, each.used, each.finished) for each in (rates.whole, *rates.by_stratum)]
+            if name == "only":
+                assert told == [(NAME, 12, 4, 3), ("normal", 6, 1, 1), ("pro", 6, 3, 2)]
+                assert rates.whole.finished_rate == 3 / 12
+            else:
+                assert [one[3] for one in told] == [None, None, None]
+            assert [each.finished for each in rates.by_batch] == [None]
 
 
 def test_no_rate_tells_of_fewer_than_five_in_an_anonymous_survey(surveys: Surveys) -> None:
@@ -190,15 +237,18 @@ def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "why", "pages"),
     [
-        (UNPAID, r"has no \[pay\]"),
-        (QUESTIONNAIRE.replace("amount = 10", "amount = 5"), "pays 5 USD"),
-        (QUESTIONNAIRE.replace('"USD"', '"EUR"'), "pays 10 EUR"),
+        (UNPAID, r"has no \[pay\]", 4),
+        (QUESTIONNAIRE.replace("amount = 10", "amount = 5"), "pays 5 USD", 4),
+        (QUESTIONNAIRE.replace("amount = 10", "amount = 5"), "pays 5 USD", 1),
+        (QUESTIONNAIRE.replace('"USD"', '"EUR"'), "pays 10 EUR", 4),
     ],
 )
-def test_what_was_promised_is_not_changed_once_somebody_has_finished(surveys: Surveys, text: str, why: str) -> None:
-    answered(surveys)
+def test_what_was_promised_is_not_changed_once_somebody_has_begun(
+    surveys: Surveys, text: str, why: str, pages: int
+) -> None:
+    answered(surveys, forms=dict(list(FORMS.items())[:pages]))
     small_survey(surveys.study.root, text)
     with pytest.raises(StateError, match=rf"{why}.*promised 10 USD"):
         open_survey(surveys, NAME)

@@ -31,6 +31,16 @@ from quaestor.study.surveys.importing import import_answers
 from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
 
 ASKED = questionnaire_from(QUESTIONNAIRE, NAME)
+NEWER = (
+    QUESTIONNAIRE.replace('id = "years"\nkind = "number"', 'id = "months"\nkind = "number"')
+    .replace('"Research", "Engineering"', '"Engineering", "Sales"')
+    .replace('"Speed", "Accuracy", "Size"', '"Size", "Speed", "Price"')
+    .replace('"Wrong results", "A crash"', '"Slowness", "A crash"')
+    .replace('id = "hardest"\nkind = "long-text"', 'id = "hardest"\nkind = "number"')
+    .replace('show_if = "used = none"', "")
+)
+"""A second version: questions, options and rows gone and new, a question of another kind, a condition less."""
+VERSIONS = {1: ASKED, 2: questionnaire_from(NEWER, NAME)}
 FORMULA = '=HYPERLINK(1), "and" more\nlines'
 HOSTILE = [
     FORMULA, "+1", "-1", "@a", "'=1", "a,b", '"', '""', "a\nb", "\tx", "😀", "עברית", "_x0041_", "skipped", "1",
@@ -212,18 +222,20 @@ def given_answer(draw: st.DrawFn, question: Question) -> Answer:
 @st.composite
 def responses(draw: st.DrawFn) -> Response:
     """A response that came some way through the questionnaire."""
+    version = draw(st.sampled_from([1, 2]))
+    asked = VERSIONS[version]
     answers: dict[str, Answer] = {}
     sent = []
-    for page in ASKED.pages[: draw(st.integers(1, len(ASKED.pages)))]:
+    for page in asked.pages[: draw(st.integers(1, len(asked.pages)))]:
         for question in page.questions:
             if is_shown(question, answers):
                 answers[question.id] = given_answer(draw, question)
         sent.append(page.id)
-    standing = Standing.FINISHED if len(sent) == len(ASKED.pages) else Standing.OPEN
+    standing = Standing.FINISHED if len(sent) == len(asked.pages) else Standing.OPEN
     return Response(
-        new_id(), NAME, 1, standing, answers, language=draw(st.sampled_from(ASKED.languages)),
-        stratum=draw(st.sampled_from(["", *ASKED.strata])), seconds=draw(st.integers(0, 9_999)) / 8, sent=tuple(sent),
-        day="2024-02-03",
+        new_id(), NAME, version, standing, answers, language=draw(st.sampled_from(asked.languages)),
+        stratum=draw(st.sampled_from(["", *asked.strata])), seconds=draw(st.integers(0, 9_999)) / 8, sent=tuple(sent),
+        day="2024-02-03", seed=draw(st.integers(0, 2**31 - 1)),
     )  # fmt: skip
 
 
@@ -247,13 +259,15 @@ def coding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surveys]:
 def filled(surveys: Surveys, path: Path, whole: list[Response]) -> Surveys:
     path.unlink(missing_ok=True)
     answers = AnswerFile(path)
-    answers.add_version(NAME, QUESTIONNAIRE, "2024-02-03")
+    for text in (QUESTIONNAIRE, NEWER):
+        answers.add_version(NAME, text, "2024-02-03")
     answers.add([(new_code(), response, ()) for response in whole])
     return Surveys(surveys.coding, answers)
 
 
 def reasons(response: Response) -> dict[str, str]:
-    return {one.id: str(missing(ASKED, response, one) or "") for one in ASKED.questions()}
+    asked = VERSIONS[response.version]
+    return {one.id: str(missing(asked, response, one) or "") for one in asked.questions()}
 
 
 def said_of(response: Response) -> dict[str, Answer]:
@@ -281,10 +295,11 @@ def test_answers_survive_every_way_out_and_in(
                 assert found is not None
                 assert said_of(found) == said_of(response), name
                 assert reasons(found) == reasons(response), name
-                assert (found.standing, found.stratum) == (response.standing, response.stratum)
+                told = (response.version, response.standing, response.stratum, response.seed)
+                assert (found.version, found.standing, found.stratum, found.seed) == told
                 if wide:
-                    told = (response.language, response.seconds, response.day)
-                    assert (found.language, found.seconds, found.day) == told
+                    beside = (response.language, response.seconds, response.day)
+                    assert (found.language, found.seconds, found.day) == beside
             back.answers.close()
     assert import_answers(store, NAME, folder / "a.csv", None).known == len(whole)
     store.answers.close()
@@ -338,6 +353,59 @@ def test_a_page_that_was_sent_empty_was_skipped_and_the_next_one_not_reached(cod
     back.answers.close()
 
 
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_study_that_has_another_version_tells_what_it_cannot_place(tmp_path: Path, wide: bool) -> None:
+    first = {**FORMS, "you": {"q.converted": ["yes"], "q.role": ["research"], "q.years": ["4"]}}
+    with fielded(tmp_path / "study") as surveys:
+        _, old = answered(surveys, forms=first)
+        small_survey(tmp_path / "study", NEWER)
+        open_survey(surveys, NAME)
+        tools = {**FORMS["tools"], "q.met.slowness": ["often"]}
+        answered(surveys, forms={**FORMS, "tools": tools, "words": {"q.hardest": ["3"]}})
+        exported(surveys, tmp_path / "answers.csv", wide=wide)
+    with open_surveys(small_survey(tmp_path / "other", NEWER)) as surveys:
+        done = import_answers(surveys, NAME, tmp_path / "answers.csv", None)
+        found = surveys.answers.response(old.id)
+    assert found is not None
+    assert {"years", "hardest@1"} <= {one.partition(":")[0] for one in done.unmapped_columns}
+    assert any(one.startswith("met.wrong-results") for one in done.unmapped_columns)
+    assert (done.responses, done.strange_versions) == (2, ("2",))
+    assert [(one.question, one.said) for one in done.unread if one.question == "role"] == [("role", "research")]
+    asked = VERSIONS[2]
+    why = {one.id: missing(asked, found, one) for one in asked.questions()}
+    assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
+    assert ("months", "was not shown there, and is not reached here") in [(one.question, one.why) for one in done.odd]
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_whom_the_lead_left_out_there_is_left_out_here(tmp_path: Path, wide: bool) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        kept, dropped = (answered(surveys)[1] for _ in range(2))
+        decide(surveys, NAME, dropped.id, keep=False, why="twice the same")
+        exported(surveys, tmp_path / "all.csv", wide=wide, everything=True)
+    with open_surveys(small_survey(tmp_path / "other")) as surveys:
+        assert import_answers(surveys, NAME, tmp_path / "all.csv", None, keep=False).dropped == 1
+        done = import_answers(surveys, NAME, tmp_path / "all.csv", None)
+        assert (done.responses, done.dropped) == (2, 1)
+        decisions = surveys.fielding(NAME).decisions
+        assert {name: one.keep for name, one in decisions.items()} == {dropped.id: False}
+        exported(surveys, tmp_path / "again.csv", wide=True)
+        assert import_answers(surveys, NAME, tmp_path / "all.csv", None).dropped == 0
+    assert [line["response"] for line in read_csv(tmp_path / "again.csv")] == [kept.id]
+
+
+def test_a_row_that_stands_twice_in_an_export_is_taken_once_and_told(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        exported(surveys, tmp_path / "answers.csv", wide=True)
+    text = (tmp_path / "answers.csv").read_text("utf-8")
+    head, row = text.split("\n", 1)
+    (tmp_path / "answers.csv").write_text(f"{head}\n{row}{row}", "utf-8")
+    with open_surveys(small_survey(tmp_path / "other")) as surveys:
+        done = import_answers(surveys, NAME, tmp_path / "answers.csv", None)
+    assert (done.rows, done.responses, len(done.repeated)) == (2, 1, 1)
+
+
 def test_rows_and_fields_are_those_of_the_store_at_100_000_responses(tmp_path: Path) -> None:
     text = """
     [survey]
@@ -383,10 +451,10 @@ def test_rows_and_fields_are_those_of_the_store_at_100_000_responses(tmp_path: P
         for place in range(many):
             found = [next(table_of) for _ in range(5)]
             assert {line[0] for line in found} == {f"{place:016x}"}
-            assert [line[2:] for line in found] == wanted[place % few % 3]
+            assert [line[4:] for line in found] == wanted[place % few % 3]
         assert next(table_of, None) is None
-    assert (done.responses, done.rows, done.columns) == (many, many * 5, 10)
-    assert (wide.responses, wide.rows, wide.columns) == (many, many, 8 + 9)
+    assert (done.responses, done.rows, done.columns) == (many, many * 5, 12)
+    assert (wide.responses, wide.rows, wide.columns) == (many, many, 9 + 9)
     table = parquet.read_table(tmp_path / "large.parquet")
     assert (table.num_rows, table.num_columns) == (many, wide.columns)
     ticked = table["used.other"].to_pylist()

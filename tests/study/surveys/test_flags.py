@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.records import Response
+from quaestor.store.records import new_key
 from quaestor.study.surveys.fielding import Surveys, decide
 from quaestor.study.surveys.flags import Sign, flags
 from small_survey import FORMS, NAME, Form, answered, fielded
@@ -30,7 +32,7 @@ def somebody(surveys: Surveys, words: str, page: str = "words", seconds: float =
 
 
 def signs(surveys: Surveys) -> dict[str, list[Sign]]:
-    return {one.response.id: [reason.sign for reason in one.reasons] for one in flags(surveys, NAME)}
+    return {one.response: [reason.sign for reason in one.reasons] for one in flags(surveys, NAME)}
 
 
 def test_an_ordinary_response_is_not_flagged_and_one_under_way_neither(surveys: Surveys) -> None:
@@ -45,7 +47,7 @@ def test_who_was_fast_is_flagged_and_who_took_no_time_at_all_too(surveys: Survey
     somebody(surveys, "two", seconds=5)
     at_once = somebody(surveys, "three", seconds=0)
     assert signs(surveys) == {fast.id: [Sign.FAST], at_once.id: [Sign.FAST]}
-    words = {one.response.id: one.reasons[0].words for one in flags(surveys, NAME)}
+    words = {one.response: one.reasons[0].words for one in flags(surveys, NAME)}
     assert words[fast.id] == "Answered in 20 seconds, less than 20."
     assert words[at_once.id] == "Answered in 0 seconds, less than 20."
 
@@ -63,10 +65,18 @@ def test_a_filled_trap_a_missed_check_and_a_straight_line_are_flagged(surveys: S
 def test_responses_that_say_the_same_to_the_letter_name_each_other(surveys: Surveys) -> None:
     twins = [somebody(surveys, "the same") for _ in range(2)]
     somebody(surveys, "the same, almost")
-    found = {one.response.id: one.reasons for one in flags(surveys, NAME)}
+    found = {one.response: one.reasons for one in flags(surveys, NAME)}
     assert set(found) == {one.id for one in twins}
     assert twins[1].id in found[twins[0].id][0].words
     assert [reason.sign for reason in found[twins[1].id]] == [Sign.ALIKE]
+
+
+def test_what_was_left_empty_and_the_order_of_answers_make_no_difference_to_being_alike(surveys: Surveys) -> None:
+    first = somebody(surveys, "the same")
+    turned = dict(reversed({**first.answers, "why-none": {}}.items()))
+    other = replace(first, id="0" * 16, answers=turned, source="elsewhere.csv")
+    surveys.answers.add([("a code of their own", other, [("words", turned, new_key())])])
+    assert signs(surveys) == {other.id: [Sign.ALIKE], first.id: [Sign.ALIKE]}
 
 
 def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> None:

@@ -21,6 +21,7 @@ from quaestor.instruments.records import Response, Standing
 from quaestor.study.folder import open_study
 from quaestor.study.surveys.fielding import Surveys, open_surveys
 from quaestor.study.surveys.importing import Imported, import_answers, mapping_file
+from quaestor.study.surveys.results import survey_results
 from small_survey import NAME, fielded, small_survey
 
 MAPPING = """
@@ -193,8 +194,29 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     answers = only(surveys).answers
     assert answers["used"] == {"choices": ["torchscript"]}
     assert answers["met"]["rows"] == {"wrong-results": "never", "other": "rarely"}
-    assert answers["order"] == {"ranks": ["speed", "size"]}
-    assert answers["role"] == answers["years"] == answers["hardest"] == {}
+    unread = {"order", "role", "years", "hardest"}
+    assert not unread & answers.keys()  # nobody left these out
+    asked = surveys.questionnaire(NAME)
+    told_why = {one.id: missing(asked, only(surveys), one) for one in asked.questions() if one.id in unread}
+    assert set(told_why.values()) == {"not reached"}
+    results = survey_results(surveys, NAME)
+    found = [results.question(name) for name in sorted(unread)]
+    assert [one.missing for one in found if one] == [{"not reached": 1}] * len(unread)
+
+
+@pytest.mark.parametrize(
+    ("places", "why"),
+    [
+        ({"Q8_1": "1", "Q8_2": "", "Q8_3": "3"}, "leaves out place 2 of the ranking"),
+        ({"Q8_1": "1", "Q8_2": "1", "Q8_3": "2"}, "is no place of its own in the ranking"),
+    ],
+)
+def test_a_ranking_with_a_gap_or_a_tie_is_told_and_not_made_another(
+    surveys: Surveys, tmp_path: Path, places: dict[str, str], why: str
+) -> None:
+    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells({**FULL, **places})]))
+    assert [one.why for one in done.unread] == [why]
+    assert "order" not in only(surveys).answers
 
 
 def test_words_beside_an_option_that_was_not_ticked(surveys: Surveys, tmp_path: Path) -> None:
@@ -232,7 +254,7 @@ def test_reasons_for_missing_answers(surveys: Surveys, tmp_path: Path) -> None:
     assert reasons[Standing.FINISHED]["careful"] == "not reached"  # the file has no column for it
     assert reasons[Standing.OPEN]["role"] == "skipped"
     assert reasons[Standing.OPEN]["hardest"] == "not reached"
-    assert reasons[Standing.OPEN]["why-none"] == "not shown"
+    assert reasons[Standing.OPEN]["why-none"] == "not reached"  # nor was the question that it hangs on
     assert reasons[Standing.SCREENED_OUT]["hardest"] == "not reached"
 
 
@@ -250,6 +272,21 @@ def test_a_column_for_each_option(surveys: Surveys, tmp_path: Path) -> None:
     assert only(surveys).answers["used"] == {
         "choices": ["onnx-the-exchange-format", "other"], "texts": {"other": "mine"}
     }  # fmt: skip
+
+
+def test_an_option_that_reads_no_is_chosen_where_its_column_says_no(surveys: Surveys, tmp_path: Path) -> None:
+    mapping = """
+    header_rows = 1
+    [columns]
+    agreed = "consent"
+    none = { question = "used", option = "none" }
+    script = { question = "used", option = "torchscript" }
+    [values.used]
+    no = "none"
+    """
+    rows = [["agreed", "none", "script"], ["I agree", "No", "no"]]
+    taken(surveys, delimited(tmp_path / "answers.csv", rows), mapping)
+    assert only(surveys).answers["used"] == {"choices": ["none"]}
 
 
 def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: Path) -> None:

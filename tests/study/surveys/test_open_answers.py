@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError, NotNow, StateError
+from quaestor.base.files import sole_user
 from quaestor.study.codebook import import_codebook
 from quaestor.study.coding import open_coding
 from quaestor.study.decisions import settle_agreed, settle_item
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
+from quaestor.study.funnel import last_result, run_funnel
 from quaestor.study.ratings import rate
+from quaestor.study.reading_room import ReadingRoom
 from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.study.round_setup import add_round
+from quaestor.study.search.index import build_index
+from quaestor.study.shelf import fill_shelf, shelf_folder
 from quaestor.study.sources import ingest_source
 from quaestor.study.surveys.answering import withdraw
 from quaestor.study.surveys.fielding import Surveys, decide, open_surveys
@@ -132,6 +138,31 @@ def test_open_answers_become_items_that_two_raters_take_to_counts_by_participant
     assert table.notes[0].startswith("Of 4 participants")
 
 
+def test_who_withdrew_is_in_no_count_and_that_is_said(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        gone, _ = last_to_withdraw(surveys)
+        made_of_open_answers(surveys, study)
+        said = {one.item: one.text for one in open_answers(surveys, NAME, "hardest")}
+    add_round(study, {**ROUND, "round": "again"})
+    open_by_name(open_study(tmp_path), "again", None)
+    with open_coding(study) as coding:
+        for item in said:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "again", rater, item, {"theme": "layers"})
+    close_by_name(study, "again", None)
+    settle_agreed(study, "again", None)
+    with open_coding(study) as coding:
+        assert (themes_of(coding, "again").participants, themes_of(coding, "again").withdrawn) == (5, 0)
+    with open_surveys(study) as surveys:
+        withdraw(surveys, gone)
+    with open_coding(study) as coding:
+        found = themes_of(coding, "again")
+    assert (found.participants, found.withdrawn) == (4, 1)
+    assert [(one.participants, one.items) for one in found.themes] == [(4, 4)]
+    assert "1 participant has withdrawn since and is not counted." in themes_table(found).notes
+
+
 def test_a_participant_counts_once_for_a_theme_however_often_they_name_it(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path, "met")
     assert len(said) == 8
@@ -175,16 +206,22 @@ def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) 
     study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
-        make_items(surveys, NAME, "hardest")
-        ingest_source(study, SOURCE)
-        run_funnel(study)
-        assert f"{NAME}/{response}/hardest" in texts_of(study, [f"{NAME}/{response}/hardest"])
+        made_of_open_answers(surveys, study)
+        item = f"{NAME}/{response}/hardest"
+        assert texts_of(study, [item])
+        held = holding(tmp_path, "forgotten")
+        names = {path.name for path in held}
+        assert {"funnel.json", "candidates.parquet", "search.db", f"{SOURCE}.csv", "some-texts.db"} < names
+        for path in held:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+            assert path.parent == tmp_path or stat.S_IMODE(path.parent.stat().st_mode) == 0o700, path.parent
         assert withdraw(surveys, code)
-        made = make_items(surveys, NAME, "hardest")
-    assert (made.items, made.added) == (len(said), False)
-    ingest_source(study, SOURCE)
-    run_funnel(study)
-    assert texts_of(study, [f"{NAME}/{response}/hardest"]) == {}
+        assert holding(tmp_path, "forgotten") == []
+    assert texts_of(study, [item]) == {}
+    assert len(texts_of(study, list(said))) == len(said), "what the others said is still there"
+    found = last_result(study)
+    assert found is not None
+    assert (found[0].steps[-1].kept, found[1]) == (len(said), True)
 
 
 def test_words_of_who_withdraws_are_gone_from_the_items_at_once(tmp_path: Path) -> None:
@@ -203,9 +240,91 @@ def test_words_of_who_withdraws_are_gone_from_the_items_at_once(tmp_path: Path) 
         assert path.read_text("utf-8") == "".join(line for line in lines if response not in line)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(paths[0].parent.stat().st_mode) == 0o700
-    assert survey_status(study)[0].to_ingest == (SOURCE,)
-    ingest_source(study, SOURCE)
     assert survey_status(study)[0].to_ingest == ()
+
+
+def made_of_open_answers(surveys: Surveys, study: Study) -> None:
+    """All that the words of respondents go into, from items to what raters read."""
+    make_items(surveys, NAME, "hardest")
+    ingest_source(study, SOURCE)
+    run_funnel(study)
+    build_index(study, lambda *told: None)
+    fill_shelf(
+        study,
+        shelf_folder(study) / "some-texts.db",
+        [one.item for one in open_answers(surveys, NAME, "hardest")],
+        lambda: True,
+    )
+
+
+def holding(folder: Path, word: str) -> list[Path]:
+    """Every file of a study in which a word can be read."""
+
+    def reads(path: Path) -> bool:
+        if path.suffix == ".parquet":
+            return word in str(pq.read_table(path).to_pylist())
+        return word.encode() in path.read_bytes()
+
+    return sorted(path for path in folder.rglob("*") if path.is_file() and reads(path))
+
+
+def test_copies_that_were_left_behind_are_found_too(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        code, response = last_to_withdraw(surveys)
+        made_of_open_answers(surveys, study)
+        decide(surveys, NAME, response, False, "left out, and the items made without it")
+        make_items(surveys, NAME, "hardest")
+        ingest_source(study, SOURCE)
+        assert (tmp_path / "evidence/funnel/candidates.parquet") in holding(tmp_path, "forgotten")
+        assert withdraw(surveys, code)
+        assert holding(tmp_path, "forgotten") == []
+
+
+def test_what_cannot_be_made_anew_is_removed(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        code, _ = last_to_withdraw(surveys)
+        made_of_open_answers(surveys, study)
+        file = tmp_path / "study.toml"
+        file.write_text(file.read_text("utf-8").replace(f"{SOURCE}.csv", "no-such.csv"), "utf-8")
+        assert withdraw(surveys, code)
+        assert holding(tmp_path, "forgotten") == []
+    assert not (tmp_path / "evidence" / "sources" / SOURCE / "manifest.json").exists()
+    assert last_result(study) is None
+
+
+def test_while_somebody_ingests_the_same_nothing_is_half_erased(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        code, response = last_to_withdraw(surveys)
+        made_of_open_answers(surveys, study)
+        with sole_user(study.evidence_of(SOURCE), "an ingest"), pytest.raises(NotNow):
+            withdraw(surveys, code)
+        assert surveys.answers.response(response) is not None, "the code still leads to it"
+        assert withdraw(surveys, code)
+        assert holding(tmp_path, "forgotten") == []
+
+
+def test_who_wrote_nothing_withdraws_without_anything_being_made_anew(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        silent, _ = answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
+        made_of_open_answers(surveys, study)
+        before = {path: path.stat().st_mtime_ns for path in (tmp_path / "evidence").rglob("*") if path.suffix}
+        assert withdraw(surveys, silent)
+        assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_raters_at_work_do_not_see_the_words_any_more(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    with open_surveys(study) as surveys, closing(ReadingRoom(study)) as room:
+        code, response = last_to_withdraw(surveys)
+        made_of_open_answers(surveys, study)
+        item = f"{NAME}/{response}/hardest"
+        assert "forgotten" in room.get([item])[item].body
+        assert withdraw(surveys, code)
+        assert room.get([item])[item].body == ""
 
 
 def last_to_withdraw(surveys: Surveys) -> tuple[str, str]:

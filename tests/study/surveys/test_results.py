@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import random
 import re
 from collections import Counter
@@ -10,16 +13,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from python_calamine import CalamineWorkbook
 
 from quaestor.base.errors import InputError
 from quaestor.instruments.flow import missing
 from quaestor.instruments.records import CHOSEN, Kind, Missing, Response, Standing
 from quaestor.instruments.response_rows import new_id
+from quaestor.publish.tables.delimited import to_csv
+from quaestor.publish.tables.markdown import to_markdown
+from quaestor.publish.tables.workbook import to_xlsx
 from quaestor.study.surveys.answering import questionnaire_of, withdraw
 from quaestor.study.surveys.behind import answers_behind, words_of
 from quaestor.study.surveys.column_records import ANSWERED, REASONS
 from quaestor.study.surveys.columns import Pieces
 from quaestor.study.surveys.counting import CountingRoom, Which
+from quaestor.study.surveys.exporting import export_answers
 from quaestor.study.surveys.fielding import Surveys, decide, open_survey
 from quaestor.study.surveys.invitations import ResponseRate, ResponseRates
 from quaestor.study.surveys.result_files import demographic_questions, write_results
@@ -40,6 +48,7 @@ def some_forms(chance: random.Random) -> dict[str, Form]:
     likely = 0.8 if role == "research" else 0.3
     used = [one for one in ("onnx-the-exchange-format", "torchscript", "other") if chance.random() < likely] or ["none"]
     ranks = chance.sample(["1", "2", "3"], 3)
+    placed = ("speed", "size") if ranks[0] < ranks[1] else ("size", "speed")
     forms: dict[str, Form] = {
         "consent": {"q.consent": ["agree" if chance.random() < 0.9 else "decline"]},
         "you": {
@@ -58,7 +67,7 @@ def some_forms(chance: random.Random) -> dict[str, Form]:
             "q.met.other": ["rarely"] if chance.random() < 0.3 else [],
             "q.met.other.text": ["licences"] if chance.random() < 0.3 else [],
         },
-        "words": {f"q.order.{one}.rank": [rank] for one, rank in zip(("speed", "size"), ranks, strict=False)},
+        "words": {f"q.order.{one}.rank": [str(place)] for place, one in enumerate(placed, start=1)},
     }
     return {page: form for page, form in forms.items() if page != "words" or chance.random() < 0.8}
 
@@ -200,6 +209,11 @@ def test_groups_are_tested_where_they_exclude_each_other(surveys: Surveys) -> No
     assert years.numbers is not None
     assert years.numbers.test is not None
     assert sum(one.n for one in years.numbers.by) == years.base
+    notes = notes_of(years)
+    assert any(re.fullmatch(r"Kruskal–Wallis H = .*; ε² = 0\.\d\d, (negligible|small|medium) \(n = \d+\)\.", note)
+               for note in notes), notes  # fmt: skip
+    pairs = [note.partition(":")[0] for note in notes if "Dunn's z = " in note]
+    assert pairs == ["Research and Engineering", "Research and Other", "Engineering and Other"]
     overlapping = survey_results(surveys, NAME, by="used").question("role")
     assert overlapping is not None
     assert overlapping.rows[0].crossed is None
@@ -306,18 +320,85 @@ def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path
         assert [(line.key, line.places) for line in order.ranked] == [
             ("accuracy", (1, 1, 0, 0)), ("price", (1, 0, 0, 0)), ("speed", (0, 1, 0, 0)), ("size", (0, 0, 1, 0))
         ]  # fmt: skip
-        years, once = results.question("years"), results.question("years (version 1)")
+        years, once = results.question("years"), results.question("years@1")
         assert years is not None
         assert once is not None
         assert (years.base, years.missing) == (1, {Missing.NOT_SHOWN: 1})
         assert (once.base, once.question.kind) == (1, Kind.NUMBER)
-        for name in ("role", "role (version 1)"):
+        for name in ("role", "role@1"):
             role = results.question(name)
             assert role is not None
             assert [(line.key, line.share.count) for line in role.rows[0].lines if line.share.count] == [("other", 1)]
             assert role.rows[0].worded == 1
-        behind = answers_behind(surveys, results.counted, Which("years (version 1)"))
+        behind = answers_behind(surveys, results.counted, Which("years@1"))
         assert [one.answer for one in behind.said] == ["4"]
+
+
+def test_three_versions_join_those_of_one_kind_under_the_name_that_exports_have(tmp_path: Path) -> None:
+    single = QUESTIONNAIRE.replace('"Research", "Engineering"', '"Research", "Engineering", "Sales"')
+    newest = QUESTIONNAIRE.replace('id = "role"\nkind = "single"', 'id = "role"\nkind = "multiple"')
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        for text in (single, newest):
+            (surveys.study.root / "instruments" / f"{NAME}.toml").write_text(text, "utf-8")
+            open_survey(surveys, NAME)
+            answered(surveys)
+        results = survey_results(surveys, NAME)
+        export_answers(surveys, NAME, tmp_path / "answers.csv")
+    names = [one.question.id for one in results.questions if one.question.id.startswith("role")]
+    assert names == ["role", "role@2"]
+    assert [one.base for one in results.questions if one.question.id in names] == [1, 2]
+    with (tmp_path / "answers.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["question"] for row in csv.DictReader(file) if row["question"].startswith("role")} == set(names)
+
+
+def test_the_share_of_an_option_is_of_those_whose_version_offers_it(tmp_path: Path) -> None:
+    newer = QUESTIONNAIRE.replace('    "TorchScript",\n', '    "TorchScript",\n    "A compiler",\n')
+    newer = newer.replace('"Missing operators",', '"Missing operators", "Slowness",')
+    newer = newer.replace('"Speed", "Accuracy", "Size"', '"Speed", "Accuracy", "Size", "Price"')
+    later = {**FORMS["tools"], "q.used": ["a-compiler"], "q.used.other.text": [""], "q.met.slowness": ["often"]}
+    with fielded(tmp_path / "study") as surveys:
+        for _ in range(3):
+            answered(surveys)
+        (surveys.study.root / "instruments" / f"{NAME}.toml").write_text(newer, "utf-8")
+        open_survey(surveys, NAME)
+        answered(surveys, forms={**FORMS, "tools": later})
+        results = survey_results(surveys, NAME, by="role")
+        unmet = Which("met", row="slowness", missing="not shown").mask(results.counted)
+    used, met, order = (results.question(name) for name in ("used", "met", "order"))
+    assert used is not None
+    assert met is not None
+    assert order is not None
+    shares = {line.key: (line.share.count, line.share.of) for line in used.rows[0].lines}
+    assert (shares["a-compiler"], shares["torchscript"]) == ((1, 1), (0, 4))
+    assert [(one.count, one.of) for one in used.rows[0].lines[2].by] == [(0, 0), (0, 0), (1, 1)]
+    versions = "Versions differ, so not everybody was"
+    assert f"{versions} offered each option; shares are of those who were: A compiler (1)." in notes_of(used)
+    slowness = next(row for row in met.rows if row.key == "slowness")
+    assert (slowness.base, slowness.missing) == (1, {Missing.NOT_SHOWN: 3})
+    assert unmet.sum() == 3
+    assert f"{versions} shown each row: Slowness (1)." in notes_of(met)
+    assert f"{versions} offered each option: Price (1)." in notes_of(order)
+
+
+@pytest.mark.parametrize("typed", ["1e308", "-1e300", "1e-320", "nonsense"])
+def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(tmp_path: Path, typed: str) -> None:
+    """No page takes such a number any more; a file of before may hold it."""
+    with fielded(tmp_path / "study") as surveys:
+        answered(surveys)
+        for number in (typed, "8"):
+            odd = Response(new_id(), NAME, 1, Standing.FINISHED, {"years": {"number": number}}, sent=("you",))
+            surveys.answers.add([(number, odd, ())])
+        results = survey_results(surveys, NAME, by="role")
+        years = results.question("years")
+        assert years is not None
+        assert years.numbers is not None
+        assert (years.base, years.numbers.summary.n, years.numbers.mean.value) == (3, 2, 6)
+        assert "1 answer is not counted here: too large or too small for a number that somebody means." in notes_of(
+            years
+        )
+        assert len(tables_of(results)) == len(results.questions)
+        json.dumps(results_json(results), allow_nan=False)
 
 
 def test_half_a_pair_of_surrogates_stops_nobody(tmp_path: Path) -> None:
@@ -377,12 +458,53 @@ def test_demographics_and_response_rates_are_tables(surveys: Surveys) -> None:
     assert cell.values == (research.count,)
     with pytest.raises(InputError, match="'years' is no question of choices"):
         demographics(results, ["years"])
-    printed = ResponseRates(ResponseRate("fielded", 2_213, 92), (ResponseRate("PRO accounts", 1_000, 50),))
+    printed = ResponseRates(ResponseRate("fielded", 2_213, 120, 92), (ResponseRate("PRO accounts", 1_000, 50),))
     rates = rates_table(printed)
-    share, interval = rates.cell("fielded", "share"), rates.cell("fielded", "interval")
-    assert share is not None
-    assert interval is not None
-    assert (share.parts, interval.parts) == (("4.2%",), ("3.4% to 5.1%",))
+    names = ("share", "finished", "finished-share", "finished-interval")
+    cells = [rates.cell("fielded", name) for name in names]
+    assert [one.parts for one in cells if one] == [("5.4%",), ("92",), ("4.2%",), ("3.4% to 5.1%",)]
+    unknown = [rates.cell("PRO accounts", name) for name in names[1:]]
+    assert [one.parts for one in unknown if one] == [("–",), ("–",), ("–",)]
+
+
+def test_csv_and_workbook_hold_both_bounds_that_readers_see(surveys: Surveys) -> None:
+    results = survey_results(surveys, NAME, by="stratum")
+    years, order = results.question("years"), results.question("order")
+    assert years is not None
+    assert years.numbers is not None
+    assert order is not None
+    mean, middle = years.numbers.mean, years.numbers.summary
+    told = {
+        "mean": mean.value, "mean: low": mean.low, "mean: high": mean.high, "median": middle.median,
+        "median: low": middle.low, "median: high": middle.high, "quartiles: lower": middle.q1,
+        "quartiles: upper": middle.q3, "range: least": years.numbers.least, "range: most": years.numbers.most,
+    }  # fmt: skip
+    for found in (years, order, *(one for one in results.questions if one.question.kind in CHOSEN)):
+        table = table_of(results, found)
+        rows = list(csv.DictReader(io.StringIO(to_csv(table))))
+        if found is years:
+            assert {name: float(rows[0][name]) for name in told} == told
+            assert rows[1]["mean: low"] == ""
+        else:
+            lines = [line.ranked.mean for line in found.ranked] or [line.share for line in found.rows[0].lines]
+            assert [(row["interval: low"], row["interval: high"]) for row in rows] == [
+                tuple("" if bound is None else repr(bound) for bound in (line.low, line.high)) for line in lines
+            ]
+        numbers = [[float(cell) for cell in row.values() if _is_number(cell)] for row in rows]
+        sheet = CalamineWorkbook.from_filelike(io.BytesIO(to_xlsx([table]))).get_sheet_by_index(0).to_python()
+        written = [[cell for cell in row if isinstance(cell, float)] for row in sheet]
+        assert [row for row in written if row] == [pytest.approx(row, rel=1e-14) for row in numbers]
+        shown = to_markdown(table)
+        for line in table.rows():
+            assert all(part.strip("[]") in shown for cell in line.cells for part in cell.parts)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def test_shares_of_several_choices_say_that_they_exceed_the_whole(surveys: Surveys) -> None:

@@ -107,6 +107,8 @@ class PrintedNote(Settings):
 
     cells: Annotated[tuple[CellName, ...], Field(min_length=1)]
     note: Annotated[str, Field(min_length=1)]
+    computed: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    """The value that it explains, where it explains one alone: another one still has to be looked at."""
 
 
 class SurveyFigures(Settings):

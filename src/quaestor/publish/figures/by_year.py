@@ -63,8 +63,8 @@ def _line(years: Sequence[int], one: Series, at: int, steps: Sequence[float], un
             point=alt.OverlayMarkDef(shape=shape, color=color, stroke=color, filled=True, size=46, strokeDash=[1, 0]),
         )
         .encode(
-            x=alt.X("year:Q").scale(domain=domain, nice=False, zero=False).axis(across),
-            y=alt.Y("count:Q").scale(domain=[0, steps[-1]], nice=False).axis(up),
+            x=alt.X("year:Q", scale=alt.Scale(domain=domain, nice=False, zero=False), axis=across),
+            y=alt.Y("count:Q", scale=alt.Scale(domain=[0, steps[-1]], nice=False), axis=up),
         )
     )
     return drawn

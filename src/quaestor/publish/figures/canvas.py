@@ -13,6 +13,8 @@ from quaestor.publish.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, 
 from quaestor.publish.figures.records import Figure
 
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+EMPTY = 100
+"""How high a figure is that has nothing to draw."""
 Values = list[dict[str, Any]]
 Path = Sequence[tuple[float, float]]
 
@@ -111,17 +113,19 @@ def chart(values: Values) -> alt.Chart:
 
 @dataclass(frozen=True)
 class Frame:
-    """The room of a plot inside a figure of the common width: margins hold the axes and the labels."""
+    """The room of a plot inside a figure: margins hold the axes and the labels."""
 
     left: int
     top: int
     right: int
     bottom: int
     height: int
+    whole: int = WIDTH
+    """Of the figure with its margins."""
 
     @property
     def width(self) -> int:
-        return WIDTH - self.left - self.right
+        return self.whole - self.left - self.right
 
     def figure(self, name: str, title: str, words: str, canvas: Canvas, charts: Sequence[alt.Chart] = ()) -> Figure:
         """The charts and above them the canvas; margins are exact, so that nothing moves with the text."""
@@ -169,9 +173,9 @@ def printable(value: Any) -> Any:
     return [printable(one) for one in value] if isinstance(value, list) else value
 
 
-def nothing(name: str, title: str, reason: str) -> Figure:
+def nothing(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure:
     """A figure that says that there is nothing to draw, and why."""
-    frame = Frame(20, 20, 20, 20, 60)
+    frame = Frame(20, 20, 20, 20, EMPTY - 40, whole)
     canvas = Canvas()
     canvas.boxes([{"x": 0, "y": 0, "x2": frame.width, "y2": frame.height, "fill": PAPER, "stroke": LINE}], corner=3)
     rows = wrapped(reason, frame.width - 40, 2)

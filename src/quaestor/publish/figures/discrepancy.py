@@ -52,6 +52,7 @@ def _curve(
     steps_across = round_steps(last, 8, whole=True)
     marks = sorted({sets[0].set, *(int(step) for step in steps_across if sets[0].set < step <= last)})
     point = alt.OverlayMarkDef(color=color, size=40, filled=True, strokeDash=[1, 0]) if len(sets) <= 12 else False
+    across = alt.Axis(values=marks, grid=False, format="d", title="set")
     up = alt.Axis(
         values=list(steps),
         format="~%",
@@ -64,10 +65,8 @@ def _curve(
         chart(values)
         .mark_line(color=color, strokeWidth=2, strokeDash=list(dash), point=point)
         .encode(
-            x=alt.X("set:Q")
-            .scale(domain=list(domain), nice=False, zero=False)
-            .axis(values=marks, grid=False, format="d", title="set"),
-            y=alt.Y("share:Q").scale(domain=[0, steps[-1]], nice=False).axis(up),
+            x=alt.X("set:Q", scale=alt.Scale(domain=list(domain), nice=False, zero=False), axis=across),
+            y=alt.Y("share:Q", scale=alt.Scale(domain=[0, steps[-1]], nice=False), axis=up),
         )
     )
     return drawn

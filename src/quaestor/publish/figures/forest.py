@@ -58,8 +58,9 @@ def _marks(rows: Sequence[Estimate], least: float, statistic: str) -> list[alt.C
     domain = [least, 1.0]
     ticks = [tick for tick in (-1.0, -0.5, 0.0, *_BANDS, 1.0) if tick >= least]
     axis = alt.Axis(values=ticks, format="~g", title=statistic, gridColor=GRID, domain=False)
-    across = alt.X("low:Q").scale(domain=domain, nice=False, clamp=True).axis(axis)
-    down = alt.Y("row:Q").scale(domain=[len(rows), 0], nice=False).axis(None)
+    scale = alt.Scale(domain=domain, nice=False, clamp=True)
+    across, estimate = (alt.X(field, scale=scale, axis=axis) for field in ("low:Q", "estimate:Q"))
+    down = alt.Y("row:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False), axis=None)
     values = [
         {"row": at + 0.5, "label": row.label, "low": row.low, "high": row.high, "estimate": row.estimate}
         for at, row in enumerate(rows)
@@ -68,8 +69,6 @@ def _marks(rows: Sequence[Estimate], least: float, statistic: str) -> list[alt.C
     whiskers = [value for value in values if value["low"] is not None and value["high"] is not None]
     frame = chart([{"row": 0, "low": least}]).mark_point(opacity=0).encode(x=across, y=down)
     interval = chart(whiskers).mark_rule(color=ACCENT, strokeWidth=2).encode(x=across, x2="high:Q", y=down)
-    estimate = across.copy(deep=True)
-    estimate.shorthand = "estimate:Q"
     point = chart(values).mark_point(shape="square", filled=True, color=ACCENT, opacity=1, size=80)
     return [frame, interval, point.encode(x=estimate, y=down)]
 

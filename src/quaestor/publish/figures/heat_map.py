@@ -59,9 +59,9 @@ def draw_heat_map(
         chart(values)
         .mark_rect(stroke=PAPER, strokeWidth=2)
         .encode(
-            x=alt.X("column:O").axis(None).scale(padding=0),
-            y=alt.Y("row:O").axis(None).scale(padding=0),
-            fill=alt.Fill("fill:N").scale(None),
+            x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
+            y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),
+            fill=alt.Fill("fill:N", scale=None),
         )
     )
     return frame.figure(name, title, _words(rows, columns), canvas, [cells])

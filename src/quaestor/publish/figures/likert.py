@@ -15,10 +15,11 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.publish.figures.canvas import EMPTY, Canvas, Frame, chart, nothing
 from quaestor.publish.figures.look import (
     INK,
     MUTED,
+    NARROW,
     PAPER,
     SMALL,
     WASH,
@@ -35,7 +36,7 @@ from quaestor.publish.figures.records import Figure
 LOW, HIGH, CENTRE = ("#255b72", "#b5d0d8"), ("#e2b8b0", "#7a1f2b"), "#d3cec3"
 """From the end of the scale to its middle, from the middle to the other end, and the middle itself."""
 _MOST_LABEL, _LABEL_LINES, _LINE, _BAR, _GAP, _HEADING = 230, 3, 15, 24, 12, 26
-_RIGHT, _BOTTOM, _KEY_LINE, _SWATCH = 92, 34, 20, 11
+_RIGHT, _BOTTOM, _KEY_LINE, _SWATCH, _EDGE = 92, 34, 20, 11, 16
 
 
 @dataclass(frozen=True)
@@ -73,21 +74,23 @@ def draw_likert(
     stacked: bool = False,
     name: str = "scale",
     title: str = "Answers on a scale",
+    narrow: bool = False,
 ) -> Figure:
-    """Bars about the middle of the scale; `stacked` ones, as places in a ranking, all begin at the left."""
-    if not steps or not rows or not any(row.base for row in rows):
-        return nothing(name, title, "nobody has answered this yet")
+    """Bars about the middle of the scale; `stacked` ones, as places in a ranking, all begin at the left.
+
+    `narrow` is for a phone: each label stands above its bar.
+    """
+    if not _is_drawn(steps, rows):
+        return nothing(name, title, "nobody has answered this yet", NARROW if narrow else WIDTH)
     pieces = pieces_of(rows, middle_of(len(steps), centre), stacked=stacked)
     colors = _shades(len(steps)) if stacked else colors_of(len(steps), middle_of(len(steps), centre))
-    left = min(round(max(text_width(row.label) for row in rows)) + 26, _MOST_LABEL)
-    key = _key_lines(steps, WIDTH - 32)
-    tops, height = _places(rows, left)
-    frame = Frame(left, 14 + _KEY_LINE * len(key) + 10, _RIGHT, _BOTTOM, height)
+    layout = _layout(steps, rows, narrow=narrow)
+    frame, tops = layout.frame, layout.tops
     canvas = Canvas()
-    _draw_key(canvas, key, steps, colors, frame)
+    _draw_key(canvas, layout.key, steps, colors, frame)
     low, high = _domain(pieces, stacked=stacked)
     for at, row in enumerate(rows):
-        _write(canvas, row, tops[at], frame, new_group=at == 0 or rows[at - 1].group != row.group)
+        _write(canvas, layout, at, row, new_group=at == 0 or rows[at - 1].group != row.group)
     values = []
     for piece in pieces:
         x, end = (frame.width * (edge - low) / (high - low) for edge in (piece.start, piece.end))
@@ -109,8 +112,20 @@ def draw_likert(
             }
         )
     # The line goes behind: a share that is written in the centre step stands on it.
-    layers = [_middle_line(height, low, high), _bars(values, low, high)]
+    layers = [_middle_line(layout, rows, low, high), _bars(values, low, high)]
     return frame.figure(name, title, _words(steps, rows, stacked=stacked), canvas, layers)
+
+
+def likert_size(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool = False) -> tuple[int, int]:
+    """How wide and how high such a figure is, known without drawing it."""
+    if not _is_drawn(steps, rows):
+        return NARROW if narrow else WIDTH, EMPTY
+    frame = _layout(steps, rows, narrow=narrow).frame
+    return frame.whole, frame.top + frame.height + frame.bottom
+
+
+def _is_drawn(steps: Sequence[str], rows: Sequence[ScaleRow]) -> bool:
+    return bool(steps) and any(row.base for row in rows)
 
 
 def middle_of(steps: int, centre: int | None) -> float:
@@ -166,32 +181,53 @@ def _domain(pieces: Sequence[Piece], *, stacked: bool) -> tuple[float, float]:
     return min(math.floor(low * 10 + 1e-9) / 10, 0.0), max(math.ceil(high * 10 - 1e-9) / 10, 0.0)
 
 
-def _places(rows: Sequence[ScaleRow], left: int) -> tuple[list[float], int]:
-    """The top of each bar, and how high all are together."""
+@dataclass(frozen=True)
+class _Layout:
+    """Where everything stands."""
+
+    frame: Frame
+    key: list[list[tuple[int, float]]]
+    labels: list[tuple[str, ...]]
+    tops: list[float]
+    """Of each bar."""
+    narrow: bool
+
+
+def _layout(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool) -> _Layout:
+    whole = NARROW if narrow else WIDTH
+    left = _EDGE if narrow else min(round(max(text_width(row.label) for row in rows)) + 26, _MOST_LABEL)
+    beside = [whole - 2 * _EDGE - text_width(_base(row), SMALL) - 10 if narrow else left - 22 for row in rows]
+    labels = [wrapped(row.label, room, _LABEL_LINES) for row, room in zip(rows, beside, strict=True)]
     tops, y, group = [], 0.0, ""
-    for row in rows:
+    for row, lines in zip(rows, labels, strict=True):
         if row.group != group:
             y, group = y + _HEADING, row.group
-        tall = max(_LINE * len(_label(row, left)), _BAR)
-        tops.append(round(y + (tall - _BAR) / 2, 2))
-        y += tall + _GAP
-    return tops, round(y)
+        written = _LINE * len(lines)
+        tops.append(round(y + (written + 3 if narrow else (max(written, _BAR) - _BAR) / 2), 2))
+        y += (written + 3 + _BAR if narrow else max(written, _BAR)) + _GAP
+    key = _key_lines(steps, whole - 2 * _EDGE)
+    above = 14 + _KEY_LINE * len(key) + 10
+    frame = Frame(left, above, _EDGE if narrow else _RIGHT, _BOTTOM, round(y), whole)
+    return _Layout(frame, key, labels, tops, narrow)
 
 
-def _label(row: ScaleRow, left: int) -> tuple[str, ...]:
-    return wrapped(row.label, left - 22, _LABEL_LINES)
+def _base(row: ScaleRow) -> str:
+    return f"n = {count(row.base)}"
 
 
-def _write(canvas: Canvas, row: ScaleRow, top: float, frame: Frame, *, new_group: bool) -> None:
+def _write(canvas: Canvas, layout: _Layout, at: int, row: ScaleRow, *, new_group: bool) -> None:
+    frame, top, lines = layout.frame, layout.tops[at], layout.labels[at]
     middle = top + _BAR / 2
-    lines = _label(row, frame.left)
+    last = top - 3 - _LINE / 2 if layout.narrow else middle + _LINE * (len(lines) - 1) / 2
+    first = last - _LINE * (len(lines) - 1)
     if row.group and new_group:
-        above = min(top, middle - _LINE * len(lines) / 2)
-        words = fitted(row.group, frame.width + frame.left + frame.right - 32, bold=True)
-        canvas.text(16 - frame.left, above - 13, words, bold=True)
-    for at, words in enumerate(lines):
-        canvas.text(-12, middle + _LINE * (at - (len(lines) - 1) / 2), words, align="right")
-    canvas.text(frame.width + 12, middle, f"n = {count(row.base)}", color=MUTED, size=SMALL)
+        words = fitted(row.group, frame.whole - 2 * _EDGE, bold=True)
+        canvas.text(_EDGE - frame.left, min(top, first - _LINE / 2) - 13, words, bold=True)
+    for place, words in enumerate(lines):
+        x, align = (0, "left") if layout.narrow else (-12, "right")
+        canvas.text(x, first + _LINE * place, words, align=align)
+    x, y, align = (frame.width, last, "right") if layout.narrow else (frame.width + 12, middle, "left")
+    canvas.text(x, y, _base(row), color=MUTED, size=SMALL, align=align)
     if not row.base:
         canvas.boxes([{"x": 0, "y": top, "x2": frame.width, "y2": top + _BAR, "fill": WASH, "stroke": WASH}])
         canvas.text(12, middle, "nobody has answered this", color=MUTED, size=SMALL)
@@ -206,8 +242,12 @@ def _bars(values: list[dict[str, Any]], low: float, high: float) -> alt.Chart:
     return found
 
 
-def _middle_line(height: int, low: float, high: float) -> alt.Chart:
-    ends: list[dict[str, Any]] = [{"start": 0, "top": -4, "bottom": height - _GAP + 4}]
+def _middle_line(layout: _Layout, rows: Sequence[ScaleRow], low: float, high: float) -> alt.Chart:
+    """Through all bars; where labels stand between them, through each bar alone."""
+    ends: list[dict[str, Any]] = [{"start": 0, "top": -4, "bottom": layout.frame.height - _GAP + 4}]
+    if layout.narrow:
+        drawn = [top for top, row in zip(layout.tops, rows, strict=True) if row.base]
+        ends = [{"start": 0, "top": top - 2, "bottom": top + _BAR + 4} for top in drawn]
     rule = chart(ends).mark_rule(color=INK, strokeWidth=1)
     found: alt.Chart = rule.encode(x=_across(low, high), y=_DOWN, y2="bottom:Q")
     return found
@@ -249,10 +289,10 @@ def _draw_key(
     for at, line in enumerate(lines):
         y = 14 - frame.top + _KEY_LINE * at + _KEY_LINE / 2
         for step, x in line:
-            start = x + 16 - frame.left
+            start = x + _EDGE - frame.left
             edges = {"x": start, "x2": start + _SWATCH, "y": y - _SWATCH / 2, "y2": y + _SWATCH / 2}
             boxes.append({**edges, "fill": colors[step], "stroke": colors[step]})
-            words = fitted(steps[step], WIDTH - 32 - _SWATCH - 6 - x, SMALL)
+            words = fitted(steps[step], frame.whole - 2 * _EDGE - _SWATCH - 6 - x, SMALL)
             canvas.text(start + _SWATCH + 6, y, words, color=MUTED, size=SMALL)
     canvas.boxes(boxes)
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 WIDTH = 760
 """Of every figure, in pixels."""
+NARROW = 300
+"""Of a figure that is made for a phone."""
 TINY, SMALL, NORMAL = 10, 11, 12
 """Sizes of text; nothing is written smaller."""
 

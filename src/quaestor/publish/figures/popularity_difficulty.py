@@ -90,15 +90,10 @@ def _size(posts: int, most: int) -> float:
 
 
 def _axes(across: LogAxis, up: LogAxis) -> alt.Chart:
-    x = alt.X("across:Q").scale(domain=[across.low, across.high], nice=False, zero=False)
-    y = alt.Y("up:Q").scale(domain=[up.low, up.high], nice=False, zero=False)
-    drawn: alt.Chart = (
-        chart([{"across": across.low, "up": up.low}])
-        .mark_point(opacity=0)
-        .encode(
-            x=x.axis(across.axis("median views (log scale)")), y=y.axis(up.axis("median days to an answer (log scale)"))
-        )
-    )
+    wide, tall = (alt.Scale(domain=[one.low, one.high], nice=False, zero=False) for one in (across, up))
+    x = alt.X("across:Q", scale=wide, axis=across.axis("median views (log scale)"))
+    y = alt.Y("up:Q", scale=tall, axis=up.axis("median days to an answer (log scale)"))
+    drawn: alt.Chart = chart([{"across": across.low, "up": up.low}]).mark_point(opacity=0).encode(x=x, y=y)
     return drawn
 
 
@@ -111,9 +106,9 @@ def _marks(points: Values) -> alt.Chart:
         .encode(
             x="across:Q",
             y="up:Q",
-            size=alt.Size("size:Q").scale(None),
-            shape=alt.Shape("shape:N").scale(None),
-            fill=alt.Fill("color:N").scale(None),
+            size=alt.Size("size:Q", scale=None),
+            shape=alt.Shape("shape:N", scale=None),
+            fill=alt.Fill("color:N", scale=None),
         )
     )
     return drawn

@@ -9,7 +9,7 @@ from numbers import Integral
 
 from quaestor.base.spreadsheets import harmless
 from quaestor.publish.records import Cell, Number, Table
-from quaestor.publish.tables.layout import part_counts, part_name, part_value, printable
+from quaestor.publish.tables.layout import data_counts, data_name, data_text, part_value, printable
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$')
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?%?")
@@ -19,11 +19,11 @@ def to_csv(table: Table) -> str:
     """Rows by their keys; marks, footnotes and notes stay with the formats for readers."""
     titled = any(group.title for group in table.groups)
     lines = [_line(_header(table, titled=titled))]
-    counts = part_counts(table)
+    counts = data_counts(table)
     for group in table.groups:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
-            lines.append(_line([*map(harmless, fields), *_values(row.cells, counts)]))
+            lines.append(_line([*map(harmless, fields), *_values(table, row.cells, counts)]))
     return "".join(lines)
 
 
@@ -34,9 +34,12 @@ def exact(value: Number) -> str:
 
 def _header(table: Table, *, titled: bool) -> list[str]:
     names = [*(["group"] if titled else []), "row", table.stub or "title"]
-    for column, count in zip(table.columns, part_counts(table), strict=True):
-        parts = (part_name(column, number) for number in range(count))
-        names += [f"{column.key}: {part}" if number and part else column.key for number, part in enumerate(parts)]
+    for column, count in zip(table.columns, data_counts(table), strict=True):
+        parts = (data_name(column, number) for number in range(count))
+        named = bool(column.numbers)
+        names += [
+            f"{column.key}: {part}" if (number or named) and part else column.key for number, part in enumerate(parts)
+        ]
     return [harmless(name) for name in _distinct(names)]
 
 
@@ -52,14 +55,14 @@ def _distinct(names: list[str]) -> Iterator[str]:
         yield one
 
 
-def _values(cells: tuple[Cell, ...], counts: list[int]) -> Iterator[str]:
-    for cell, count in zip(cells, counts, strict=True):
+def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterator[str]:
+    for column, cell, count in zip(table.columns, cells, counts, strict=True):
         for number in range(count):
             value = part_value(cell, number)
             if value is not None and math.isfinite(value):
                 yield exact(value)
             else:
-                text = cell.parts[number] if number < len(cell.parts) else ""
+                text = data_text(column, cell, number)
                 yield text if _NUMBER.fullmatch(text) else harmless(text)
 
 

@@ -18,6 +18,7 @@ NO_ITEMS = "no items"
 
 _BREAKS = re.compile(r"\r\n|[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_PRINTED = re.compile(r"(?:(?<![\w.)%])[-−])?\d+(?:\.\d+)?%?")
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 _ADDRESS_CHARACTERS = "/:?#[]@!&'()*+,;=%"
 
@@ -108,6 +109,27 @@ def part_text(cell: Cell, number: int) -> str:
 
 def part_value(cell: Cell, number: int) -> Number | None:
     return cell.values[number] if number < len(cell.values) else None
+
+
+def data_counts(table: Table) -> list[int]:
+    """How many columns the cells of each column need where every number has one of its own."""
+    counts = zip(table.columns, part_counts(table), strict=True)
+    return [len(column.numbers) or count for column, count in counts]
+
+
+def data_name(column: Column, number: int) -> str:
+    return one_line(column.numbers[number]) if column.numbers else part_name(column, number)
+
+
+def data_text(column: Column, cell: Cell, number: int) -> str:
+    """A number as it is printed, where it stands among others: the bounds of `[1.2 to 3.4]` one by one."""
+    if not column.numbers:
+        return part_text(cell, number)
+    printed = _PRINTED.findall(" ".join(map(one_line, cell.parts)))
+    value = part_value(cell, number)
+    if value is None:
+        return ""
+    return printed[number] if len(printed) == len(column.numbers) else f"{value:.15g}"
 
 
 def together(texts: Iterable[str]) -> Iterator[str]:

@@ -19,13 +19,13 @@ from quaestor.publish.tables.layout import (
     address_of,
     called,
     caption,
+    data_counts,
+    data_name,
+    data_text,
     filled_groups,
     has_spanners,
     marks,
     one_line,
-    part_counts,
-    part_name,
-    part_text,
     part_value,
     spans,
 )
@@ -69,7 +69,7 @@ class _Sheet:
 
     def __init__(self, workbook: Workbook, sheet: Worksheet, table: Table, link: Link | None) -> None:
         self._workbook, self._sheet, self._table, self._link = workbook, sheet, table, link
-        self._counts = part_counts(table)
+        self._counts = data_counts(table)
         self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
         self._line = 0
 
@@ -126,7 +126,7 @@ class _Sheet:
         place = 1
         for column, count in zip(self._table.columns, self._counts, strict=True):
             for number in range(count):
-                self._text(place + number, part_name(column, number), italic=True, align=_side(column), bottom=1)
+                self._text(place + number, data_name(column, number), italic=True, align=_side(column), bottom=1)
             place += count
         self._line += 1
 
@@ -149,9 +149,9 @@ class _Sheet:
         self._line += 1
 
     def _cell(self, place: int, column: Column, cell: Cell, count: int, look: dict[str, Any], address: str) -> None:
-        last = max((number for number in range(count) if part_text(cell, number)), default=0)
+        last = max((number for number in range(count) if data_text(column, cell, number)), default=0)
         for number in range(count):
-            text, value = part_text(cell, number), part_value(cell, number)
+            text, value = data_text(column, cell, number), part_value(cell, number)
             mark = marks(cell.notes) if number == last else ""
             properties = {**look, "align": _side(column)}
             if text and address:
@@ -184,8 +184,8 @@ class _Sheet:
         place = 1
         for at, (column, count) in enumerate(zip(self._table.columns, self._counts, strict=True)):
             for number in range(count):
-                texts = [part_text(row.cells[at], number) for row in self._table.rows()]
-                texts += [part_name(column, number), column.title[: len(column.title) // count]]
+                texts = [data_text(column, row.cells[at], number) for row in self._table.rows()]
+                texts += [data_name(column, number), column.title[: len(column.title) // count]]
                 width = min(max(max(map(len, texts)) + 2, _LEAST_WIDTH), _WIDEST_COLUMN)
                 self._sheet.set_column(place + number, place + number, width)
             place += count

@@ -21,9 +21,10 @@ from quaestor.instruments.flow import (
 from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
 from quaestor.instruments.response_rows import new_code
 from quaestor.instruments.sending import Sending
-from quaestor.study.surveys.entrance import door, is_full
+from quaestor.instruments.words.refusals import TooLate
+from quaestor.study.surveys.entrance import door
+from quaestor.study.surveys.erasing import erase_everywhere
 from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.open_answers import forget_response
 
 TRAP = "_trap"
 """Stands among the answers of whoever filled in the field that people do not see."""
@@ -91,30 +92,32 @@ def shown(surveys: Surveys, code: str, page: str = "") -> SurveyPage | Response:
     found = page_at(asked, response, page) if page else None
     # Where every page was sent and none as the last one, the last one is sent again to finish.
     found = found or next_page(asked, response) or shown_pages(asked, response.answers)[-1]
-    return page_met(asked, response, found)
+    return _remembered(surveys, page_met(asked, response, found))
 
 
-def sent(surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: float = 0.0) -> Outcome:
-    """Read a page that was sent: the page again with what is wrong, or what is to be recorded, put in the line."""
+def sent(
+    surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: float = 0.0, *, going_back: bool = False
+) -> Outcome:
+    """Read a page that was sent: the page again with what is wrong, or what is to be recorded, put in the line.
+
+    Whoever goes back keeps what they typed, and is asked for nothing; what cannot be kept, they see again.
+    """
     response = found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
     found = page_at(asked, response, page)
     if found is None and response.standing is Standing.OPEN:
-        raise InputError("this page is not the one to be answered now: load the link again")
+        raise TooLate("not-this-page")
     if found is None:  # sent again after the end: the journal knows whether it is the same
         return _lined(surveys, Sending(code, page, {}, key, response.standing))
     if not door(surveys, surveys.study, response.survey).goes_on:
         raise StateError("the survey has been closed: what you sent before is kept")
-    read = taken(asked, response, found, form)
+    read = taken(asked, response, found, form, going_back=going_back)
     if read.problems:
         return page_met(asked, response, found, read, form)
-    standing = read.standing
-    going_on = standing in (Standing.OPEN, Standing.FINISHED)
-    after = {name: said for name, said in {**response.answers, **read.answers}.items() if name not in read.left}
-    if going_on and is_full(surveys, asked, response.answers, after):
-        standing = Standing.SCREENED_OUT
     answers = {**read.answers, **_trapped(form)}
-    return _lined(surveys, Sending(code, page, answers, key, standing, seconds, read.left, response))
+    sending = Sending(code, page, answers, key, read.standing, seconds, read.left, response)
+    sending.quotas, sending.today, sending.draft = asked.quotas, surveys.today(), going_back
+    return _lined(surveys, sending)
 
 
 def again(surveys: Surveys, code: str, page: str, form: Sent) -> SurveyPage | None:
@@ -135,15 +138,16 @@ def page_after(surveys: Surveys, response: Response, page: str) -> str:
     return pages[place] if place < end else ""
 
 
+def page_back(surveys: Surveys, response: Response, page: str) -> str:
+    """The page before one; empty where there is none."""
+    before = page_before(questionnaire_of(surveys, response), response, page)
+    return before.id if before else ""
+
+
 def withdraw(surveys: Surveys, code: str) -> bool:
     """Erase one's own answers for good, also where they became items; whether there were any."""
     response = surveys.answers.find(code)
-    if response is None:
-        return False
-    forget_response(surveys.study, response.id)  # first, so that what fails can be tried again with the code
-    erased = surveys.answers.erase(code, surveys.today())
-    forget_response(surveys.study, response.id)  # again, since items may have been made between the two
-    return erased
+    return response is not None and erase_everywhere(surveys, response, "respondent")
 
 
 def _trapped(form: Sent) -> dict[str, Answer]:
@@ -185,6 +189,21 @@ def page_met(
         typed=read.answers if read else {},
         form=_fields(page, response) if form is None else form,
     )
+
+
+def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
+    """A page with what was once sent for a question that comes again: whoever left a way and returns types nothing
+    twice. It stands in the fields alone, and is an answer when it is sent."""
+    again = [one for one in met.page.questions if one.id not in met.response.answers]
+    if not again or met.page.id not in met.response.sent:
+        return met
+    once: dict[str, Answer] = {}
+    for _, page, said in surveys.answers.journal(met.response.id):
+        once.update(said if page == met.page.id else {})
+    fields = dict(met.form)
+    for question in again:
+        fields.update(form_of(question, once.get(question.id, {})))
+    return replace(met, form=fields)
 
 
 def _question(asked: Questionnaire, response: Response, question: Question) -> Question:

@@ -9,6 +9,7 @@ import numpy as np
 
 from quaestor.instruments.answers import in_words
 from quaestor.instruments.records import Kind, Question, Response
+from quaestor.instruments.versions import id_of
 from quaestor.study.surveys.answering import questionnaire_of
 from quaestor.study.surveys.column_records import Flags
 from quaestor.study.surveys.counting import Counted, Which
@@ -81,4 +82,4 @@ def _said(surveys: Surveys, response: Response, question: Question) -> Said:
 
 def _name(question: Question) -> str:
     """The name under which its answers are kept; one that was of another kind once is told apart behind it."""
-    return question.id.partition(" (")[0]
+    return id_of(question.id)

@@ -22,7 +22,8 @@ from quaestor.instruments.claim_file import Claim, ClaimFile, Stage
 from quaestor.instruments.claim_key import ClaimKey
 from quaestor.instruments.questionnaire_file import read_questionnaire
 from quaestor.instruments.records import Pay, Questionnaire, Standing
-from quaestor.study.surveys.fielding import CLOSED, Surveys, last_paying, survey_files
+from quaestor.instruments.words.refusals import NotTaken
+from quaestor.study.surveys.fielding import CLOSED, Surveys, close_for_good, last_paying, survey_files
 
 CLAIMS_FILE = "claims.db"
 CLAIMS_KEY = "claims.key"
@@ -50,6 +51,8 @@ class Payment:
     pay: Pay
     closed: bool
     counts: dict[Stage, int]
+    final: bool = False
+    """Whether it is closed for good."""
 
     @property
     def promised(self) -> int:
@@ -69,8 +72,16 @@ class Payment:
 
     @property
     def least(self) -> int:
-        """How many are handed over together at least; when the survey is closed nobody waits for others."""
+        """How many are handed over together at least; when the survey is closed nobody waits for others.
+
+        Fewer than a batch close it for good: else a single card would say who answered before it was opened again.
+        """
         return 1 if self.closed else self.pay.batch
+
+    @property
+    def closes_for_good(self) -> bool:
+        """Whether fewer than a batch can be handed over, after which the survey is not opened again."""
+        return self.closed and not self.final and self.pay.batch > 1
 
     def refusal(self, most: int | None = None) -> str:
         """Why claims cannot be released now, in a sentence; empty where they can."""
@@ -147,7 +158,8 @@ def payment(surveys: Surveys, name: str) -> Payment:
         written = None
     if written is not None:
         pay = replace(pay, budget=written.budget)
-    return Payment(name, asked.title, pay, surveys.fielding(name).status == CLOSED, _counts(surveys, name))
+    stands = surveys.fielding(name)
+    return Payment(name, asked.title, pay, stands.status == CLOSED, _counts(surveys, name), stands.final)
 
 
 def payments(surveys: Surveys) -> list[Payment]:
@@ -155,8 +167,11 @@ def payments(surveys: Surveys) -> list[Payment]:
     return [payment(surveys, name) for name in surveys.answers.surveys() if last_paying(surveys, name)]
 
 
-def release(surveys: Surveys, name: str, most: int | None = None) -> int:
-    """Hand claims that wait to the payer, all or so many of them, drawn by lot; how many they are."""
+def release(surveys: Surveys, name: str, most: int | None = None, actor: str | None = None) -> int:
+    """Hand claims that wait to the payer, all or so many of them, drawn by lot; how many they are.
+
+    Where they are fewer than go together otherwise, the survey is closed for good before anybody sees one.
+    """
     if most is not None and most < 1:
         raise InputError(f"{most} cards cannot be released: give a number from 1")
     stands = payment(surveys, name)
@@ -164,6 +179,8 @@ def release(surveys: Surveys, name: str, most: int | None = None) -> int:
     def drawn(waiting: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
         if refused := replace(stands, counts=counts).refusal(most):
             raise StateError(refused)
+        if min(len(waiting), len(waiting) if most is None else most) < stands.pay.batch:
+            close_for_good(surveys, name, actor)
         return waiting if most is None else secrets.SystemRandom().sample(waiting, min(most, len(waiting)))
 
     with open_claims(surveys) as claims:
@@ -269,11 +286,11 @@ def _address(pay: Pay, words: str) -> str:
     """What a person typed, as it is sent to the payer; a study that asks for something of its own gets any words."""
     said = " ".join(words.split())
     if not said:
-        raise InputError("Please say where the card is to be sent.")
+        raise NotTaken("no-address")
     if not said.isprintable():
-        raise InputError("This holds characters that cannot be written down: type it anew.")
+        raise NotTaken("odd-characters")
     if not pay.asks and not _EMAIL.fullmatch(said):
-        raise InputError(f"{said[:80]!r} is no e-mail address: write it as name@example.org.")
+        raise NotTaken("no-email", said=said[:80])
     return said
 
 

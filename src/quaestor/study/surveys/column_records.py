@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ Floats = NDArray[np.float64]
 
 REASONS = (Missing.NOT_SHOWN, Missing.SKIPPED, Missing.NOT_REACHED)
 ANSWERED = -1
+_BITS = 62
 NOBODY: Small = np.empty((0, 0), np.int16)
 Held = tuple[str, int, str, str, str, str, int]
 """Id, version, standing, stratum, pages that were sent, answers, whether it is synthetic: as the file holds them."""
@@ -50,11 +52,25 @@ class Column:
     numbers: Floats = field(default_factory=lambda: np.empty(0))
     worded: Flags = field(default_factory=lambda: np.empty((0, 0), np.bool_))
     """Words of one's own by option or row."""
+    offered: Flags = field(default_factory=lambda: np.empty((0, 0), np.bool_))
+    """Whether the version has the option, of a matrix the row; empty where every version has all."""
 
     @property
     def answered(self) -> Flags:
         found: Flags = self.missing == ANSWERED
         return found
+
+    def signs(self, here: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+        """All that tells answers apart but free words, one array a part, for responses at these places."""
+        yield self.answered[here]
+        if self.chosen.shape[1] <= _BITS:
+            yield self.chosen[here] @ (1 << np.arange(self.chosen.shape[1], dtype=np.int64))
+        else:
+            yield from self.chosen[here].T
+        yield from self.worded[here].T
+        yield from self.places[here].T if self.places.size else ()
+        if self.numbers.size:
+            yield np.nan_to_num(self.numbers[here], nan=-np.inf)
 
 
 @dataclass(frozen=True)

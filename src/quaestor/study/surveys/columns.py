@@ -6,6 +6,7 @@ arrays; 100,000 responses take about a second.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quaestor.instruments.records import CHOSEN, Kind, Option, Question, Questionnaire, Row
+from quaestor.instruments.versions import names_over
 from quaestor.study.surveys.answer_json import inside, parsed, plain, valid
 from quaestor.study.surveys.column_records import ANSWERED, NOBODY, Asked, Column, Columns, Flags, Held, Small
 from quaestor.study.surveys.missing_reasons import Reasons
@@ -26,16 +28,14 @@ _AT_ONCE = 2
 def asked_in(versions: Mapping[int, Questionnaire]) -> dict[str, Asked]:
     """Every question of any version: as the newest asks it, then what only older ones asked.
 
-    A question that was once of another kind stands under a name of its own, `ID (version N)`: answers of two kinds
+    A question that was once of another kind stands under a name of its own, `ID@N`, as in exports: answers of two kinds
     cannot be counted together.
     """
     found: dict[str, Asked] = {}
-    for version in sorted(versions, reverse=True):
+    for version, names in names_over(versions).items():
         for page in versions[version].pages:
             for question in page.questions:
-                name = question.id
-                if name in found and found[name].question.kind is not question.kind:
-                    name = f"{question.id} (version {version})"
+                name = names[question.id]
                 known = found.get(name)
                 merged = _merged(known.question, question) if known else replace(question, id=name)
                 found[name] = Asked(merged, {**(known.pages if known else {}), version: (page, question)})
@@ -46,6 +46,7 @@ class Pieces:
     """Columns made of pieces, several at once; a piece that is the same as the last time is not read again."""
 
     def __init__(self, versions: Mapping[int, Questionnaire]) -> None:
+        self._versions = versions
         self._asked = asked_in(versions)
         self._known: dict[int, Columns] = {}
 
@@ -58,7 +59,7 @@ class Pieces:
 
     def _piece(self, rows: Sequence[Held]) -> tuple[int, Columns]:
         key = hash(tuple(rows))
-        return key, self._known.get(key) or _piece(rows, self._asked)
+        return key, self._known.get(key) or _piece(rows, self._asked, self._versions)
 
 
 def _joined(pieces: Sequence[Columns], asked: Mapping[str, Asked]) -> Columns:
@@ -75,7 +76,7 @@ def _joined(pieces: Sequence[Columns], asked: Mapping[str, Asked]) -> Columns:
 
 
 def _joined_column(columns: Sequence[Column]) -> Column:
-    parts = ("missing", "chosen", "places", "numbers", "worded")
+    parts = ("missing", "chosen", "places", "numbers", "worded", "offered")
     return Column(columns[0].question, *(np.concatenate([getattr(one, part) for one in columns]) for part in parts))
 
 
@@ -91,12 +92,12 @@ def _merged(newer: Question, older: Question) -> Question:
     )
 
 
-def _piece(rows: Sequence[Held], asked: Mapping[str, Asked]) -> Columns:
+def _piece(rows: Sequence[Held], asked: Mapping[str, Asked], versions_asked: Mapping[int, Questionnaire]) -> Columns:
     ids, versions, standings, strata, sent, answers, synthetic = zip(*rows, strict=True) if rows else ([],) * 7
     numbered = np.array(versions, np.int64)
     table = parsed(answers, asked)
     read = {name: _column(one, table, numbered) for name, one in asked.items()}
-    reasons = Reasons(read, numbered, np.array(standings, np.str_), sent, answers)
+    reasons = Reasons(versions_asked, read, numbered, np.array(standings, np.str_), sent, answers)
     filled = {name: replace(read[name], missing=reasons.of(one, table)) for name, one in asked.items()}
     return Columns(
         tuple(ids), reasons.standings, numbered, np.array(strata, np.str_), np.array(synthetic, np.bool_), filled
@@ -132,9 +133,31 @@ def _column(asked: Asked, table: pa.Table, versions: NDArray[np.int64]) -> Colum
         answered = valid(texts) & here
         if question.kind is Kind.NUMBER:
             values = np.full(n, np.nan)
-            values[answered] = [float(text) for text in texts.filter(pa.array(answered)).to_pylist()]
+            values[answered] = [_number(text) for text in texts.filter(pa.array(answered)).to_pylist()]
     missing = np.where(answered, ANSWERED, 0).astype(np.int16)
-    return Column(question, missing, chosen, places, values, worded)
+    return Column(question, missing, chosen, places, values, worded, _offered(asked, parts, versions))
+
+
+def _offered(asked: Asked, parts: Sequence[Row | Option], versions: NDArray[np.int64]) -> Flags:
+    """Whether each response could choose each option, or fill each row; nothing where all versions have them all."""
+    matrix = asked.question.kind is Kind.MATRIX
+    there = {
+        version: {one.code for one in (question.rows if matrix else question.options)}
+        for version, (_, question) in asked.pages.items()
+    }
+    if all(len(codes) == len(parts) for codes in there.values()):
+        return np.empty((0, 0), np.bool_)
+    having = [[version for version, codes in there.items() if one.code in codes] for one in parts]
+    return np.stack([np.isin(versions, some) for some in having], axis=1)
+
+
+def _number(text: str) -> float:
+    """Infinite where it is none, as a file that somebody mended by hand may have it: it is told and not counted."""
+    try:
+        found = float(text)
+    except ValueError:
+        return math.inf
+    return math.inf if math.isnan(found) else found
 
 
 def _listed(column: pa.ListArray, options: Sequence[Option]) -> tuple[NDArray[np.int64], ...]:

@@ -116,7 +116,7 @@ class CountingRoom:
     def counted(self, surveys: Surveys, name: str, unfinished: bool = False) -> Counted:
         """Finished responses that the lead did not leave out; open ones too where they are asked for."""
         questionnaire = surveys.questionnaire(name)
-        columns = self._columns(surveys, name)
+        columns = self.columns(surveys, name)
         decisions = surveys.fielding(name).decisions
         dropped = {one.response for one in decisions.values() if not one.keep}
         wanted = (Standing.FINISHED, Standing.OPEN) if unfinished else (Standing.FINISHED,)
@@ -133,9 +133,10 @@ class CountingRoom:
     def read_ahead(self, surveys: Surveys) -> None:
         """Have the columns of every survey at hand before somebody asks."""
         for name in surveys.answers.surveys():
-            self._columns(surveys, name)
+            self.columns(surveys, name)
 
-    def _columns(self, surveys: Surveys, name: str) -> Columns:
+    def columns(self, surveys: Surveys, name: str) -> Columns:
+        """Every response to a survey, whatever became of it."""
         with self._lock:
             newest = surveys.answers.version(name)
             # What arrives while it is read is read again next time: the mark is from before.
@@ -176,11 +177,16 @@ def groups_by(counted: Counted, by: str) -> Groups:
 
 
 def reasons_of(column: Column, row: int | None = None) -> Small:
-    """Why each response has no answer; a row that was passed over in a matrix that was answered is skipped."""
+    """Why each response has no answer; a row that was passed over in a matrix that was answered is skipped.
+
+    A row that the version of a response does not have was not shown.
+    """
     if row is None:
         return column.missing
-    skipped = column.answered & (column.places[:, row] < 0)
-    found = np.where(skipped, REASONS.index(Missing.SKIPPED), column.missing)
+    lacking = column.answered & (column.places[:, row] < 0)
+    found = np.where(lacking, REASONS.index(Missing.SKIPPED), column.missing)
+    if column.offered.size:
+        found = np.where(lacking & ~column.offered[:, row], REASONS.index(Missing.NOT_SHOWN), found)
     return np.where(column.places[:, row] >= 0, ANSWERED, found).astype(np.int16)
 
 

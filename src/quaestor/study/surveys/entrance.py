@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.records import Answer, Questionnaire, Quota, Standing
+from quaestor.instruments.records import Questionnaire, Standing
 from quaestor.study.folder import Study
 from quaestor.study.surveys.fielding import CLOSED, DRAFT, Surveys, survey_files
-
-Answers = Mapping[str, Answer]
 
 
 class Entrance(StrEnum):
@@ -64,17 +61,3 @@ def _entrance(surveys: Surveys, asked: Questionnaire, status: str) -> Entrance:
     if asked.most is not None and surveys.answers.counts(asked.id)[Standing.FINISHED] >= asked.most:
         return Entrance.ENOUGH
     return Entrance.INVITED if asked.by_invitation else Entrance.OPEN
-
-
-def is_full(surveys: Surveys, asked: Questionnaire, before: Answers, after: Answers) -> bool:
-    """Whether a page brings somebody into a group of which as many have finished as are wanted.
-
-    Only the page that does so counts: who was let in before the group was full goes on to the end.
-    """
-    entered = [one for one in asked.quotas if one.condition.holds(after) and not one.condition.holds(before)]
-    return any(_finished_with(surveys, asked.id, one) >= one.most for one in entered)
-
-
-def _finished_with(surveys: Surveys, name: str, quota: Quota) -> int:
-    finished = (one for one in surveys.answers.responses(name) if one.standing is Standing.FINISHED)
-    return sum(quota.condition.holds(one.answers) for one in finished)

@@ -16,12 +16,12 @@ from quaestor.study.surveys.fielding import Surveys
 
 ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
-_ABOUT_TIDY = ("response", "stratum")
-_ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "source", "synthetic")
+_ABOUT_TIDY = ("response", "version", "stratum", "seed")
+_ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic")
 _TIDY_HOLDS = {"label": sheets.TEXT, "text": sheets.TEXT, "number": sheets.NUMBER, "order": sheets.WHOLE}
 _ABOUT_HOLDS = {
     "stratum": sheets.TEXT, "source": sheets.TEXT, "version": sheets.WHOLE, "seconds": sheets.NUMBER,
-    "synthetic": sheets.WHOLE, "kept": sheets.WHOLE, sheets.GUARDED: sheets.WHOLE,
+    "seed": sheets.WHOLE, "synthetic": sheets.WHOLE, "kept": sheets.WHOLE, sheets.GUARDED: sheets.WHOLE,
 }  # fmt: skip
 _WIDE_HOLDS = {
     WORDS: sheets.TEXT, TEXT: sheets.TEXT, A_NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE
@@ -117,6 +117,7 @@ class _Table:
             "language": response.language,
             "day": response.day,
             "seconds": f"{response.seconds:.15g}",
+            "seed": str(response.seed),
             "source": response.source,
             "synthetic": str(int(response.synthetic)),
             "standing": response.standing.value,

@@ -12,6 +12,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
+from quaestor.coding.state import State
 from quaestor.instruments.answer_file import AnswerFile, Version
 from quaestor.instruments.checking import problems_of
 from quaestor.instruments.invitation_file import InvitationFile
@@ -47,6 +48,8 @@ class Fielding:
     """The one that respondents who begin now get."""
     opened: str = ""
     closed: str = ""
+    final: bool = False
+    """Its last cards were handed over, fewer than go together otherwise: nobody may begin any more."""
     decisions: dict[str, Decision] = field(default_factory=dict)
     """By response; the last one counts."""
 
@@ -146,7 +149,15 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
     if now.status == OPEN and now.version == version.number:
         raise StateError(f"the survey {name!r} is open with this very questionnaire: nothing has changed")
     payload = {"survey": name, "version": version.number, "sha256": version.sha256}
-    surveys.coding.act(lambda state: NewAct("survey.open", lead, payload))
+
+    def opened(state: State) -> NewAct:
+        found = fieldings(state.others).get(name)
+        if found is not None and found.final:
+            words = f"the survey {name!r} is closed for good, since its last cards were handed over one by one or few"
+            raise StateError(f"{words}: who answers now could be told by their pay, so ask in a survey of another name")
+        return NewAct("survey.open", lead, payload)
+
+    surveys.coding.act(opened)
     return version
 
 
@@ -161,7 +172,7 @@ def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnair
 
 
 def _keep_promises(surveys: Surveys, name: str, asked: Questionnaire) -> None:
-    """Refuse a questionnaire that takes back what people were told who were invited, or who finished an earlier one."""
+    """Refuse a questionnaire that takes back what people were told who were invited, or who began an earlier one."""
     if surveys.answers.version(name) is None:
         return
     if asked.anonymous != surveys.questionnaire(name).anonymous and _has_invited(surveys, name):
@@ -169,13 +180,16 @@ def _keep_promises(surveys: Surveys, name: str, asked: Questionnaire) -> None:
         words = f"{name}.toml: survey.anonymous is {now} now, but people have been invited to it as it was"
         raise StateError(f"{words}: change it back, or ask in a survey of another name")
     before = last_paying(surveys, name)
-    if before is None or before.pay is None or not surveys.answers.counts(name)[Standing.FINISHED]:
+    counts = surveys.answers.counts(name)
+    # Who is under way is paid by the last version that pays: by one that pays nothing they lose nothing.
+    told = counts[Standing.FINISHED] or (asked.pay is not None and counts[Standing.OPEN])
+    if before is None or before.pay is None or not told:
         return
     promised = f"{before.pay.amount:g} {before.pay.currency}"
     pays = f"{asked.pay.amount:g} {asked.pay.currency}" if asked.pay else ""
     if pays != promised:
         words = f"{name}.toml {f'pays {pays} now' if pays else 'has no [pay] any more'}"
-        raise StateError(f"{words}, but people have finished who were promised {promised}: change it back")
+        raise StateError(f"{words}, but people have begun or finished who were promised {promised}: change it back")
 
 
 def _has_invited(surveys: Surveys, name: str) -> bool:
@@ -192,6 +206,18 @@ def close_survey(surveys: Surveys, name: str, actor: str | None = None) -> None:
     if surveys.fielding(name).status != OPEN:
         raise StateError(f"the survey {name!r} is not open")
     surveys.coding.act(lambda state: NewAct("survey.close", lead, {"survey": name}))
+
+
+def close_for_good(surveys: Surveys, name: str, actor: str | None = None) -> None:
+    """A closed survey is not opened again; that is on record once."""
+
+    def closed(state: State) -> NewAct | None:
+        found = fieldings(state.others).get(name)
+        if found is None or found.status != CLOSED:
+            raise StateError(f"the survey {name!r} has been opened again: close it first")
+        return None if found.final else NewAct("survey.final", actor or surveys.coding.lead, {"survey": name})
+
+    surveys.coding.act(closed)
 
 
 def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, actor: str | None = None) -> None:
@@ -218,6 +244,8 @@ def fieldings(acts: Iterable[Act]) -> dict[str, Fielding]:
             now = replace(now, status=OPEN, version=said["version"], opened=act.time, closed="")
         elif act.kind == "survey.close":
             now = replace(now, status=CLOSED, closed=act.time)
+        elif act.kind == "survey.final":
+            now = replace(now, final=True)
         elif act.kind == "survey.decide":
             made = Decision(said["response"], said["keep"], said["why"], act.actor, act.time)
             now = replace(now, decisions={**now.decisions, made.response: made})

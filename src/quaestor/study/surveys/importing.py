@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +13,13 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
 from quaestor.instruments.records import Kind, Place, Questionnaire
 from quaestor.instruments.response_rows import new_code
-from quaestor.instruments.row_answers import RowReader
 from quaestor.sources.survey_exports import Export, PlainRow, is_display_order, shaped
 from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.surveys.answer_rows import digest_of, plain_rows
-from quaestor.study.surveys.fielding import Surveys, survey_file
+from quaestor.study.surveys.fielding import Surveys, decide, survey_file
 from quaestor.study.surveys.own_exports import own_export
-from quaestor.study.surveys.taken_in import RowsTaken, Whole, derived_id
+from quaestor.study.surveys.taken_in import RowsTaken, Way, Whole, derived_id
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,12 @@ class Imported:
     """Those that tell the order in which options were shown."""
     unasked: tuple[str, ...] = ()
     """Questions that no column of the file answers."""
+    repeated: tuple[int, ...] = ()
+    """Rows of a response that stands in the file before."""
+    dropped: int = 0
+    """New ones that the lead had left out where the file was written: they are left out here too."""
+    strange_versions: tuple[str, ...] = ()
+    """Those that the file names and the survey does not have; their responses are read as those to the newest."""
 
 
 def import_answers(
@@ -62,25 +68,27 @@ def import_answers(
     """
     lead = require_lead(surveys.coding, actor, "import answers")
     sha256 = digest_of(path)
-    questionnaire = surveys.questionnaire(name)
+    versions = _versions(surveys, name)
+    newest, questionnaire = max(versions), versions[max(versions)]
     given = None if mapping_path is None else read_mapping(mapping_path, questionnaire)
     with closing(plain_rows(path, given.settings.encoding if given else "")) as rows:
         if given is None:
-            export, mapping = own_export(rows, questionnaire, path)
+            own = own_export(rows, versions, path)
+            export, mappings, unknown = own.export, own.mappings, own.unknown
         else:
-            export, mapping = shaped(rows, str(path), given.settings.header_rows), given
-        _check_columns(export, mapping, path)
-        _check_consent(questionnaire, mapping, path)
-        reader = RowReader(mapping, export.columns)
-        kept = surveys.answers.version(name)
-        version = kept.number if kept else 1
-        read = RowsTaken(questionnaire, mapping, export, reader, version, path.name, surveys.today(), sha256).read()
+            export, mappings, unknown = shaped(rows, str(path), given.settings.header_rows), {newest: given}, set()
+        ways = [Way(number, versions[number], mappings[number], export) for number in sorted(mappings)]
+        for way in ways:
+            _check_columns(export, way.mapping, path)
+        _check_consent(questionnaire, mappings[newest], path)
+        read = RowsTaken(ways, export, path.name, surveys.today(), sha256).read()
     whole = [one for one in read.whole if not surveys.answers.is_erased(one[0].id)]
     new = _new(surveys, whole)
+    dropped = [one.id for name_there, (one, _) in new.items() if name_there in read.dropped]
     done = Imported(
         file=path.name,
         sha256=sha256,
-        version=version,
+        version=newest,
         rows=read.rows,
         responses=len(new),
         known=len(whole) - len(new),
@@ -91,18 +99,31 @@ def import_answers(
         unread=tuple(read.unread),
         odd=tuple(read.odd),
         markers=tuple(read.markers),
-        unmapped_columns=_unmapped(export, mapping),
+        unmapped_columns=(*_unmapped(export, ways), *sorted(unknown)),
         display_columns=tuple(
-            column for column in export.columns if is_display_order(column) and column not in mapping.parts
+            column for column in export.columns if is_display_order(column) and column not in mappings[newest].parts
         ),
-        unasked=tuple(one.id for one in questionnaire.questions() if one.id not in reader.questions),
+        unasked=tuple(one.id for one in questionnaire.questions() if one.id not in ways[-1].reader.questions),
+        repeated=tuple(read.repeated),
+        dropped=len(dropped),
+        strange_versions=tuple(sorted(read.strange)),
     )
     if keep:
         _keep_version(surveys, name)
         # Nobody gets the codes: who answered elsewhere cannot withdraw here, and nobody can in their place.
-        surveys.answers.add([(new_code(), response, pages) for response, pages in new])
-        surveys.coding.act(lambda state: NewAct("survey.import", lead, _payload(name, mapping, done)))
+        surveys.answers.add([(new_code(), response, pages) for response, pages in new.values()])
+        surveys.coding.act(lambda state: NewAct("survey.import", lead, _payload(name, mappings[newest], done)))
+        for response in dropped:
+            decide(surveys, name, response, keep=False, why=f"left out where {path.name} was written", actor=actor)
     return done
+
+
+def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
+    """Every version that answers can be to; of a survey that was never opened, what its file says now."""
+    kept = surveys.answers.version(name)
+    if kept is None:
+        return {1: surveys.questionnaire(name)}
+    return {number: surveys.questionnaire(name, number) for number in range(1, kept.number + 1)}
 
 
 def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
@@ -119,9 +140,9 @@ def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
     return found
 
 
-def _new(surveys: Surveys, whole: list[Whole]) -> list[Whole]:
-    """Those that the file of answers does not hold; who is there stays as they are."""
-    new = []
+def _new(surveys: Surveys, whole: list[Whole]) -> dict[str, Whole]:
+    """Those that the file of answers does not hold, by their ids in the file; who is there stays as they are."""
+    new = {}
     for response, pages in whole:
         there = surveys.answers.response(response.id)
         own = response
@@ -129,7 +150,7 @@ def _new(surveys: Surveys, whole: list[Whole]) -> list[Whole]:
             own = replace(response, id=derived_id(response.survey, response.id))
             there = surveys.answers.response(own.id)
         if there is None:
-            new.append((own, pages))
+            new[response.id] = (own, pages)
     return new
 
 
@@ -160,14 +181,15 @@ def _check_consent(questionnaire: Questionnaire, mapping: ColumnMapping, path: P
             )
 
 
-def _unmapped(export: Export, mapping: ColumnMapping) -> tuple[str, ...]:
-    used = {*mapping.parts, *mapping.others().values()}
+def _unmapped(export: Export, ways: Sequence[Way]) -> tuple[str, ...]:
+    used = {column for one in ways for column in (*one.mapping.parts, *one.mapping.others().values())}
     return tuple(column for column in export.columns if column and column not in used and not is_display_order(column))
 
 
 def _payload(name: str, mapping: ColumnMapping, done: Imported) -> dict[str, Any]:
     counted = {
-        what: len(getattr(done, what)) for what in ("no_consent", "empty", "headers", "unread", "odd", "markers")
+        what: len(getattr(done, what))
+        for what in ("no_consent", "empty", "headers", "repeated", "unread", "odd", "markers")
     }
     return {
         "survey": name,

@@ -13,6 +13,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.spreadsheets import harmless
 from quaestor.instruments.invitation_file import Invitation, InvitationFile, Sent
+from quaestor.instruments.records import Questionnaire
 from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.surveys.answering import begin
@@ -37,15 +38,21 @@ class Invited:
 
 @dataclass(frozen=True)
 class ResponseRate:
-    """How many of those who were invited came; who came counts from the moment they began."""
+    """How many of those who were invited came, from the moment they began, and how many of them finished."""
 
     name: str
     sent: int
     used: int
+    finished: int | None = None
+    """None where nobody can tell, as of a batch, or where others could answer too."""
 
     @property
     def rate(self) -> float | None:
         return self.used / self.sent if self.sent else None
+
+    @property
+    def finished_rate(self) -> float | None:
+        return self.finished / self.sent if self.sent and self.finished is not None else None
 
 
 @dataclass(frozen=True)
@@ -148,13 +155,22 @@ def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> t
 
 
 def response_rates(surveys: Surveys, name: str) -> ResponseRates:
-    """How many came of those who were invited; in an anonymous survey nobody knows which of them finished."""
+    """How many came of those who were invited, and finished; in an anonymous survey nobody knows which of them did."""
     counted = sent_by(surveys, name)
-    return ResponseRates(
-        ResponseRate(name, sum(one.sent for one in counted), sum(one.used for one in counted)),
-        _rates((one.stratum, one) for one in counted if one.stratum),
-        _rates((one.batch, one) for one in counted),
-    )
+    whole = ResponseRate(name, sum(one.sent for one in counted), sum(one.used for one in counted))
+    by_stratum = _rates((one.stratum, one) for one in counted if one.stratum)
+    finished = surveys.answers.finished_by_stratum(name) if counted else {}
+    total = sum(finished.values())
+    # Where the link is public, or was, whoever finished need not have been invited.
+    asked = _readable(surveys, name)
+    if counted and asked is not None and asked.by_invitation and total <= whole.used:
+        whole = replace(whole, finished=total)
+        if not finished.get(""):  # else somebody of a stratum that was small when they came is in none of them
+            by_stratum = tuple(
+                replace(one, finished=finished.get(one.name, 0)) if one.name in asked.strata else one
+                for one in by_stratum
+            )
+    return ResponseRates(whole, by_stratum, _rates((one.batch, one) for one in counted))
 
 
 def sent_by(surveys: Surveys, name: str) -> list[Sent]:
@@ -186,11 +202,16 @@ def _rates(named: Iterable[tuple[str, Sent]]) -> tuple[ResponseRate, ...]:
     return tuple(ResponseRate(name, sent[name], used[name]) for name in sent)
 
 
-def _is_anonymous(surveys: Surveys, name: str) -> bool:
+def _readable(surveys: Surveys, name: str) -> Questionnaire | None:
     try:
-        return surveys.questionnaire(name).anonymous
-    except InputError:  # a draft that cannot be read: nobody has come, and nothing is lost by care
-        return True
+        return surveys.questionnaire(name)
+    except InputError:  # a draft that cannot be read: nobody has come
+        return None
+
+
+def _is_anonymous(surveys: Surveys, name: str) -> bool:
+    asked = _readable(surveys, name)
+    return asked is None or asked.anonymous  # nothing is lost by care
 
 
 def _shared(counted: Sequence[Sent]) -> list[Sent]:

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.instruments.mapping import ColumnMapping, is_own_tidy, is_own_wide, own_mapping
 from quaestor.instruments.records import Questionnaire
-from quaestor.instruments.tidy import TIDY, columns_of, wide_from_tidy
+from quaestor.instruments.tidy import TIDY, Layout, layout_of, wide_from_tidy
 from quaestor.sources.survey_exports import Export, PlainRow, shaped
 from quaestor.study.surveys.sheets import GUARDED, unguarded_text
 
 
-def own_export(rows: Iterable[PlainRow], questionnaire: Questionnaire, path: Path) -> tuple[Export, ColumnMapping]:
-    """A table of Quaestor's own as one with a row for each response, and what its columns mean."""
+@dataclass(frozen=True)
+class OwnExport:
+    """A table of Quaestor's own as one with a row for each response, and what its columns mean in each version."""
+
+    export: Export
+    mappings: Mapping[int, ColumnMapping]
+    unknown: set[str]
+    """What a tidy table answers and no version asks; filled while its rows are read."""
+
+
+def own_export(rows: Iterable[PlainRow], versions: Mapping[int, Questionnaire], path: Path) -> OwnExport:
+    """Read a table that Quaestor wrote, by the versions that this study has of the questionnaire."""
     export = _as_written(shaped(rows, str(path), header_rows=1))
+    layout = layout_of(versions)
+    unknown: set[str] = set()
     if is_own_tidy(export.columns):
-        export = _put_together(export, questionnaire)
+        export = _put_together(export, layout, unknown)
     elif not is_own_wide(export.columns):
         raise InputError(f"{path} is no export of Quaestor: say with a mapping which column answers which question")
-    return export, own_mapping(questionnaire, export.columns)
+    return OwnExport(export, {one: own_mapping(layout, one, export.columns) for one in versions}, unknown)
 
 
 def _as_written(export: Export) -> Export:
@@ -40,19 +53,18 @@ def _as_written(export: Export) -> Export:
     return Export(columns, tuple(map(without, export.header)), map(unguarded, export.rows))
 
 
-def _put_together(export: Export, questionnaire: Questionnaire) -> Export:
+def _put_together(export: Export, layout: Layout, unknown: set[str]) -> Export:
     about = export.columns[: -len(TIDY)]
-    asked = tuple(column.name for one in questionnaire.questions() for column in columns_of(one))
-    columns = (*about, *asked)
+    columns = (*about, *(column.name for column in layout.columns()))
     header = PlainRow(export.header[0].number, columns)
-    return Export(columns, (header,), _wide_rows(export, questionnaire, columns, len(about)))
+    return Export(columns, (header,), _wide_rows(export, layout, columns, len(about), unknown))
 
 
 def _wide_rows(
-    export: Export, questionnaire: Questionnaire, columns: tuple[str, ...], about: int
+    export: Export, layout: Layout, columns: tuple[str, ...], about: int, unknown: set[str]
 ) -> Iterator[PlainRow]:
     """Lines of a response follow each other; the number of its row is that of the first."""
-    questions = {one.id: one for one in questionnaire.questions()}
+    questions = {one.id: one for one in layout.questions}
     for _, group in groupby(export.rows, key=lambda row: row.cells[0]):
         lines = list(group)
         cells: dict[str, str] = dict(zip(columns, lines[0].cells[:about], strict=False))
@@ -63,4 +75,7 @@ def _wide_rows(
         for name, parts in told.items():
             if name in questions:
                 cells |= wide_from_tidy(questions[name], parts)
+            elif name:
+                unknown.add(name)
+        unknown.update(name for name, cell in cells.items() if name not in columns and cell not in ("", "0"))
         yield PlainRow(lines[0].number, [cells.get(column, "") for column in columns])

@@ -99,7 +99,7 @@ def _finished(cell: AuditCell, printed: Printed, figure: Figure | None, ways: _W
     if cell.verdict != DIFFERS or figure is None:
         return cell
     words = cell.explanation or "; ".join(_why(cell, figure, printed, ways))
-    return replace(cell, note=printed.note_on(cell.key), explanation=words)
+    return replace(cell, note=printed.note_on(cell.key, cell.computed), explanation=words)
 
 
 def _elsewhere(printed: Printed, table: str) -> str:

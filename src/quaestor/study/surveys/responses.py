@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.instruments.answer_file import Listed
-from quaestor.instruments.flow import missing, piped
-from quaestor.instruments.records import Answer, Question, Questionnaire, Response, Standing
+from quaestor.instruments.flow import in_order, missing, piped
+from quaestor.instruments.records import Answer, Kind, Question, Questionnaire, Response, Standing
 from quaestor.instruments.wording import answer_lines
 from quaestor.study.surveys.answering import questionnaire_of
 from quaestor.study.surveys.fielding import Decision, Surveys
@@ -52,6 +52,8 @@ class Answered:
     text: str
     lines: tuple[str, ...]
     why_none: str
+    order: tuple[str, ...] = ()
+    """Of shuffled options or rows: how they stood on this respondent's page."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class FlagRoom:
         known = self._if_known(surveys, name)
         if known is not None:
             return known
-        found = {one.response.id: tuple(reason.words for reason in one.reasons) for one in flags(surveys, name)}
+        found = {one.response: tuple(reason.words for reason in one.reasons) for one in flags(surveys, name)}
         with self._lock:
             self._known[name] = (mark, found)
         return found
@@ -151,7 +153,15 @@ def _answered(asked: Questionnaire, response: Response, question: Question) -> A
     why = missing(asked, response, question)
     lines = answer_lines(question, response.answers.get(question.id, {}))
     text = piped(question.text, asked, response.answers)
-    return Answered(question, text, tuple(lines), why.value if why else "")
+    return Answered(question, text, tuple(lines), why.value if why else "", _order(question, response))
+
+
+def _order(question: Question, response: Response) -> tuple[str, ...]:
+    """Known where the response carries what the order follows from, and the question was met at all."""
+    if not question.shuffle or not response.seed or question.id not in response.answers:
+        return ()
+    met = in_order(question, response.seed)
+    return tuple(one.label for one in (met.rows if question.kind is Kind.MATRIX else met.options))
 
 
 def _sent(asked: Questionnaire, page: str, answers: Mapping[str, Answer]) -> SentPage:

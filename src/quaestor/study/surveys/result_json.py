@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from quaestor.instruments.records import Kind
-from quaestor.measures.records import Estimate, Share, Summary
+from quaestor.measures.records import Estimate, GroupTest, Share, Summary
 from quaestor.measures.surveys import Crossed
 from quaestor.study.surveys.counting import Groups
 from quaestor.study.surveys.results import Distribution, Line, Numbers, QuestionResult, RankedLine, Results
@@ -94,9 +94,14 @@ def _numbers(numbers: Numbers) -> dict[str, Any]:
         "most": numbers.most,
         "spread": [{"label": label, **_share(one)} for label, one in numbers.bars],
         "groups": [_summary(one) for one in numbers.by],
-        "test": asdict(numbers.test) if numbers.test else None,
+        "test": _ranks(numbers.test) if numbers.test else None,
         "effect": asdict(numbers.effect) if numbers.effect else None,
+        "left_out": numbers.left_out,
     }
+
+
+def _ranks(test: GroupTest) -> dict[str, Any]:
+    return {**asdict(test), "epsilon_squared": test.epsilon_squared, "band": test.band}
 
 
 def _summary(one: Summary) -> dict[str, Any]:

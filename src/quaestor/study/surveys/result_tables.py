@@ -11,7 +11,8 @@ from quaestor.publish.shown import ABSENT, decimal, interval, percent, whole
 from quaestor.study.surveys.result_words import notes_of, share_interval
 from quaestor.study.surveys.results import Distribution, QuestionResult, Results
 
-SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), Column("interval", "95% interval"))
+INTERVAL = Column("interval", "95% interval", numbers=("low", "high"))
+SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
 
 
 def tables_of(results: Results) -> list[Table]:
@@ -29,7 +30,7 @@ def table_of(results: Results, found: QuestionResult) -> Table:
     elif question.kind is Kind.MATRIX:
         groups, columns = tuple(_matrix(results, found)), _step_columns(found)
     elif question.kind is Kind.RANKING:
-        columns = (Column("mean", "mean place"), Column("interval", "95% interval"), Column("first", "first places"),
+        columns = (Column("mean", "mean place"), INTERVAL, Column("first", "first places"),
                    Column("share", "share"), Column("placed", "placed"))  # fmt: skip
         groups = (_ranking(found),)
     elif question.kind is Kind.NUMBER:
@@ -42,8 +43,10 @@ def table_of(results: Results, found: QuestionResult) -> Table:
 
 _STUBS = {Kind.MATRIX: "row", Kind.RANKING: "option", Kind.NUMBER: "who"}
 _NUMBER_COLUMNS = (
-    Column("n", "n"), Column("mean", "mean", ("", "95% interval")), Column("median", "median", ("", "95% interval")),
-    Column("quartiles", "quartiles"), Column("range", "least to most"),
+    Column("n", "n"), Column("mean", "mean", ("", "95% interval"), numbers=("", "low", "high")),
+    Column("median", "median", ("", "95% interval"), numbers=("", "low", "high")),
+    Column("quartiles", "quartiles", numbers=("lower", "upper")),
+    Column("range", "least to most", numbers=("least", "most")),
 )  # fmt: skip
 
 
@@ -114,10 +117,12 @@ def _numbers(results: Results, found: QuestionResult) -> Group:
     if numbers is None:
         return Group("", ())
     one = numbers.summary
-    least_to_most = f"{numbers.least:g} to {numbers.most:g}" if numbers.least is not None else ABSENT
-    mean = Cell((decimal(numbers.mean.value), _bounds(numbers.mean)), (numbers.mean.value,))
+    least_to_most = f"{numbers.least:.15g} to {numbers.most:.15g}" if numbers.least is not None else ABSENT
+    of = numbers.mean
+    mean = Cell((decimal(of.value), _bounds(of)), (of.value, of.low, of.high))
     spread = Cell((least_to_most,), (numbers.least, numbers.most))
-    rows = [Row("all", "all", (_base(found.question.id, one.n), mean, *_median(one), spread), total=True)]
+    base = _base(found.question.id, one.n) if not numbers.left_out else Cell((whole(one.n),), (one.n,))
+    rows = [Row("all", "all", (base, mean, *_median(one), spread), total=True)]
     if results.groups is not None:
         for key, label, group in zip(results.groups.keys, results.groups.labels, numbers.by, strict=True):
             nothing = Cell((ABSENT,))
@@ -133,7 +138,8 @@ def _base(question: str, n: int, **which: str) -> Cell:
 
 def _median(one: Summary) -> tuple[Cell, Cell]:
     bounds = f"[{interval(one.low, one.high)}]" if one.low is not None else ""
-    return Cell((decimal(one.median), bounds), (one.median,)), Cell((interval(one.q1, one.q3),), (one.q1, one.q3))
+    median = Cell((decimal(one.median), bounds), (one.median, one.low, one.high))
+    return median, Cell((interval(one.q1, one.q3),), (one.q1, one.q3))
 
 
 def _bounds(one: Estimate) -> str:

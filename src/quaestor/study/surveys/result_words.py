@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.instruments.flow import piped
-from quaestor.instruments.records import Kind, Missing
-from quaestor.measures.records import Share
+from quaestor.instruments.records import CHOSEN, Kind, Missing
+from quaestor.measures.records import GroupTest, Share
 from quaestor.measures.surveys import Crossed
 from quaestor.publish.shown import ABSENT, decimal, interval, percent, probability
 from quaestor.study.surveys.counting import Counted, Which, groups_by
@@ -21,6 +21,7 @@ MISSING = {
     Missing.NOT_REACHED: "not reached",
     Missing.WITHDRAWN: "withdrawn",
 }
+_MOST_PAIRS, _SURE = 15, 0.05
 _HOW = {"chi-square, permuted": " (permuted)"}
 
 
@@ -39,9 +40,25 @@ def notes_of(found: QuestionResult) -> tuple[str, ...]:
     notes = [f"{found.base:,} answered" + (f"; {why}." if why else ".")]
     if found.question.kind is Kind.MULTIPLE:
         notes.append(SEVERAL)
+    notes += remarks_of(found)
     told = tests_of(found)
     notes += [f"{one.label}: {one.words}." if one.label else f"{_capital(one.words)}." for one in told]
     return (*notes, *doubts_of(told))
+
+
+def remarks_of(found: QuestionResult) -> list[str]:
+    """What the numbers of a question are not of: options that not everybody met, and numbers that are none."""
+    remarks = []
+    if found.partly:
+        some = ", ".join(f"{label} ({could:,})" for label, could in found.partly)
+        what = "was shown each row" if found.question.kind is Kind.MATRIX else "was offered each option"
+        shares = "; shares are of those who were" if found.question.kind in CHOSEN else ""
+        remarks.append(f"Versions differ, so not everybody {what}{shares}: {some}.")
+    if found.numbers is not None and found.numbers.left_out:
+        many = found.numbers.left_out
+        left = "1 answer is" if many == 1 else f"{many:,} answers are"
+        remarks.append(f"{left} not counted here: too large or too small for a number that somebody means.")
+    return remarks
 
 
 def doubts_of(told: Sequence[Told]) -> list[str]:
@@ -58,8 +75,16 @@ def tests_of(found: QuestionResult) -> list[Told]:
     """What the comparison of groups says."""
     told = [one for row in found.rows for one in _tests(row)]
     if found.numbers is not None and found.numbers.test is not None:
-        told.append(Told("", _ranks_in_words(found.numbers)))
+        told += [Told("", _ranks_in_words(found.numbers)), *_pairs(found.numbers, found.numbers.test)]
     return told
+
+
+def _pairs(numbers: Numbers, test: GroupTest) -> Iterator[Told]:
+    """Every two of several groups; of very many pairs, those that differ."""
+    pairs = test.pairs if len(test.groups) > 2 else ()
+    for one in pairs if len(pairs) <= _MOST_PAIRS else [pair for pair in pairs if pair.adjusted < _SURE]:
+        names = " and ".join(numbers.groups[group] for group in (one.first, one.second))
+        yield Told(names, f"Dunn's z = {decimal(one.z)}, p {_probability(one.adjusted)} by Holm's method")
 
 
 def _tests(row: Distribution) -> Iterator[Told]:
@@ -91,7 +116,7 @@ def _ranks_in_words(numbers: Numbers) -> str:
         return NO_TEST
     words = f"Kruskal–Wallis H = {decimal(test.statistic)}, df = {test.df}, p {_probability(test.p)}"
     if effect is None or effect.value is None:
-        return words
+        return f"{words}; ε² = {decimal(test.epsilon_squared)}, {test.band} (n = {test.n:,})"
     bounds = f" [{interval(effect.low, effect.high)}]" if effect.low is not None else ""
     return f"{words}; Cliff's δ = {decimal(effect.value)}{bounds}, {effect.band}"
 

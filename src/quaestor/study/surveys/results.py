@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from quaestor.instruments.flow import piped
-from quaestor.instruments.records import CHOSEN, Kind, Missing, Question
+from quaestor.instruments.records import CHOSEN, Kind, Missing, Option, Question, Row
+from quaestor.instruments.typed_numbers import LEAST, MOST
 from quaestor.measures.effects import cliffs_delta
 from quaestor.measures.groups import kruskal_wallis
 from quaestor.measures.records import Effect, Estimate, GroupTest, Share, Summary
@@ -75,6 +76,10 @@ class Numbers:
     by: tuple[Summary, ...] = ()
     test: GroupTest | None = None
     effect: Effect | None = None
+    groups: tuple[str, ...] = ()
+    """What each group is called, where they are tested against each other."""
+    left_out: int = 0
+    """Answers that are no number one can count with; they stand in no other number here."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,8 @@ class QuestionResult:
     ranked: tuple[RankedLine, ...] = ()
     bases: tuple[int, ...] = ()
     """How many answered it in each group."""
+    partly: tuple[tuple[str, int], ...] = ()
+    """Options or rows that not all of these could choose, since versions differ, and how many could."""
 
     @property
     def asked(self) -> int:
@@ -179,7 +186,7 @@ class _Counter:
         question = replace(column.question, text=piped(column.question.text, self.questionnaire, {}))
         answered = column.answered[self.used]
         found = QuestionResult(question, int(answered.sum()), _missing(column.missing[self.used]))
-        found = replace(found, bases=self._bases(answered))
+        found = replace(found, bases=self._bases(answered), partly=tuple(self._partly(column, answered)))
         if question.kind in CHOSEN:
             return replace(found, rows=(self._choices(column, found),))
         if question.kind is Kind.MATRIX:
@@ -193,11 +200,31 @@ class _Counter:
     def _bases(self, answered: Flags) -> tuple[int, ...]:
         return tuple(int((answered & member).sum()) for member in self.members)
 
+    def _partly(self, column: Column, answered: Flags) -> Iterator[tuple[str, int]]:
+        offered = column.offered[self.used] if column.offered.size else None
+        question = column.question
+        parts: Sequence[Row | Option] = question.rows if question.kind is Kind.MATRIX else question.options
+        for place, one in enumerate(parts if offered is not None else ()):
+            could = int((answered & offered[:, place]).sum()) if offered is not None else 0
+            if could < int(answered.sum()):
+                yield one.label, could
+
+    def _shares(self, column: Column, among: Flags) -> list[Share]:
+        """The share of each option, of those whose version has it."""
+        chosen = column.chosen[self.used]
+        if not column.offered.size:
+            return multiple_shares(chosen, among)
+        offered = column.offered[self.used] | chosen
+        return [
+            share(int((chosen[:, place] & among).sum()), int((offered[:, place] & among).sum()))
+            for place in range(chosen.shape[1])
+        ]
+
     def _choices(self, column: Column, found: QuestionResult) -> Distribution:
-        question, answered, chosen = column.question, column.answered[self.used], column.chosen[self.used]
+        question, answered = column.question, column.answered[self.used]
         worded = column.worded[self.used].sum(axis=0).tolist()
-        shares = multiple_shares(chosen, answered)
-        by = [multiple_shares(chosen, answered & member) for member in self.members]
+        shares = self._shares(column, answered)
+        by = [self._shares(column, answered & member) for member in self.members]
         lines = tuple(
             Line(one.code, one.label, shares[place], worded[place], tuple(group[place] for group in by))
             for place, one in enumerate(question.options)
@@ -235,9 +262,12 @@ class _Counter:
         )
 
     def _numbers(self, values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Numbers:
+        far = (values != 0) & ((np.abs(values) < LEAST) | (np.abs(values) > MOST))
+        values = np.where(far, np.nan, values)
         known = values[~np.isnan(values)]
         least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
-        found = Numbers(mean(known, self.seed), summary(known, self.seed), least, most, tuple(spread(known, MOST_BARS)))
+        bars = tuple(spread(known, MOST_BARS))
+        found = Numbers(mean(known, self.seed), summary(known, self.seed), least, most, bars, left_out=int(far.sum()))
         if not self.members:
             return found
         found = replace(found, by=tuple(summary(values[member], self.seed) for member in self.members))
@@ -245,7 +275,8 @@ class _Counter:
             return found
         test = kruskal_wallis(values, self.codes, len(self.members))
         two = [self.members[place] for place in test.groups] if len(test.groups) == 2 else []
-        return replace(found, test=test, effect=cliffs_delta(values[two[0]], values[two[1]]) if two else None)
+        effect = cliffs_delta(values[two[0]], values[two[1]]) if two else None
+        return replace(found, test=test, effect=effect, groups=self.groups.labels if self.groups else ())
 
     def _ranked(self, column: Column) -> Iterator[RankedLine]:
         places = column.places[self.used]

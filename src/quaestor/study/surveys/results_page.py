@@ -7,18 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.instruments.flow import piped
-from quaestor.instruments.records import CHOSEN, Kind
+from quaestor.instruments.records import AGREE, CHOSEN, DECLINE, Kind, Question
 from quaestor.measures.records import Share
 from quaestor.study.surveys.behind import words_of
 from quaestor.study.surveys.counting import STRATUM, Counted, CountingRoom
 from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.invitations import ResponseRates, response_rates
-from quaestor.study.surveys.result_figures import figure_of
-from quaestor.study.surveys.result_words import MISSING, Told, doubts_of, tests_of
+from quaestor.study.surveys.invitations import ResponseRate, ResponseRates, response_rates
+from quaestor.study.surveys.result_figures import SCALES, size_of_scale
+from quaestor.study.surveys.result_words import MISSING, Told, doubts_of, remarks_of, tests_of
 from quaestor.study.surveys.results import QuestionResult, Results, response_rate, survey_results
 
 _OPEN = (Kind.TEXT, Kind.LONG_TEXT)
-_DRAWN = (Kind.MATRIX, Kind.RANKING)
 _LONGEST, _SHORTEST = 60, 20
 """Characters of what one can compare by, and those of a question that stay however long its row is."""
 
@@ -43,16 +42,27 @@ class ShownQuestion:
     written: tuple[Written, ...]
     tests: tuple[Told, ...]
     doubts: tuple[str, ...]
-    size: tuple[int, int] | None
-    """Width and height of its figure, where that says more than bars beside its numbers."""
+    remarks: tuple[str, ...] = ()
+    sizes: tuple[tuple[int, int], ...] = ()
+    """Width and height of its figure and of that for a phone, where it says more than bars beside its numbers."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How many of those who were invited came."""
+    """How many of those who were invited came, and how many finished where that is known."""
 
     name: str
     share: Share
+    finished: Share | None = None
+
+
+@dataclass(frozen=True)
+class Consent:
+    """How many agreed to take part, of all who came, whatever became of them; it stands on a line, not in a table."""
+
+    question: Question
+    agreed: int
+    declined: int
 
 
 @dataclass(frozen=True)
@@ -65,33 +75,34 @@ class ResultsPage:
     """Under a heading each; none where nobody was invited."""
     comparable: tuple[tuple[str, str], ...]
     """What one can compare by: name and words."""
+    consents: tuple[Consent, ...] = ()
 
 
 def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
     """The page of a survey, compared by the answers to a question where one is named."""
     results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
-    questions = tuple(_shown(surveys, results, one) for one in results.questions)
+    asked = [one for one in results.questions if one.question.kind is not Kind.CONSENT]
+    questions = tuple(_shown(surveys, results, one) for one in asked)
     rates = _rates(response_rates(surveys, name))
-    return ResultsPage(results, questions, rates, tuple(_comparable(results)))
+    return ResultsPage(results, questions, rates, tuple(_comparable(results)), tuple(_consents(results)))
+
+
+def _consents(results: Results) -> Iterator[Consent]:
+    for column in results.counted.columns.questions.values():
+        if column.question.kind is Kind.CONSENT:
+            counts = {
+                one.code: int(n) for one, n in zip(column.question.options, column.chosen.sum(axis=0), strict=True)
+            }
+            yield Consent(column.question, counts.get(AGREE, 0), counts.get(DECLINE, 0))
 
 
 def _shown(surveys: Surveys, results: Results, found: QuestionResult) -> ShownQuestion:
     told = tests_of(found)
     written = tuple(_written(surveys, results.counted, found))
     missing = tuple((reason.value, MISSING[reason], count) for reason, count in found.missing.items())
-    return ShownQuestion(found, missing, written, tuple(told), tuple(doubts_of(told)), _size(results, found))
-
-
-def _size(results: Results, found: QuestionResult) -> tuple[int, int] | None:
-    """Known without drawing: a figure is its plot and its margins."""
-    figure = figure_of(results, found) if found.question.kind in _DRAWN and found.base else None
-    if figure is None:
-        return None
-    spec, margins = figure.spec, figure.spec["padding"]
-    return (
-        spec["width"] + margins["left"] + margins["right"],
-        spec["height"] + margins["top"] + margins["bottom"],
-    )
+    drawn = found.question.kind in SCALES and found.base
+    sizes = tuple(size_of_scale(results, found, narrow=narrow) for narrow in (False, True)) if drawn else ()
+    return ShownQuestion(found, missing, written, tuple(told), tuple(doubts_of(told)), tuple(remarks_of(found)), sizes)
 
 
 def _written(surveys: Surveys, counted: Counted, found: QuestionResult) -> Sequence[Written]:
@@ -113,11 +124,16 @@ def _rates(rates: ResponseRates) -> tuple[tuple[str, tuple[Rate, ...]], ...]:
     return tuple(
         (
             title,
-            tuple(Rate("All" if title == "All invited" else one.name, response_rate(one.used, one.sent)) for one in of),
+            tuple(_rate("All" if title == "All invited" else one.name, one) for one in of),
         )
         for title, of in parts
         if of
     )
+
+
+def _rate(name: str, one: ResponseRate) -> Rate:
+    finished = None if one.finished is None else response_rate(one.finished, one.sent)
+    return Rate(name, response_rate(one.used, one.sent), finished)
 
 
 def _comparable(results: Results) -> Iterator[tuple[str, str]]:

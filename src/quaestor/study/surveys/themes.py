@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
@@ -12,10 +12,13 @@ from quaestor.coding.decisions import decided, disagreements
 from quaestor.coding.records import Decision, Facet
 from quaestor.coding.state import CLOSED, State
 from quaestor.coding.views import require_lead_view
+from quaestor.instruments.answer_file import AnswerFile
 from quaestor.publish.records import Cell, Column, Group, Row, Table
 from quaestor.publish.shown import percent, whole
 from quaestor.study.coding import Coding
+from quaestor.study.folder import Study
 from quaestor.study.ratings import note_view
+from quaestor.study.surveys.fielding import answers_path
 from quaestor.study.surveys.open_answers import response_of
 
 _COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
@@ -48,6 +51,8 @@ class Themes:
     uncoded: int = 0
     """Answers whose code has been split since, and of whose part nobody has decided."""
     simulated: bool = False
+    withdrawn: int = 0
+    """Participants whose words were decided on and who withdrew since: they are in no count."""
 
 
 def themes_of(coding: Coding, name: str, facet: str | None = None, actor: str | None = None) -> Themes:
@@ -64,7 +69,9 @@ def themes_of(coding: Coding, name: str, facet: str | None = None, actor: str | 
     if left or not made:
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: `quaestor decisions agree {name}`, then settle the rest")
-    return _counted(coding.state, name, asked, made)
+    gone = _withdrawn(coding.study, {response_of(item) for item in made})
+    left_over = {item: decision for item, decision in made.items() if response_of(item) not in gone}
+    return replace(_counted(coding.state, name, asked, left_over), withdrawn=len(gone))
 
 
 def themes_table(found: Themes) -> Table:
@@ -75,6 +82,9 @@ def themes_table(found: Themes) -> Table:
         counts = Cell((whole(one.participants),), (one.participants,)), Cell((percent(share),), (share,))
         rows.append(Row(one.code, one.name, (*counts, Cell((whole(one.items),), (one.items,)))))
     notes = [f"Of {found.participants:,} participants whose words were coded; each counts once for a theme."]
+    if found.withdrawn:
+        who = "1 participant has" if found.withdrawn == 1 else f"{found.withdrawn:,} participants have"
+        notes.append(f"{who} withdrawn since and {'is' if found.withdrawn == 1 else 'are'} not counted.")
     if found.uncoded:
         notes.append(f"{found.uncoded:,} answers have no theme: their code was split, and no rule says which part.")
     if found.simulated:
@@ -91,6 +101,15 @@ def _facet(facets: tuple[Facet, ...], name: str, wanted: str | None) -> Facet:
     if wanted is None:
         raise InputError(f"the round {name!r} asks for {len(coded)} kinds of codes: name a facet, allowed: {options}")
     raise InputError(f"the round {name!r} asks for no codes as {wanted!r}, allowed: {options}")
+
+
+def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
+    """Those of these responses that were erased."""
+    path = answers_path(study)
+    if not path.exists():
+        return set()
+    with AnswerFile(path) as answers:
+        return {response for response in responses if answers.is_erased(response)}
 
 
 def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]) -> Themes:

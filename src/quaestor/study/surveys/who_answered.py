@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.records import CHOSEN
 from quaestor.publish.records import Cell, Column, Group, Row, Table
-from quaestor.publish.shown import percent, whole
+from quaestor.publish.shown import ABSENT, percent, whole
 from quaestor.study.surveys.invitations import ResponseRate, ResponseRates
-from quaestor.study.surveys.result_tables import SHARE_COLUMNS, selection_of, share_cells
+from quaestor.study.surveys.result_tables import INTERVAL, SHARE_COLUMNS, selection_of, share_cells
 from quaestor.study.surveys.results import Line, QuestionResult, Results, response_rate
 
 
@@ -30,12 +31,15 @@ def demographics(results: Results, questions: Sequence[str]) -> Table:
 
 
 def rates_table(rates: ResponseRates) -> Table:
-    """How many of those who were invited came, by stratum and batch, with Wilson's interval."""
+    """How many of those who were invited came, and finished, by stratum and batch, with Wilson's interval."""
     groups = [Group("", (_rate(rates.whole, "all", total=True),))]
     for title, parts in (("By stratum", rates.by_stratum), ("By batch", rates.by_batch)):
         if parts:
             groups.append(Group(title, tuple(_rate(one, one.name or "none") for one in parts)))
-    columns = (Column("invited", "invited"), Column("came", "came"), *SHARE_COLUMNS[1:])
+    columns = (
+        Column("invited", "invited"), Column("came", "came"), *SHARE_COLUMNS[1:], Column("finished", "finished"),
+        Column("finished-share", "share"), replace(INTERVAL, key="finished-interval"),
+    )  # fmt: skip
     return Table("response-rate", "Response rate", "", columns, tuple(groups))
 
 
@@ -49,4 +53,7 @@ def _demographic(found: QuestionResult, line: Line) -> Row:
 def _rate(rate: ResponseRate, title: str, *, total: bool = False) -> Row:
     found = response_rate(rate.used, rate.sent)
     sent = Cell((whole(rate.sent),), (rate.sent,))
-    return Row(rate.name or title, title, (sent, *share_cells(found)), total=total)
+    done: Iterable[Cell] = [Cell((ABSENT,))] * 3
+    if rate.finished is not None:
+        done = share_cells(response_rate(rate.finished, rate.sent))
+    return Row(rate.name or title, title, (sent, *share_cells(found), *done), total=total)

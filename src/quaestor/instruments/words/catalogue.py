@@ -1,0 +1,84 @@
+"""The texts there are: complete in the languages that have a file here, and whatever a study adds in its own words."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.words.records import Wording, base_of, names_in
+
+ENGLISH = "en"
+_FEW = 6
+Own = Mapping[str, Mapping[str, str]]
+"""What a study says in its own words: by language and key."""
+
+
+@cache
+def spoken() -> tuple[str, ...]:
+    """The languages that have all texts, English first."""
+    found = sorted(one.name.removesuffix(".toml") for one in _folder().iterdir() if one.name.endswith(".toml"))
+    return (ENGLISH, *(one for one in found if one != ENGLISH))
+
+
+@cache
+def texts_in(language: str) -> Mapping[str, str]:
+    """The texts of one of these languages."""
+    return tomllib.loads((_folder() / f"{language}.toml").read_text("utf-8"))
+
+
+def wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
+    """The texts in any language: a study's own, else those of the language, or of the one that it is a kind of.
+
+    What nobody wrote stands in English, and so does what a study left empty.
+    """
+    english = texts_in(ENGLISH)
+    base = next((one for one in (language, base_of(language)) if one in spoken()), "")
+    given = {key: text for key, text in ((own or {}).get(language) or {}).items() if key in english and text.strip()}
+    known = {**(texts_in(base) if base else {}), **given}
+    return Wording(language, {**english, **known}, frozenset(english) - frozenset(known))
+
+
+def accepted(header: str) -> Wording:
+    """The texts for whoever's browser asks for these languages, as the header `Accept-Language` says; else English."""
+    wanted = (part.partition(";")[0].strip().lower() for part in header[:1000].split(","))
+    return wording(next((base_of(one) for one in wanted if base_of(one) in spoken()), ENGLISH))
+
+
+def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """What is wrong with the words of a study, a sentence each, and whether it is grave."""
+    english = texts_in(ENGLISH)
+    for language, given in own.items():
+        if language not in languages:
+            yield (
+                f"[words.{language}] is for a language that survey.languages does not name: add it, or take it out",
+                False,
+            )
+        for key, text in given.items():
+            yield from _wrong(f"words.{language}.{key}", key, text, english)
+    for language in languages:
+        lacking = sorted(wording(language, own).lacking, key=list(english).index)
+        if lacking:
+            more = f" and {len(lacking) - _FEW} more" if len(lacking) > _FEW else ""
+            few = ", ".join(lacking[:_FEW])
+            words = f"texts of the pages are missing in {language!r} and stand in English: {few}{more}"
+            yield f"{words}; write them under [words.{language}] (docs/reference/survey-texts.md)", False
+
+
+def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    if key not in english:
+        near = listed(nearest_first(key, english)[:_FEW])
+        yield f"{where} is no text of the pages, such as {near}: see docs/reference/survey-texts.md", True
+        return
+    known = names_in(english[key])
+    for name in sorted(names_in(text) - known):
+        allowed = ", ".join(f"{{{one}}}" for one in sorted(known)) or "none"
+        yield f"{where} asks for {{{name}}}, which is not filled in there: allowed are {allowed}", True
+    for name in sorted(known - names_in(text)):
+        yield f"{where} does not say {{{name}}}: put it where it belongs", False
+
+
+def _folder() -> resources.abc.Traversable:
+    return resources.files("quaestor.instruments.words")

@@ -1,0 +1,133 @@
+"""What the pages say by themselves: whole in every language, and all that the pages say comes from there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.checking import problems_of
+from quaestor.instruments.questionnaire_file import questionnaire_from, untranslated
+from quaestor.instruments.words.catalogue import accepted, spoken, texts_in, wording
+from quaestor.instruments.words.records import names_in
+from quaestor.instruments.words.refusals import NotTaken, told
+from small_survey import QUESTIONNAIRE
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "src" / "quaestor" / "web"
+ENGLISH = texts_in("en")
+ROOMS = ("web", "instruments", "instruments/words", "study/surveys")
+PAGES = (
+    "claim", "claim_taken", "invited", "invited_used", "survey_base", "survey_begin", "survey_end", "survey_facts",
+    "survey_fields", "survey_page", "survey_refused", "survey_shut", "survey_withdraw", "survey_withdrawn",
+)  # fmt: skip
+
+
+def test_every_language_has_the_same_texts_and_fills_in_the_same() -> None:
+    assert set(spoken()) == {"ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "zh"}
+    for language in spoken():
+        texts = texts_in(language)
+        assert list(texts) == list(ENGLISH), language
+        assert {key: names_in(text) for key, text in texts.items()} == {
+            key: names_in(text) for key, text in ENGLISH.items()
+        }, language
+        assert all(text.strip() == text != "" for text in texts.values()), language
+        same = {key for key in texts if texts[key] == ENGLISH[key]}
+        assert language == "en" or same <= {"no", "page"}, language
+
+
+def test_pages_for_respondents_say_nothing_that_is_not_in_the_catalogue() -> None:
+    for page in PAGES:
+        text = (WEB / "templates" / f"{page}.html").read_text("utf-8")
+        plain = re.sub(r"{#.*?#}|{%.*?%}|{{.*?}}", "", text, flags=re.S)
+        said = re.findall(r'(?:aria-label|title|alt|placeholder)="([^"]*)"', plain)
+        between = re.sub(r'<[^>]*>|[\w-]+="[^"]*"', "", plain)
+        assert not re.search(r"[^\W\d_]", " ".join([*said, between])), page
+
+
+def test_every_text_is_said_somewhere_and_stands_in_the_reference() -> None:
+    code = " ".join(path.read_text("utf-8") for room in ROOMS for path in files(room))
+    reference = (ROOT / "docs" / "reference" / "survey-texts.md").read_text("utf-8")
+    for key, text in ENGLISH.items():
+        assert f'"{key}"' in code, key
+        assert f"| `{key}` | {text} |\n" in reference, key
+    assert reference.count("\n| `") == len(ENGLISH)
+
+
+def files(room: str) -> list[Path]:
+    folder = WEB.parent / room
+    return [*folder.glob("*.py"), *folder.glob("templates/*.html")]
+
+
+def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> None:
+    own = {"fi": {"begin": "Aloita", "next": " ", "page-of": "Sivu {page}/{pages}"}, "de": {"begin": "Los"}}
+    finnish, german = wording("fi", own), wording("de", own)
+    assert (finnish.say("begin"), finnish.say("page-of", page=1, pages=4)) == ("Aloita", "Sivu 1/4")
+    assert finnish.say("next") == "Next"
+    assert finnish.lacking == set(ENGLISH) - {"begin", "page-of"}
+    assert (german.say("begin"), german.say("next"), german.lacking) == ("Los", "Weiter", frozenset())
+    assert (wording("pt-br").say("back"), wording("pt-br").lacking) == ("Voltar", frozenset())
+    assert [wording(one).direction for one in ("ar", "he", "ar-eg", "de", "fi")] == ["rtl", "rtl", "rtl", "ltr", "ltr"]
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [("de-CH,de;q=0.9,en;q=0.8", "de"), ("fi, fr;q=0.5", "fr"), ("fi", "en"), ("", "en"), (";;,,x" * 999, "en")],
+)
+def test_a_stranger_is_told_in_a_language_that_their_browser_asks_for(header: str, language: str) -> None:
+    assert accepted(header).language == language
+
+
+def with_words(more: str, languages: str = '["en", "de"]') -> str:
+    return QUESTIONNAIRE.replace('languages = ["en", "de"]', f"languages = {languages}") + f"\n{more}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "grave"),
+    [
+        ('[words.en]\nbegn = "Go"', "words.en.begn is no text of the pages, such as begin", True),
+        ('[words.de]\nbegin = "Los, {name}"', "asks for {name}, which is not filled in there: allowed are none", True),
+        (
+            '[words.de]\nopen-until = "Bis {dag}"',
+            "asks for {dag}, which is not filled in there: allowed are {day}",
+            True,
+        ),
+        ('[words.de]\nopen-until = "Offen"', "words.de.open-until does not say {day}", False),
+        ('[words.fi]\nbegin = "Aloita"', "[words.fi] is for a language that survey.languages does not name", False),
+    ],
+)
+def test_words_that_cannot_be_said_are_told_before_it_opens(more: str, words: str, grave: bool) -> None:
+    found = problems_of(questionnaire_from(with_words(more), "tools"))
+    assert [(one.where, one.grave) for one in found if words in one.words] == [("survey", grave)], found
+
+
+def test_a_language_without_texts_is_told_and_one_with_all_of_them_is_not() -> None:
+    text = with_words('[words.no]\nno = "Nei"\nyes = "Ja"', '["en", "no"]')
+    told_of = [one for one in problems_of(questionnaire_from(text, "tools")) if "texts of the pages" in one.words]
+    assert [one.grave for one in told_of] == [False]
+    assert "missing in 'no' and stand in English: skip, survey, contact" in told_of[0].words
+    assert f"{len(ENGLISH) - 2 - 6} more" in told_of[0].words  # two are given, six are named
+    assert not [place for place in untranslated(text, "tools") if "words" in place]
+    for language in spoken():
+        asked = questionnaire_from(with_words("", f'["{language}"]'), "tools")
+        assert not [one for one in problems_of(asked) if "texts of the pages" in one.words]
+
+
+def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:
+    text = QUESTIONNAIRE.replace(
+        'options = [{ code = "yes", label = "Yes" }, { code = "no", label = "No", ends = true }]', ""
+    )
+    for language, labels in (("en", ["I agree", "I do not agree", "Yes", "No"]), ("de", ["Ja", "Nein"])):
+        asked = questionnaire_from(text, "tools", language)
+        usual = [one for name in ("consent", "converted") for one in getattr(asked.question(name), "options", ())]
+        assert [one.code for one in usual] == ["agree", "decline", "yes", "no"]
+        assert [one.label for one in usual][-len(labels) :] == labels
+
+
+def test_a_refusal_is_told_in_any_language_and_is_a_sentence_of_a_command_too() -> None:
+    error = NotTaken("too-low", said="{low} <b>", low="3")
+    assert str(error) == "'{low} <b>' is less than 3"
+    assert told(error, wording("de")) == "„{low} <b>“ ist kleiner als 3."
+    assert told(InputError("what a respondent does not understand"), wording("nl")) == texts_in("nl")["not-offered"]

@@ -1,0 +1,57 @@
+"""Figures that are drawn at the same time are the same as one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import quaestor.publish
+from quaestor.coding.records import SetCurve
+from quaestor.publish.figures.by_year import draw_by_year
+from quaestor.publish.figures.discrepancy import draw_discrepancy
+from quaestor.publish.figures.forest import draw_forest
+from quaestor.publish.figures.heat_map import draw_heat_map
+from quaestor.publish.figures.popularity_difficulty import draw_popularity_difficulty
+from quaestor.publish.figures.records import Column, Estimate, Figure, Place, Series
+
+_SETTER = re.compile(r"""alt\.\w+\("[^()]*\)\s*\.\w+\(""")
+"""`alt.X(…).scale(…)`: such setters keep what they make on the class, where another thread finds it."""
+
+
+def forest(at: int) -> Figure:
+    return draw_forest([Estimate("pilot", 0.5 - at / 3, 0.3 - at / 3, 0.7, 10 + at)] * (at + 1))
+
+
+def heat_map(at: int) -> Figure:
+    return draw_heat_map(["one", "two", "three"][: at + 1], [Column("A", 3, (0.1, 0.2, 0.7)[: at + 1])])
+
+
+def by_year(at: int) -> Figure:
+    return draw_by_year([2010, 2011 + at], [Series("A", (1, 10 ** (at + 1)))])
+
+
+def discrepancy(at: int) -> Figure:
+    return draw_discrepancy([SetCurve(one, 24, 0.5 / one, 0.2 * at) for one in range(1, 5 + 9 * at)])
+
+
+def popularity(at: int) -> Figure:
+    places = [Place("A", str(one), one, 10.0 ** (one + at), 0.1 * one) for one in (1, 2, 3)]
+    return draw_popularity_difficulty(places, median_views=100.0, median_days=0.2)
+
+
+@pytest.mark.parametrize("draw", [forest, heat_map, by_year, discrepancy, popularity])
+def test_figures_drawn_at_the_same_time_keep_their_own_scales(draw: Callable[[int], Figure]) -> None:
+    expected = [draw(at).spec for at in range(3)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(draw, [at % 3 for at in range(18)]))
+    assert [figure.spec for figure in found] == [expected[at % 3] for at in range(18)]
+
+
+def test_no_figure_is_made_by_setters_that_figures_share() -> None:
+    assert _SETTER.search('alt.X("low:Q").scale(domain=[0, 1])')
+    for path in Path(quaestor.publish.__path__[0]).rglob("*.py"):
+        assert _SETTER.search(path.read_text("utf-8")) is None, path.name

@@ -1,0 +1,43 @@
+"""A response that nobody holds the code of is erased by the lead: gone for good, with the fact on record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.study.surveys.erasing import erase_response
+from quaestor.study.surveys.fielding import open_surveys
+from quaestor.study.surveys.importing import import_answers
+from small_survey import NAME, answered, fielded, imported
+
+
+def test_an_imported_response_is_erased_and_does_not_come_again_with_its_file(tmp_path: Path) -> None:
+    study = imported(tmp_path / "study", 2)
+    with open_surveys(study) as surveys:
+        first, second = sorted(one.id for one in surveys.answers.listed(NAME))
+        erase_response(surveys, NAME, first, " asked to by letter ")
+        assert [one.id for one in surveys.answers.listed(NAME)] == [second]
+        assert (surveys.answers.erased(NAME), surveys.answers.is_erased(first)) == (1, True)
+        import_answers(surveys, NAME, tmp_path / "study-answers.csv", None)
+        assert [one.id for one in surveys.answers.listed(NAME)] == [second]
+        with surveys.coding.looking() as state:
+            acts = [act for act in state.others if act.kind == "survey.erase"]
+    assert [(act.actor, act.payload) for act in acts] == [("lead", {"survey": NAME, "why": "asked to by letter"})]
+    for path in study.root.glob("study.db*"):
+        assert first.encode() not in path.read_bytes(), "the journal never forgets, so it does not say which"
+
+
+def test_only_the_lead_erases_and_only_with_a_reason_what_is_there(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        _, kept = answered(surveys)
+        with pytest.raises(StateError, match="is not the lead"):
+            erase_response(surveys, NAME, kept.id, "asked", "rater-1")
+        with pytest.raises(InputError, match="say why"):
+            erase_response(surveys, NAME, kept.id, " ")
+        for name, response in ((NAME, "0" * 16), ("other", kept.id)):
+            with pytest.raises(InputError, match="there is no response"):
+                erase_response(surveys, name, response, "asked")
+        assert surveys.answers.response(kept.id) == kept
+        assert surveys.answers.erased(NAME) == 0

@@ -1,0 +1,35 @@
+"""A response as its lead reads it: the order in which its respondent met what was shuffled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quaestor.study.surveys.answering import SurveyPage, begin, shown
+from quaestor.study.surveys.exporting import export_answers
+from quaestor.study.surveys.fielding import open_surveys
+from quaestor.study.surveys.importing import import_answers
+from quaestor.study.surveys.responses import ResponseSheet, response_sheet
+from small_survey import FORMS, NAME, fielded, send, small_survey
+
+
+def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
+    return {one.question.id: one.order for _, answers in sheet.pages for one in answers if one.order}
+
+
+def test_the_order_that_was_met_stands_on_the_sheet_and_comes_back_with_an_import(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        code, response = begin(surveys, NAME)
+        send(surveys, code, "consent", FORMS["consent"])
+        send(surveys, code, "you", FORMS["you"])
+        page = shown(surveys, code)
+        assert isinstance(page, SurveyPage)
+        met = {one.id: tuple(part.label for part in one.rows or one.options) for one in page.questions if one.shuffle}
+        assert orders(response_sheet(surveys, NAME, response.id, {})) == {}  # the page has not been sent
+        for name in ("tools", "words"):
+            send(surveys, code, name, FORMS[name])
+        assert orders(response_sheet(surveys, NAME, response.id, {})) == met
+        export_answers(surveys, NAME, tmp_path / "answers.csv")
+    assert set(met) == {"used", "met"}
+    with open_surveys(small_survey(tmp_path / "other")) as surveys:
+        import_answers(surveys, NAME, tmp_path / "answers.csv", None)
+        assert orders(response_sheet(surveys, NAME, response.id, {})) == met

@@ -1,0 +1,35 @@
+"""Time spent on pages: what a page carries is believed only where it was made here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quaestor.instruments.records import Response, Standing
+from quaestor.study.surveys.time_spent import LONGEST_STAY, is_mark, shown_mark, time_spent
+
+SOMEBODY = Response("0123456789abcdef", "tools", 1, Standing.OPEN, {}, seconds=12.5)
+
+
+def test_a_page_counts_from_when_it_was_shown_and_for_an_hour_at_most() -> None:
+    mark = shown_mark(SOMEBODY, "you", 1_000)
+    assert time_spent(SOMEBODY, "you", mark, 1_030) == 30
+    assert time_spent(SOMEBODY, "you", mark, 990) == 0
+    assert time_spent(SOMEBODY, "you", mark, 1_000_000) == LONGEST_STAY
+
+
+def test_a_mark_of_another_page_or_response_counts_nothing() -> None:
+    mark = shown_mark(SOMEBODY, "you", 1_000)
+    assert is_mark(SOMEBODY, "you", mark)
+    for response, page in ((SOMEBODY, "tools"), (replace(SOMEBODY, id="f" * 16), "you")):
+        assert not is_mark(response, page, mark)
+        assert time_spent(response, page, mark, 1_030) == 0
+    for made_up in ("", ".", "..", "1000.12500.", "9.9." + "0" * 32, "é" * 40, "1" * 10_000):
+        assert time_spent(SOMEBODY, "you", made_up, 1_030) == 0
+
+
+def test_two_windows_at_the_same_time_count_once() -> None:
+    first, second = shown_mark(SOMEBODY, "you", 1_000), shown_mark(SOMEBODY, "tools", 1_010)
+    after = replace(SOMEBODY, seconds=SOMEBODY.seconds + time_spent(SOMEBODY, "you", first, 1_040))
+    assert time_spent(after, "tools", second, 1_045) == 0
+    assert time_spent(after, "tools", second, 1_060) == 10
+    assert time_spent(after, "you", first, 1_050) == 10

@@ -1,0 +1,221 @@
+"""Who can begin a survey and who cannot, how it ends, and how somebody withdraws: each is told so in kind words."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from answering import START, asking, begun, fields_on, kept, send, sent_again
+from desk import QUICK, SetClock, browser, closing_app, signed_in
+from quaestor.instruments.records import Standing
+from quaestor.people.passwords import Passwords
+from quaestor.study.folder import open_study
+from quaestor.study.surveys.fielding import close_survey, open_survey, open_surveys
+from quaestor.web.app import make_app
+from quaestor.web.survey_pages import MOST_BEGUN
+from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded, small_survey
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "study"
+
+
+@pytest.fixture
+def app(folder: Path) -> Iterator[Starlette]:
+    with asking(folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def respondent(app: Starlette) -> Iterator[TestClient]:
+    with closing(browser(app)) as opened:
+        yield opened
+
+
+def test_a_paid_survey_leads_to_its_payment_part(folder: Path, app: Starlette, respondent: TestClient) -> None:
+    with open_surveys(open_study(folder)) as surveys:
+        code, _ = answered(surveys)
+        screened, _ = answered(surveys, forms={**FORMS, "you": {"q.converted": ["no"], "q.role": ["research"]}})
+    end = respondent.get(f"{START}/{code}/end").text
+    assert "A gift card of 10 USD is yours." in end
+    # Else the log of a proxy would say which code asked for which claim.
+    way = re.search(r'href="(/claim/tools/[^"]+)" referrerpolicy="no-referrer"', end)
+    assert way
+    assert code not in way[1]
+    assert way[0] in respondent.get(f"{START}/{code}/end").text
+    assert "/claim/" not in respondent.get(f"{START}/{screened}/end").text
+
+
+@pytest.mark.parametrize(
+    ("form", "standing", "words"),
+    [
+        ({"consent": {"q.consent": ["decline"]}}, Standing.DECLINED, "nothing more is asked of you"),
+        ({"you": {"q.converted": ["no"], "q.role": ["research"]}}, Standing.SCREENED_OUT, "people who have converted"),
+    ],
+)
+def test_who_is_asked_no_more_is_told_kindly(
+    respondent: TestClient, folder: Path, form: Mapping[str, Form], standing: Standing, words: str
+) -> None:
+    link = begun(respondent)
+    for page in ("consent", "you"):
+        if kept(folder, link)[0] is Standing.OPEN:
+            send(respondent, link, {**FORMS, **form}[page])
+    assert kept(folder, link)[0] is standing
+    end = respondent.get(link, follow_redirects=True).text
+    assert words in end
+    assert "/claim/" not in end
+
+
+def test_whoever_withdraws_is_asked_first_and_then_nothing_is_left(respondent: TestClient, folder: Path) -> None:
+    link = begun(respondent)
+    send(respondent, link, FORMS["consent"])
+    assert "Erase your answers?" in respondent.get(f"{link}/withdraw").text
+    assert kept(folder, link)[2] == ["consent"]
+    own = fields_on(respondent.get(f"{link}/withdraw").text)
+    assert sent_again(respondent, f"{link[:-3]}/withdraw", own, {}).status_code == 404, "a link that is not whole"
+    assert sent_again(respondent, link.replace(NAME, "other", 1) + "/withdraw", own, {}).status_code == 404
+    assert kept(folder, link)[2] == ["consent"]
+    assert "Your answers are erased" in sent_again(respondent, f"{link}/withdraw", own, {}).text
+    assert "they were withdrawn" in sent_again(respondent, f"{link}/withdraw", own, {}).text
+    assert respondent.get(link).status_code == 404
+    assert sent_again(respondent, link, {**own, "page": "you", "key": "k"}, FORMS["you"]).status_code == 404
+    with open_surveys(open_study(folder)) as surveys:
+        assert surveys.answers.erased(NAME) == 1
+
+
+def test_unknown_surveys_and_codes_say_what_to_do(respondent: TestClient) -> None:
+    link = begun(respondent)
+    code = link.split("/")[3]
+    for path in ("/s/nothing", f"{link}x", f"{link}x/end", f"{link}x/withdraw", f"/s/other/{code}"):
+        answer = respondent.get(path)
+        assert answer.status_code == 404, path
+        assert "link is not whole" in answer.text or "link is whole" in answer.text
+
+
+def test_a_survey_that_is_not_open_says_so(folder: Path) -> None:
+    small_survey(folder)
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app, closing(browser(app)) as opened:
+        answer = opened.get(START)
+        assert (answer.status_code, "has not been opened yet" in answer.text) == (409, True)
+        assert "How models travel" not in answer.text.partition("<main")[2]
+        assert not (folder / "answers.db").exists()
+        assert not (folder / "study.db").exists()
+
+
+def test_a_closed_survey_takes_nothing_more_and_keeps_what_it_has(respondent: TestClient, folder: Path) -> None:
+    link = begun(respondent)
+    send(respondent, link, FORMS["consent"])
+    own = fields_on(respondent.get(link).text)
+    with open_surveys(open_study(folder)) as surveys:
+        close_survey(surveys, NAME)
+    for answer in (respondent.get(START), respondent.get(link), sent_again(respondent, link, own, FORMS["you"])):
+        assert answer.status_code == 410
+        assert "This survey is closed" in answer.text
+    assert "/withdraw" in answer.text
+    assert kept(folder, link)[2] == ["consent"]
+    assert respondent.get(f"{link}/withdraw").status_code == 200
+
+
+def with_settings(more: str) -> str:
+    return QUESTIONNAIRE.replace("minutes = 4", f"minutes = 4\n{more}", 1)
+
+
+def test_a_survey_by_invitation_is_begun_by_no_stranger(folder: Path) -> None:
+    with asking(folder, with_settings("by_invitation = true")) as app, closing(browser(app)) as opened:
+        assert "people who were invited" in opened.get(START).text
+        assert sent_again(opened, START, {}, {}).status_code == 409
+        with open_surveys(open_study(folder)) as surveys:
+            assert sum(surveys.answers.counts(NAME).values()) == 0
+            code, _ = answered(surveys, forms={})
+        assert send(opened, f"{START}/{code}", FORMS["consent"]).status_code == 303
+
+
+def test_when_enough_have_finished_nobody_begins_and_who_has_begun_finishes(folder: Path) -> None:
+    with asking(folder, with_settings("most = 1")) as app, closing(browser(app)) as opened:
+        link = begun(opened)
+        with open_surveys(open_study(folder)) as surveys:
+            answered(surveys)
+        assert "As many people have answered as are needed" in opened.get(START).text
+        assert [send(opened, link, form).status_code for form in FORMS.values()] == [303] * 4
+        assert kept(folder, link)[0] is Standing.FINISHED
+
+
+def test_a_group_that_is_full_is_thanked_and_another_goes_on(folder: Path) -> None:
+    quota = '\n[[survey.quotas]]\nof = "role = other"\nmost = 1\n\n[research]'
+    with asking(folder, QUESTIONNAIRE.replace("\n[research]", quota, 1)) as app, closing(browser(app)) as opened:
+        early = begun(opened)
+        for page in ("consent", "you"):
+            send(opened, early, FORMS[page])
+        with open_surveys(open_study(folder)) as surveys:
+            assert answered(surveys)[1].standing is Standing.SCREENED_OUT
+        full, free = begun(opened), begun(opened)
+        for link in (full, free):
+            send(opened, link, FORMS["consent"])
+        assert send(opened, full, FORMS["you"]).headers["location"] == f"{full}/end"
+        assert kept(folder, full)[0] is Standing.SCREENED_OUT
+        send(opened, free, {"q.converted": ["yes"], "q.role": ["research"]})
+        assert kept(folder, free)[0] is Standing.OPEN
+        assert send(opened, early, FORMS["tools"]).headers["location"] == early  # was let in while there was room
+
+
+def test_after_its_last_day_a_survey_is_over(folder: Path) -> None:
+    with asking(folder, with_settings('closes = "2100-01-01"')) as app, closing(browser(app)) as opened:
+        assert "open until 2100-01-01" in opened.get(START).text
+        link = begun(opened)
+    with closing(sqlite3.connect(folder / "answers.db")) as file, file:  # the day passes
+        file.execute("UPDATE versions SET text = replace(text, '2100-01-01', '2020-01-01')")
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app, closing(browser(app)) as opened:
+        for path in (START, link):
+            answer = opened.get(path)
+            assert (answer.status_code, "until 2020-01-01" in answer.text) == (410, True)
+
+
+def test_too_many_beginnings_from_one_address_wait_and_others_do_not(folder: Path) -> None:
+    with fielded(folder):
+        pass
+    clock = SetClock()
+    with closing_app(make_app(folder, clock=clock, passwords=Passwords(QUICK))) as app:
+        crowd, other = browser(app, client="192.0.2.7"), browser(app, client="192.0.2.8")
+        for _ in range(MOST_BEGUN):
+            begun(crowd)
+        refused = sent_again(crowd, START, {"language": "en"}, {})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "61")
+        assert "Please wait a minute" in refused.text
+        begun(other)
+        clock.pass_by(minutes=1)
+        begun(crowd)
+        crowd.close()
+        other.close()
+
+
+def test_a_respondent_gets_no_cookie_and_needs_none(respondent: TestClient) -> None:
+    pages = [respondent.get(START)]
+    link = begun(respondent)
+    for form in FORMS.values():
+        pages += [respondent.get(link), send(respondent, link, form)]
+    pages += [respondent.get(f"{link}/end"), respondent.get(f"{link}/withdraw")]
+    assert not [page.url for page in pages if "set-cookie" in page.headers]
+
+
+def test_the_lead_who_answers_keeps_their_place(app: Starlette, folder: Path) -> None:
+    with closing(signed_in(app, folder)) as lead:
+        link = begun(lead)
+        assert send(lead, link, FORMS["consent"]).status_code == 303
+        assert lead.get("/me").status_code == 200
+
+
+def test_who_has_begun_keeps_the_version_they_had(respondent: TestClient, folder: Path) -> None:
+    link = begun(respondent)
+    small_survey(folder, QUESTIONNAIRE.replace("Do you agree to take part?", "Will you take part?"))
+    with open_surveys(open_study(folder)) as surveys:
+        assert open_survey(surveys, NAME).number == 2
+    assert "Do you agree to take part?" in respondent.get(link).text
+    assert "Will you take part?" in respondent.get(begun(respondent)).text
