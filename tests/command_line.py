@@ -11,11 +11,20 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from subprocess import CompletedProcess
 
+from typer import testing
+from typer.testing import Result
+
 _FORKING = multiprocessing.get_context("forkserver")
-_FORKING.set_forkserver_preload(["quaestor.cli.main", "quaestor.study.coding", "quaestor.study.round_acts"])
+_LOADED = ("cli.main", "study.coding", "study.round_acts", "web.app", "web.server")
+_FORKING.set_forkserver_preload([f"quaestor.{module}" for module in _LOADED])
+NOWHERE = Path(os.devnull)
+# The commands are the same each time, and making them from their functions takes most of a short call.
+testing._get_command = cache(testing._get_command)
 PLAIN = {"COLUMNS": "200", "NO_COLOR": "1"}
 
 
@@ -24,12 +33,27 @@ def quaestor(*arguments: str | Path, cwd: Path | None = None, **environment: str
     words = [str(one) for one in arguments]
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        settings = {**os.environ, **PLAIN, **environment}
-        process = _FORKING.Process(target=_run, args=(words, cwd or Path.cwd(), settings, out, err))
-        process.start()
+        process = begun(*words, cwd=cwd, out=out, err=err, **environment)
         process.join()
         code = -1 if process.exitcode is None else process.exitcode
         return CompletedProcess(words, code, out.read_text("utf-8"), err.read_text("utf-8"))
+
+
+def in_this_process(*arguments: str | Path, **environment: str) -> Result:
+    """A command without a process of its own, with what it raised."""
+    from quaestor.cli.main import app
+
+    return testing.CliRunner(env=environment).invoke(app, [str(one) for one in arguments])
+
+
+def begun(
+    *arguments: str, cwd: Path | None = None, out: Path = NOWHERE, err: Path = NOWHERE, **environment: str
+) -> ForkServerProcess:
+    """A command that goes on until it ends or is ended."""
+    settings = {**os.environ, **PLAIN, **environment}
+    process = _FORKING.Process(target=_run, args=(arguments, cwd or Path.cwd(), settings, out, err))
+    process.start()
+    return process
 
 
 def _run(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], out: Path, err: Path) -> None:

@@ -21,6 +21,24 @@ SHARED = ROOT.parent / "shared" / "data"
 
 WriteTable = Callable[..., Path]
 
+LONGEST = (
+    "study/test_funnel.py", "web/test_whole_path.py", "study/test_ingest.py", "publish/report/test_browser.py",
+    "web/test_results_page.py", "study/surveys/test_exporting.py", "web/test_nothing_lost.py", "cli/test_demo.py",
+    "publish/report/test_write.py", "web/test_claims.py", "cli/test_commands.py", "cli/test_coding.py",
+    "web/test_survey_results.py", "synth/test_stackexchange.py", "test_survey_tutorial.py", "store/test_kills.py",
+)  # fmt: skip
+"""Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # it would begin with the files of the most tests
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    first = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path, len(first)))
+
 
 @pytest.fixture
 def coffee() -> Path:

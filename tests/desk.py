@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from argon2 import PasswordHasher
-from httpx2 import Response
+from httpx2 import Client, Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
@@ -30,6 +30,7 @@ NAMES = {
     Role.VIEWER: "reader",
     Role.REVIEWER: "journal",
     Role.PAYER: "payer",
+    Role.INTERVIEWER: "interviewer",
 }
 
 
@@ -65,7 +66,7 @@ def csrf_in(page: str) -> str:
     return found[1]
 
 
-def post(opened: TestClient, path: str, fields: Mapping[str, str], page: str | None = None) -> Response:
+def post(opened: Client, path: str, fields: Mapping[str, str], page: str | None = None) -> Response:
     """Open a page, fill in its form and send it, as a browser does."""
     shown = opened.get(page or path)
     data = {"csrf": csrf_in(shown.text), **fields}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, sync_playwright
+from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
+from httpx2 import Client
+from playwright.sync_api import Browser, Page, StorageState, StorageStateCookie, sync_playwright
 
 from browser import FLAGS, find_browser
+from command_line import begun
 from conftest import in_ci
-from desk import CHOSEN
+from desk import CHOSEN, post
+
+LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((320, "light"), (1280, "dark"))
 
 
 @contextmanager
@@ -40,13 +44,12 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        quaestor = str(Path(sys.executable).with_name("quaestor"))
-        self._command = [quaestor, "serve", "--study", str(folder), "--port", str(port), *more]
+        self._command = ["serve", "--study", str(folder), "--port", str(port), *more]
         self.address = f"http://127.0.0.1:{port}{path}"
         self.start()
 
     def start(self) -> None:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = begun(*self._command)
         try:
             wait_for(f"{self.address}health")
         except BaseException:
@@ -56,11 +59,11 @@ class Server:
     def kill(self) -> None:
         """Without a word of warning."""
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait()
+        self._process.join()
 
 
 @contextmanager
@@ -93,8 +96,42 @@ def complaints_of(page: Page, address: str) -> list[str]:
     return found
 
 
+def assert_for_everyone(page: Page, **options: object) -> None:
+    """What is shown is accessible and fits, narrow and light as wide and dark, without being fetched for each."""
+    page.evaluate(Axe().axe_script)
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+        found = page.evaluate("options => axe.run(options)", {**DEFAULT_OPTIONS, **options})["violations"]
+        wrong = [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found]
+        assert wrong == [], (page.url, width, scheme)
+
+
+def session_after(link: str) -> StorageState:
+    """Join by a link, and what a browser would keep of it; `cookies_after` has a browser do it."""
+    address, _, token = link.partition("join/")
+    with Client(base_url=address) as visitor:
+        fields = {"password": CHOSEN, "again": CHOSEN}
+        assert post(visitor, f"join/{token}", fields).status_code == 303
+        kept: list[StorageStateCookie] = [
+            {
+                "name": cookie.name,
+                "value": cookie.value or "",
+                "domain": cookie.domain,
+                "path": cookie.path,
+                "expires": cookie.expires or -1,
+                "httpOnly": cookie.has_nonstandard_attr("HttpOnly"),
+                "secure": cookie.secure,
+                "sameSite": "Lax",
+            }
+            for cookie in visitor.cookies.jar
+        ]
+    return {"cookies": kept, "origins": []}
+
+
 def cookies_after(browser: Browser, link: str) -> StorageState:
-    """Join by a link and keep what the browser keeps."""
+    """Join by a link in a window of its own, which takes a while, and keep what the browser keeps."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(link)

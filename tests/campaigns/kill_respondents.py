@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
-import select
-import signal
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from campaigns.short_lives import Tally, acknowledged_until_killed
 from quaestor.instruments.answer_file import AnswerFile
 from quaestor.instruments.records import Standing
 from quaestor.instruments.sending import Sending
@@ -28,66 +27,23 @@ RESPONDENTS = 4
 PAGES = 3
 
 
-@dataclass(frozen=True)
-class Tally:
-    """What a campaign did and found."""
-
-    kills: int
-    acknowledged: int
-    on_record: int
-    lost: int
-    doubled: int
-    halved: int
-
-    @property
-    def clean(self) -> bool:
-        return not (self.lost or self.doubled or self.halved)
-
-
 def kill_respondents(path: Path, kills: int, seed: int) -> Tally:
     """Start a process in which several people answer, kill it, and again; then compare."""
-    chance = random.Random(seed)
     with AnswerFile(path) as answers:
         answers.add_version("s", "text", "2026-01-01")
-    acknowledged: list[str] = []
-    for life in range(kills):
-        # Now and then before the first acknowledgement: a process may die while it opens the file.
-        patient = chance.random() < 0.9
-        acknowledged += _one_life(path, life, chance.uniform(0, LONGEST), patient)
+    acknowledged = acknowledged_until_killed(partial(_answer_for_ever, path), kills, seed, LONGEST)
     return _compare(path, kills, acknowledged)
 
 
-def _one_life(path: Path, life: int, seconds: float, patient: bool) -> list[str]:
-    """The pages that one process acknowledged before it was killed; it never ends by itself."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _answer_for_ever(path, life, writing)
-    os.close(writing)
-    with open(reading, "rb") as acknowledgements:
-        if patient:
-            select.select([acknowledgements], [], [], 60)
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        lines = acknowledgements.read().split(b"\n")
-    return [line.decode() for line in lines[:-1]]
-
-
 def _answer_for_ever(path: Path, life: int, pipe: int) -> None:
-    try:
-        with AnswerFile(path) as answers:
-            people = [
-                threading.Thread(target=_answer, args=(answers, f"{life}.{number}", pipe))
-                for number in range(RESPONDENTS)
-            ]
-            for one in people:
-                one.start()
-            for one in people:
-                one.join()
-    finally:
-        os._exit(1)
+    with AnswerFile(path) as answers:
+        people = [
+            threading.Thread(target=_answer, args=(answers, f"{life}.{number}", pipe)) for number in range(RESPONDENTS)
+        ]
+        for one in people:
+            one.start()
+        for one in people:
+            one.join()
 
 
 def _answer(answers: AnswerFile, person: str, pipe: int) -> None:

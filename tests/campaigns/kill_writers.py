@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
-import select
-import signal
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from campaigns.short_lives import Tally, acknowledged_until_killed
 from postgres import NoServer, server
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
@@ -26,67 +24,25 @@ LONGEST = 0.025
 """Seconds a writer lives after its first acknowledgement, at most."""
 
 
-@dataclass(frozen=True)
-class Tally:
-    """What a campaign did and found."""
-
-    kills: int
-    acknowledged: int
-    on_record: int
-    lost: int
-    doubled: int
-    halved: int
-
-    @property
-    def clean(self) -> bool:
-        return not (self.lost or self.doubled or self.halved)
-
-
 def kill_writers(address: str | Path, kills: int, seed: int) -> Tally:
     """Start a writer, kill it, and again; then compare what was acknowledged with what is on record."""
-    chance = random.Random(seed)
     with Journal.open(address):
         pass
-    acknowledged: list[str] = []
-    for life in range(kills):
-        # Now and then before the first acknowledgement: a writer may die while it opens the store.
-        patient = chance.random() < 0.9
-        acknowledged += _one_life(address, life, chance.uniform(0, LONGEST), patient)
+    acknowledged = acknowledged_until_killed(partial(_write_for_ever, address), kills, seed, LONGEST)
     return _compare(address, kills, acknowledged)
 
 
-def _one_life(address: str | Path, life: int, seconds: float, patient: bool) -> list[str]:
-    """What one writer acknowledged before it was killed; it never ends by itself."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _write_for_ever(address, life, writing)
-    os.close(writing)
-    with open(reading, "rb") as acknowledgements:
-        if patient:
-            select.select([acknowledgements], [], [], 60)
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        lines = acknowledgements.read().split(b"\n")
-    return [line.decode() for line in lines[:-1]]
-
-
 def _write_for_ever(address: str | Path, life: int, pipe: int) -> None:
-    try:
-        with Journal.open(address) as journal:
-            for turn in range(1_000_000):
-                group, size = f"{life}.{turn}", 1 + turn % 3
-                journal.append(
-                    [
-                        NewAct("rating", "r1", {"group": group, "size": size, "note": "x" * 200}, key=f"{group}.{part}")
-                        for part in range(size)
-                    ]
-                )
-                os.write(pipe, f"{group}\n".encode())
-    finally:
-        os._exit(1)
+    with Journal.open(address) as journal:
+        for turn in range(1_000_000):
+            group, size = f"{life}.{turn}", 1 + turn % 3
+            journal.append(
+                [
+                    NewAct("rating", "r1", {"group": group, "size": size, "note": "x" * 200}, key=f"{group}.{part}")
+                    for part in range(size)
+                ]
+            )
+            os.write(pipe, f"{group}\n".encode())
 
 
 def _compare(address: str | Path, kills: int, acknowledged: list[str]) -> Tally:

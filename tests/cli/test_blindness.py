@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
+from command_line import in_this_process
 from quaestor.cli.main import app
 from quaestor.study.codebook import import_codebook
 from quaestor.study.coding import open_coding
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, open_study
 from quaestor.study.ratings import rate
 from quaestor.study.round_acts import close_by_name, items_for, open_by_name, waive_by_name
 from small_study import small_study
@@ -81,7 +81,8 @@ ELSEWHERE = {
     "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
     "ratings import", "decisions import", "synth survey", "survey check", "survey preview", "survey open",
     "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide", "survey results",
-    "survey import", "survey export", "survey items", "survey claims",
+    "survey erase", "survey import", "survey export", "survey items", "survey claims",
+    "interview participant", "interview agreement",
 }  # fmt: skip
 
 
@@ -106,9 +107,7 @@ def study(tmp_path: Path) -> Study:
     )
     text = text.replace('items = { kept_by = "main", set_size = 4 }', 'items = { after = "how-to", set_size = 4 }')
     study.file.write_text(text.replace("threshold = 0.4", "") + "\n", "utf-8")
-    CliRunner().invoke(app, ["funnel", "--study", str(study.root)])
-    from quaestor.study.folder import open_study
-
+    in_this_process("funnel", "--study", study.root)
     study = open_study(study.root)
     import_codebook(study)
     open_by_name(study, "pilot", None)
@@ -128,11 +127,10 @@ def study(tmp_path: Path) -> Study:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_nothing_another_said_is_told_while_the_round_is_open(study: Study, role: str) -> None:
-    runner = CliRunner()
     for name, calls in CALLS.items():
         for call in calls:
             arguments = [role if word == "ACTOR" else word for word in call]
-            done = runner.invoke(app, [*name.split(), *arguments, "--study", str(study.root)])
+            done = in_this_process(*name.split(), *arguments, "--study", study.root)
             said = f"{done.output}{done.exception or ''}"
             allowed = (
                 name == "ratings next" and f"exclude: crash | {TELLING}" in said

@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from quaestor.cli.main import app
+from command_line import in_this_process
 from quaestor.study.folder import Study
 from searched_study import ITEMS, searched_study, with_settled_round
 
@@ -20,7 +19,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def items(study: Study, *words: str) -> list[dict[str, object]]:
-    result = CliRunner().invoke(app, ["items", *words, "--json", "--study", str(study.root)])
+    result = in_this_process("items", *words, "--json", "--study", study.root)
     assert result.exit_code == 0, result.output
     found: list[dict[str, object]] = json.loads(result.stdout)
     return found
@@ -44,9 +43,7 @@ def test_every_option_narrows_the_search(study: Study, words: list[str], numbers
 
 def test_all_that_is_found_goes_to_a_file(study: Study, tmp_path: Path) -> None:
     out = tmp_path / "found.csv"
-    result = CliRunner().invoke(
-        app, ["items", "--search", "how", "--limit", "1", "--out", str(out), "--study", str(study.root)]
-    )
+    result = in_this_process("items", "--search", "how", "--limit", "1", "--out", out, "--study", study.root)
     assert result.exit_code == 0, result.output
     with out.open(encoding="utf-8", newline="") as file:
         assert [row["item"] for row in csv.DictReader(file)] == ITEMS[:6]
@@ -54,6 +51,6 @@ def test_all_that_is_found_goes_to_a_file(study: Study, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--search", "***"], ["--disagreement", "no"], ["--code", "nothing like it"]])
 def test_what_cannot_be_asked_is_a_sentence_and_exit_two(study: Study, words: list[str]) -> None:
-    result = CliRunner().invoke(app, ["items", *words, "--study", str(study.root)])
+    result = in_this_process("items", *words, "--study", study.root)
     assert result.exit_code != 0
     assert "Traceback" not in result.output

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,16 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from quaestor.cli.main import app
+from command_line import begun, in_this_process
 from quaestor.people.directory import Directory
 from quaestor.people.roles import Role
 from quaestor.store.moments import exact_now
 from quaestor.study.people import PEOPLE_FILE
 from small_study import STUDY
 
-QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 LINK_END = r"[A-Za-z0-9_-]{43}"
 
 
@@ -34,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> str:
-    done = CliRunner().invoke(app, [*arguments, "--study", str(folder)])
+    done = in_this_process(*arguments, "--study", folder)
     if done.exception is not None:
         raise done.exception
     return done.stdout
@@ -93,17 +89,18 @@ def test_people_are_listed_taken_back_and_removed(folder: Path) -> None:
 @contextmanager
 def served(folder: Path, *more: str) -> Iterator[list[str]]:
     """The lines that `quaestor serve` says at its start."""
-    command = [QUAESTOR, "serve", "--study", str(folder), "--port", "0", *more]
     said = folder / "said"
-    with said.open("w") as output, subprocess.Popen(command, stdout=output) as server:
-        try:
-            deadline = time.monotonic() + 60
-            while not (found := re.search(r" at (http\S+)", said.read_text())) or not answers(found[1]):
-                assert time.monotonic() < deadline, said.read_text()
-                time.sleep(0.05)
-            yield said.read_text().splitlines(keepends=True)
-        finally:
-            server.terminate()
+    said.write_text("")
+    server = begun("serve", "--study", str(folder), "--port", "0", *more, out=said)
+    try:
+        deadline = time.monotonic() + 60
+        while not (found := re.search(r" at (http\S+)", said.read_text())) or not answers(found[1]):
+            assert time.monotonic() < deadline, said.read_text()
+            time.sleep(0.05)
+        yield said.read_text().splitlines(keepends=True)
+    finally:
+        server.terminate()
+        server.join()
 
 
 def answers(address: str) -> bool:

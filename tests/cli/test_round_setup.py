@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import in_this_process
 from quaestor.base.errors import QuaestorError
-from quaestor.cli.main import app
 from quaestor.study.folder import open_study
 from small_study import small_study
 
@@ -22,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> str:
-    done = CliRunner().invoke(app, [*arguments, "--study", str(folder)])
+    done = in_this_process(*arguments, "--study", folder)
     if done.exception is not None:
         raise done.exception
     return done.stdout

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
+from command_line import in_this_process
 from quaestor.base.errors import InputError
-from quaestor.cli.main import app
 from small_survey import NAME, answered, fielded
 
 MAPPING = """
@@ -38,7 +37,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def survey(study: Path, *words: str | Path) -> Any:
-    return CliRunner().invoke(app, ["survey", *map(str, words), "--study", str(study / "study")])
+    return in_this_process("survey", *words, "--study", study / "study")
 
 
 def told(study: Path, *words: str | Path) -> dict[str, Any]:

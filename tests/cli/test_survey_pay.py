@@ -66,10 +66,12 @@ def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) 
 def test_flags_are_listed_and_decided(folder: Path) -> None:
     with open_surveys(open_study(folder)) as surveys:
         _, fast = answered(surveys, seconds=1)
-    assert "Answered in 4 seconds" in quaestor("survey", "flags", NAME, cwd=folder).stdout
+    listed = quaestor("survey", "flags", NAME, cwd=folder)
+    assert ("Answered in 4 seconds" in listed.stdout, "1 to decide" in listed.stderr) == (True, True)
     assert quaestor("survey", "decide", NAME, fast.id, "--why", "too fast", cwd=folder).returncode == 2
     done = quaestor("survey", "decide", NAME, fast.id, "--drop", "--why", "too fast", cwd=folder)
     assert done.returncode == 0, done.stderr
+    assert "1 flagged, all decided" in quaestor("survey", "flags", NAME, cwd=folder).stderr
     [told] = json.loads(quaestor("survey", "flags", NAME, "--json", cwd=folder).stdout)
     assert (told["response"], told["keep"], told["why"]) == (fast.id, False, "too fast")
     assert told["reasons"][0]["sign"] == "fast"

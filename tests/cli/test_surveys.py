@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from command_line import PLAIN
+from command_line import PLAIN, in_this_process
 from quaestor.base.errors import QuaestorError
-from quaestor.cli.main import app
 from quaestor.study.templates import new_study
 from small_survey import NAME, imported
 
@@ -55,7 +53,7 @@ class Done:
 
 def quaestor(*arguments: str, cwd: Path) -> Done:
     """A command within this process, which saves the start of another."""
-    done = CliRunner(env=PLAIN).invoke(app, [*arguments, "--study", str(cwd)])
+    done = in_this_process(*arguments, "--study", cwd, **PLAIN)
     if isinstance(done.exception, QuaestorError):
         return Done(done.exception.exit_code, done.stdout, f"{done.exception}\n")
     if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -66,7 +64,7 @@ def quaestor(*arguments: str, cwd: Path) -> Done:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = new_study(tmp_path / "study", "blank")
-    (made / "instruments").mkdir()
+    (made / "instruments").mkdir(exist_ok=True)
     (made / "instruments" / "tools.toml").write_text(SOUND, "utf-8")
     return made
 

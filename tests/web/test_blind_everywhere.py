@@ -33,10 +33,10 @@ TELLING = "tellingmemo"
 NAMES = ("head-of-study", "rater-1", "rater-2", "the-breaker")
 ANSWERED = {
     "name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html",
-    "code": "unknown", "response": "unknown",
+    "code": "unknown", "response": "unknown", "interview": "P1",
 }  # fmt: skip
 QUERIES = (f"item={ITEMS[0]}&facet=relevance", f"item={ITEMS[0]}", "round=main&disagreement=any", "facet=relevance")
-MOST_PAGES = 250
+MOST_PAGES = 450
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def addresses(app: Starlette) -> list[str]:
     for route in app.routes:
         if isinstance(route, Mount) or not isinstance(route, Route) or "GET" not in (route.methods or ()):
             continue
-        path = re.sub(r"{(\w+)(?::\w+)?}", lambda part: ANSWERED[part[1]], route.path)
+        path = re.sub(r"{(\w+)(?::(\w+))?}", lambda part: ANSWERED.get(part[2] or "", ANSWERED[part[1]]), route.path)
         found += [path, *(f"{path}?{query}" for query in QUERIES)]
     return found
 
@@ -122,7 +122,7 @@ def text_of(content: bytes) -> str:
 @pytest.mark.parametrize(
     ("role", "name"),
     [(Role.RATER, "rater-1"), (Role.TIE_BREAKER, "the-breaker"), (Role.LEAD, "head-of-study"), (Role.VIEWER, None),
-     (Role.REVIEWER, None)],
+     (Role.REVIEWER, None), (Role.INTERVIEWER, "rater-1")],
 )  # fmt: skip
 def test_nobody_finds_what_was_said_in_an_open_blind_round(
     app: Starlette, study: Study, role: Role, name: str | None

@@ -264,6 +264,16 @@ def test_the_payment_part_says_who_could_tell_whose_answers_are_whose(tmp_path: 
         assert ("could tell which answers are yours" in page) is not nobody
 
 
+def test_the_last_page_says_who_could_tell_whose_pay_it_is(tmp_path: Path) -> None:
+    for folder, text, nobody in (("anonymous", QUESTIONNAIRE, True), ("named", NAMED, False)):
+        with fielded(tmp_path / folder, text) as surveys:
+            code, _ = answered(surveys)
+            with closing_app(make_app(tmp_path / folder, passwords=Passwords(QUICK))) as app, browser(app) as one:
+                page = one.get(f"/s/{NAME}/{code}/end").text
+        assert ("nobody can tell from it what you answered, or that it was you" in page) is nobody
+        assert ("could tell which answers are yours" in page) is not nobody
+
+
 def test_the_payer_sees_pay_and_nothing_else_of_the_study(surveys: Surveys, app: Starlette) -> None:
     payer = signed_in(app, surveys.study.root, Role.PAYER)
     home = payer.get("/")
@@ -283,6 +293,34 @@ def test_a_study_without_surveys_has_nobody_to_pay(tmp_path: Path) -> None:
 
 
 # In a browser
+
+
+@pytest.mark.browser
+def test_no_request_says_from_which_private_page_it_comes(browser: Browser, tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        [made] = invite(surveys, NAME, "first", "pro", count=1)
+        code, _ = answered(surveys)
+    with serving(tmp_path / "study") as address:
+        page = browser.new_context().new_page()
+        asked: list[tuple[str, str]] = []
+        page.on("request", lambda one: asked.append((one.url, one.all_headers().get("referer", ""))))
+        page.goto(f"{address}i/{made.token}")
+        page.get_by_role("button", name="Begin").click()
+        page.wait_for_url(f"**/s/{NAME}/*")
+        answers = page.url
+        page.get_by_label("I agree").first.check()
+        page.get_by_role("button", name="Next").click()
+        page.get_by_role("heading", name="You and your models").wait_for()
+        page.goto(f"{address}s/{NAME}/{code}/end")
+        page.get_by_role("link", name="On to the payment part").click()
+        page.get_by_label("E-mail address").fill("somebody@example.org")
+        page.get_by_label("The same once more").fill("somebody@example.org")
+        page.get_by_label("The same once more").press("Enter")
+        page.get_by_role("heading", name="Thank you").wait_for()
+        page.context.close()
+    assert next(referrer for url, referrer in asked if url == answers) == "", "from the invitation to the answers"
+    assert [url for url, _ in asked if "/claim/" in url]
+    assert {referrer for _, referrer in asked} <= {"", address}
 
 
 @pytest.mark.browser

@@ -22,14 +22,19 @@ EVERYBODY = {None, *Role}
 MEMBERS = set(Role)
 READING = MEMBERS - {Role.PAYER}
 READERS = {Role.LEAD, Role.VIEWER, Role.REVIEWER}
-RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER}
+RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER}
+INTERVIEWERS = {Role.LEAD, Role.INTERVIEWER}
 WITHOUT_A_ROUND = ("rate", "ahead", "mine", "disagreements", "ties", "ratings-file", "decisions-file",
-                   "agreement", "confused", "agreement-json", "agreement-csv", "confusion-csv", "phrases")  # fmt: skip
+                   "agreement", "confused", "agreement-json", "agreement-csv", "confusion-csv", "phrases", "coding",
+                   "coding-transcript", "in-vivo")  # fmt: skip
 """Pages that say, in a study without rounds, that there are none."""
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
 """The same of surveys."""
-BEHIND_A_LINK = ("join", "answer-begin", "answer", "answer-end", "answer-withdraw", "invitation", "claim")
+WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "interview-agreement", "participant", "participant-contact")
+"""The same of interviews."""
+BEHIND_A_LINK = ("join", "answer-begin", "answer", "answer-end", "answer-withdraw", "invitation", "claim", "consent",
+                 "consent-withdraw")  # fmt: skip
 """Pages of those who hold a link; the ones written below lead nowhere."""
 
 # route: an address of it, and who may have it. A new route needs a row here and one in web/matrix.py.
@@ -46,6 +51,10 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "give": ("/rounds/main/ratings", RATERS),
     "ahead": ("/rounds/main/ahead", RATERS),
     "mine": ("/rounds/main/mine", RATERS),
+    "coding": ("/rounds/main/code", RATERS),
+    "coding-transcript": ("/rounds/main/code/P1", RATERS),
+    "coding-give": ("/rounds/main/code/P1/turns", RATERS),
+    "in-vivo": ("/rounds/main/in-vivo", {Role.LEAD}),
     "agreement": ("/rounds/main/agreement", RATERS),
     "look": ("/rounds/main/look", RATERS),
     "confused": ("/rounds/main/confused", RATERS),
@@ -88,10 +97,22 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "survey-flags": ("/surveys/none/flags", {Role.LEAD}),
     "survey-response": ("/surveys/none/responses/abc", {Role.LEAD}),
     "survey-decide": ("/surveys/none/responses/abc/decision", {Role.LEAD}),
+    "survey-erase": ("/surveys/none/responses/abc/erasure", {Role.LEAD}),
     "survey-invitations": ("/surveys/none/invitations", {Role.LEAD}),
     "survey-results": ("/surveys/none/results", READERS),
     "survey-answers": ("/surveys/none/answers?question=none", READERS),
     "survey-drawing": ("/surveys/none/drawing", READERS),
+    "interviews": ("/interviews", INTERVIEWERS),
+    "interview": ("/interviews/P1", INTERVIEWERS),
+    "interview-agreement": ("/interviews/agreement", INTERVIEWERS),
+    "interview-transcript": ("/interviews/P1/transcript", INTERVIEWERS),
+    "interview-import": ("/interviews/P1/transcript/file", INTERVIEWERS),
+    "agreement-act": ("/interviews/agreement/versions", {Role.LEAD}),
+    "participant": ("/participants/P1", INTERVIEWERS),
+    "participant-add": ("/interviews/participants", INTERVIEWERS),
+    "participant-act": ("/participants/P1/acts", INTERVIEWERS),
+    "participant-lead": ("/participants/P1/lead", {Role.LEAD}),
+    "participant-contact": ("/participants/P1/contact", {Role.LEAD}),
     "me": ("/me", MEMBERS),
     "sign-out": ("/sign-out", MEMBERS),
     "sign-out-everywhere": ("/sign-out-everywhere", MEMBERS),
@@ -104,6 +125,8 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "answer": ("/s/unknown/code", EVERYBODY),
     "answer-end": ("/s/unknown/code/end", EVERYBODY),
     "answer-withdraw": ("/s/unknown/code/withdraw", EVERYBODY),
+    "consent": ("/c/unknown", EVERYBODY),
+    "consent-withdraw": ("/c/unknown/withdraw", EVERYBODY),
     "sign-in": ("/sign-in", EVERYBODY),
     "join": ("/join/unknown", EVERYBODY),
     "health": ("/health", EVERYBODY),
@@ -165,7 +188,7 @@ def test_a_page_is_for_those_who_are_written_and_for_nobody_else(
             assert answer.status_code == 403 if changing else answer.status_code != 403, verdict
             assert not answer.headers.get("location", "").startswith("/sign-in"), verdict
             if not changing and method in (getattr(route, "methods", None) or methods):
-                nothing = name in (*WITHOUT_A_ROUND, *WITHOUT_A_SURVEY)
+                nothing = name in (*WITHOUT_A_ROUND, *WITHOUT_A_SURVEY, *WITHOUT_AN_INTERVIEW)
                 usual = (404,) if name in BEHIND_A_LINK else (409,) if nothing else (200, 303)
                 assert answer.status_code in usual, verdict
         elif role is None:

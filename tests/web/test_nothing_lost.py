@@ -16,7 +16,7 @@ from quaestor.study.folder import Study
 from quaestor.study.ratings import export_ratings
 from quaestor.study.round_acts import close_by_name, items_for, open_by_name
 from small_study import small_study
-from windows import Server, cookies_after
+from windows import Server, session_after
 
 pytestmark = pytest.mark.browser
 SAID = {"1": "keep", "2": "exclude: crash", "3": "exclude: installation", "0": "cannot judge"}
@@ -39,7 +39,7 @@ def server(study: Study) -> Iterator[Server]:
 def seated(browser: Browser, server: Server, study: Study, rater: str) -> BrowserContext:
     """A browser of their own for a rater."""
     link = f"{server.address}join/{invited(study.root, Role.RATER, rater)}"
-    return browser.new_context(storage_state=cookies_after(browser, link))
+    return browser.new_context(storage_state=session_after(link))
 
 
 def at_desk(context: BrowserContext, server: Server) -> Page:

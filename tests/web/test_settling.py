@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from httpx2 import Response
 from playwright.sync_api import Browser, Page, StorageState, expect
 from starlette.applications import Starlette
@@ -26,7 +25,7 @@ from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
 from settled_study import MEMO, differing
 from small_study import ITEMS
-from windows import complaints_of, cookies_after, serving
+from windows import assert_for_everyone, complaints_of, serving, session_after
 
 LIST, TIES = "/rounds/main/disagreements", "/rounds/main/ties"
 TELLING = "tellingword"
@@ -303,7 +302,7 @@ def address(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def states(browser: Browser, address: str, folder: Path) -> dict[Role, StorageState]:
     roles = (Role.LEAD, Role.RATER, Role.TIE_BREAKER)
-    return {role: cookies_after(browser, f"{address}join/{invited(folder, role)}") for role in roles}
+    return {role: session_after(f"{address}join/{invited(folder, role)}") for role in roles}
 
 
 def open_at(browser: Browser, address: str, state: StorageState, path: str, **more: object) -> tuple[Page, list[str]]:
@@ -324,12 +323,7 @@ def test_the_pages_are_accessible_and_fit(
     page, complaints = open_at(browser, address, states[role], paths[0])
     for path in paths:
         page.goto(f"{address.rstrip('/')}{path}")
-        for width in (320, 1280):
-            page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                assert Axe().run(page).response["violations"] == [], (path, width, scheme)
+        assert_for_everyone(page)
     assert complaints == []
     page.context.close()
 

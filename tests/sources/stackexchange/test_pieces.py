@@ -25,10 +25,17 @@ def ids_and_rejects(parts: list[pieces.Piece]) -> tuple[list[int], list[Reject]]
     ids: list[int] = []
     rejects: list[Reject] = []
     for part in parts:
-        parsed = parse_piece(part.text(), POSTS)
-        ids += [row["id"] for row in parsed.batch.to_pylist()]
-        rejects += parsed.rejects + part.rejects
+        rejects += part.rejects
+        if part.size:  # small ranges of a file leave thousands of pieces without a row
+            parsed = parse_piece(part.text(), POSTS)
+            ids += [row["id"] for row in parsed.batch.to_pylist()]
+            rejects += parsed.rejects
     return ids, rejects
+
+
+def test_a_piece_without_a_row_has_none() -> None:
+    parsed = parse_piece(b"", POSTS)
+    assert (parsed.batch.num_rows, parsed.rejects) == (0, [])
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 300, 1_000, 4_096, 100_000])

@@ -68,11 +68,16 @@ note = "Counted twice."
 [[notes]]
 cells = ["1:T1:total"]
 note = "By hand."
+[[notes]]
+cells = ["1:T2:total"]
+note = "One is missing."
+computed = 91
 """
     printed = read_printed(printed_study(tmp_path, COUNTS + notes, FILES))
     assert printed is not None
     assert printed.note_on(("1", "T1", "total")) == "Counted twice. By hand."
-    assert printed.note_on(("1", "T2", "total")) == printed.note_on(("1", "M1", "pytorch")) == "Counted twice."
+    assert printed.note_on(("1", "T2", "total"), 45) == printed.note_on(("1", "M1", "pytorch")) == "Counted twice."
+    assert printed.note_on(("1", "T2", "total"), 91.0) == "Counted twice. One is missing."
     assert printed.note_on(("1", "T1", "pytorch")) == printed.note_on(("2", "T1", "total")) == ""
 
 

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
-from quaestor.cli.main import app
+from command_line import in_this_process
 from quaestor.study.templates import template_folder
 
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "dl-posts"
@@ -42,7 +41,7 @@ def need_data() -> None:
 @pytest.fixture(scope="module")
 def replicated() -> dict[str, Any]:
     need_data()
-    run = CliRunner().invoke(app, ["replicate", "dl-implementation-issues", "--data", str(DATA / "open.csv"), "--json"])
+    run = in_this_process("replicate", "dl-implementation-issues", "--data", DATA / "open.csv", "--json")
     assert run.exit_code == 1, run.stderr  # a part of the posts cannot have the printed counts
     document: dict[str, Any] = json.loads(run.stdout)
     return document
