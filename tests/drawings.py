@@ -10,10 +10,10 @@ from quaestor.publish.figures.look import text_width
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def assert_text_inside(svg: str) -> None:
+def assert_text_inside(svg: str, wide: int = 760) -> None:
     root = ElementTree.fromstring(svg)
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
-    assert width == 760
+    assert width == wide
     seen = _texts(root, 0.0, 0.0)
     assert seen
     for text, x, y, size, bold, anchor, upright in seen:

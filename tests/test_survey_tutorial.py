@@ -40,7 +40,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = shlex.split(command)
         if words[0] == "cd":
             here = here / words[1]
-            (here / "instruments").mkdir()
+            (here / "instruments").mkdir(exist_ok=True)
             (here / "instruments" / "deploying.toml").write_text(questionnaire, "utf-8")
             continue
         assert words[0] == "quaestor", command

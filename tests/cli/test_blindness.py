@@ -74,6 +74,9 @@ CALLS: dict[str, list[list[str]]] = {
     "people revoke": [["ACTOR"]],
     "people remove": [["ACTOR"]],
     "survey themes": [["main", "--as", "ACTOR"], ["main", "--as", "ACTOR", "--json"]],
+    "interview code-agreement": [["main", "--as", "ACTOR"], ["main", "--by", "answer", "--as", "ACTOR", "--json"]],
+    "interview in-vivo": [["main", "--as", "ACTOR"], ["main", "--as", "ACTOR", "--json"]],
+    "interview adopt": [["main", "forum/question/1", "0", "4", "x", "--as", "ACTOR"]],
 }
 ELSEWHERE = {
     "new", "doctor", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
@@ -82,7 +85,8 @@ ELSEWHERE = {
     "ratings import", "decisions import", "synth survey", "survey check", "survey preview", "survey open",
     "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide", "survey results",
     "survey erase", "survey import", "survey export", "survey items", "survey claims",
-    "interview participant", "interview agreement",
+    "interview participant", "interview items", "interview agreement",
+    "interview check", "interview guide", "interview guides", "interview plan", "interview list", "interview status",
 }  # fmt: skip
 
 

@@ -58,7 +58,8 @@ def test_the_whole_file_leaves_nothing_open(quaestor: Call, data: Path) -> None:
     assert said.returncode == 0, said.stderr
     assert "Years in machine learning" in said.stdout
     assert "survey:valid responses:n  printed 92, computed 91 (base 91)" in said.stdout
-    assert "    perhaps fits with 1 row without consent (row 3) counted\n    noted: The page counts a row" in said.stdout
+    perhaps = "    perhaps fits with 1 row without consent (row 3) counted\n    noted: The page counts a row"
+    assert perhaps in said.stdout
     assert said.stdout.rstrip().endswith("Nothing differs without a note. 34 cells could not be computed.")
     assert "91 of 92 rows are responses; rows left out: 1 without consent; 1 markers" in said.stderr
 

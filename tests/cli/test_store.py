@@ -10,10 +10,13 @@ import pytest
 from command_line import quaestor
 from quaestor.store.records import NewAct
 from quaestor.study.folder import open_study
+from quaestor.study.interviews.people import Contact, set_contact
+from quaestor.study.interviews.room import open_interviews
 from quaestor.study.journal import open_journal
 from quaestor.study.surveys.claims import claim, claim_token
 from quaestor.study.surveys.invitations import invite
 from quaestor.study.templates import new_study
+from small_interviews import a_study, with_transcript
 from small_survey import NAME, answered, fielded, small_survey
 
 
@@ -46,14 +49,14 @@ def head(folder: Path) -> int:
 
 def test_a_backup_goes_into_a_file_of_its_own_and_comes_back(study: Path) -> None:
     report = json.loads(quaestor("backup", "--json", cwd=study).stdout)
-    assert set(report) == {"file", "acts", "sha256", "made", "parts"}
-    assert (report["acts"], report["parts"]) == (3, {})
+    assert set(report) == {"file", "acts", "sha256", "made", "parts", "keys"}
+    assert (report["acts"], report["parts"], report["keys"]) == (3, {}, [])
     assert Path(report["file"]).parent == study / "backups"
     (study / "study.db").unlink()
     restored = quaestor("restore", report["file"], "--json", cwd=study)
     assert json.loads(restored.stdout) == {
-        "acts": 3, "added": 3, "kept": None, "damaged": [], "responses": None, "invitations": None, "withdrawn": 0,
-        "unknown_since": None,
+        "acts": 3, "added": 3, "kept": None, "damaged": [], "responses": None, "invitations": None, "interviews": None,
+        "identities": None, "withdrawn": 0, "participants_withdrawn": [], "unknown_since": None,
     }  # fmt: skip
     assert head(study) == 3
 
@@ -107,6 +110,46 @@ def test_answers_and_invitations_go_with_the_acts(asked: Path, tmp_path: Path) -
     assert f"Nothing here says who withdrew after {report['made'][:16]}, when the backup was made: put the" in told
     restored = json.loads(quaestor("restore", report["file"], "--json", cwd=there).stdout)
     assert (restored["responses"], restored["invitations"], restored["added"]) == (2, 3, 0)
+
+
+@pytest.fixture
+def talked(tmp_path: Path) -> Path:
+    """A study with two interviews, and a way to reach one of the two."""
+    study = a_study(tmp_path / "talked")
+    with open_interviews(study) as interviews:
+        with_transcript(interviews)
+        with_transcript(interviews)
+        set_contact(interviews, "P1", Contact("Somebody"))
+    return study.root
+
+
+def test_interviews_go_with_the_acts_and_their_keys_do_not(talked: Path, tmp_path: Path) -> None:
+    told = quaestor("backup", "one.backup", cwd=talked).stdout
+    assert "1 acts, 12 entries of interviews and 1 of identities in one.backup, read back and found whole" in told
+    keys = [talked / "interviews.key", talked / "identities.key"]
+    assert f"their keys are not, and lie in {keys[0]} and {keys[1]}: keep copies of them apart from it" in told
+    report = json.loads(quaestor("backup", "two.backup", "--json", cwd=talked).stdout)
+    assert (report["keys"], set(report["parts"])) == ([str(key) for key in keys], {"interviews", "identities"})
+    there = a_study(tmp_path / "there").root
+    assert "interviews.key is not there, and without it nobody can read the interviews of" in refusal(
+        "restore", talked / "one.backup", cwd=there
+    )
+    told = quaestor("restore", talked / "one.backup", cwd=there, QUAESTOR_KEYS=str(talked)).stdout
+    assert "It has 12 entries of interviews and 1 of identities" in told
+    assert "put the withdrawn-participants.txt of the study that was lost into this folder, if you have it" in told
+    keys[0].unlink()
+    told = quaestor("backup", "three.backup", cwd=talked).stdout
+    assert f"{keys[0]} cannot be found: without the keys nobody can ever read them" in told
+
+
+def test_a_restore_names_the_participants_who_stay_away(talked: Path) -> None:
+    quaestor("backup", "one.backup", cwd=talked)
+    quaestor("interview", "participant", "withdraw", "P1", "--yes", cwd=talked)
+    told = quaestor("restore", "one.backup", "--replace", cwd=talked).stdout
+    assert "Participants who withdrew since the backup was made, and were left out: P1" in told
+    restored = json.loads(quaestor("restore", "one.backup", "--json", cwd=talked).stdout)
+    assert (restored["interviews"], restored["identities"]) == (6, 0)
+    assert restored["participants_withdrawn"] == ["P1"]
 
 
 def test_claims_have_a_backup_of_their_own(asked: Path, tmp_path: Path) -> None:

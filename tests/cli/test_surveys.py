@@ -166,7 +166,12 @@ def test_words_in_the_wrong_language_are_found(folder: Path) -> None:
     assert done.returncode == 0
     assert "the words of why text in de are missing" in done.stdout
     assert "its text is the same in en and de: write it in both" in done.stdout
-    assert "its options are in English in de" in done.stdout
+
+
+def test_options_in_english_are_told_for_a_language_without_texts_of_ours(folder: Path) -> None:
+    text = SOUND.replace('title = "Tools [of] ours"', 'title = "Tools"\nlanguages = ["en", "sv"]')
+    (folder / "instruments" / "tools.toml").write_text(text, "utf-8")
+    assert "its options are in English in sv" in quaestor("survey", "check", "tools", cwd=folder).stdout
 
 
 def test_opening_says_how_many_answers_were_imported_before(tmp_path: Path) -> None:

@@ -85,6 +85,20 @@ def test_corrected_p_values_keep_their_order_and_never_fall(p_values: list[float
     assert (np.diff(adjusted[np.argsort(p_values)]) >= 0).all()
 
 
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("groups", [2, 3, 5])
+def test_epsilon_squared_is_the_r_squared_of_a_regression_of_ranks_on_groups(groups: int, tied: bool) -> None:
+    from statsmodels.api import OLS
+
+    values, group = grouped(groups, 60, groups, tied=tied)
+    ranks = ranks_of(values)
+    known = OLS(ranks, (group[:, None] == np.arange(groups)).astype(float)).fit()
+    within = float((known.resid**2).sum())
+    found = kruskal_wallis(values, group, groups)
+    assert found.epsilon_squared == pytest.approx(1 - within / float(((ranks - ranks.mean()) ** 2).sum()))
+    assert found.band in ("negligible", "small", "medium", "large")
+
+
 def test_the_statistic_worked_by_hand() -> None:
     """Ranks 1 2 | 3 4 | 5 6: H = 12 ÷ (6 × 7) × (9 ÷ 2 + 49 ÷ 2 + 121 ÷ 2) − 3 × 7."""
     found = kruskal_wallis([1, 2, 10, 20, 300, 400], [0, 0, 1, 1, 2, 2], 3)

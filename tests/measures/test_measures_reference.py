@@ -10,10 +10,21 @@ from types import ModuleType
 
 import pytest
 
-from quaestor.measures import association, correlation, counts, effects, groups, shares, summaries, trends
+from quaestor.measures import (
+    association,
+    correlation,
+    counts,
+    effects,
+    groups,
+    interviews,
+    shares,
+    summaries,
+    surveys,
+    trends,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
-MODULES = [association, correlation, counts, effects, groups, shares, summaries, trends]
+MODULES = [association, correlation, counts, effects, groups, interviews, shares, summaries, surveys, trends]
 WITHIN = {"resampled_places"}
 """Named for the tests alone."""
 

@@ -86,6 +86,19 @@ def test_numbers_are_spread_one_by_one_or_in_round_ranges() -> None:
     assert spread([], 12) == []
 
 
+@pytest.mark.parametrize("size", [1e-300, 5e-324, 1e-12, 1e-9, 1e6, 1e14, 1e140])
+def test_ranges_of_very_small_and_very_large_numbers_are_told_apart(size: float) -> None:
+    values = [place * size for place in range(1, 40)]
+    labels, shares = zip(*spread(values, 12), strict=True)
+    assert len(set(labels)) == len(labels)
+    assert sum(one.count for one in shares) == 39
+    assert not any(label.startswith("0 to under 0") for label in labels)
+
+
+def test_large_numbers_that_differ_in_their_last_digits_have_labels_of_their_own() -> None:
+    assert [label for label, _ in spread([1234567, 1234568], 12)] == ["1234567", "1234568"]
+
+
 @settings(max_examples=60, deadline=None)
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
 def test_every_number_has_its_place_in_the_spread(values: list[float]) -> None:

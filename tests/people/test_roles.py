@@ -18,12 +18,14 @@ WRITTEN = {
         "see names",
         "lead",
         "see pay",
+        "conduct interviews",
     },
     Role.RATER: {"visit", "read codebook", "rate"},
     Role.TIE_BREAKER: {"visit", "read codebook", "rate", "break ties"},
     Role.VIEWER: {"visit", "read codebook", "read evidence", "read results", "see names"},
     Role.REVIEWER: {"visit", "read codebook", "read evidence", "read results"},
     Role.PAYER: {"visit", "see pay", "pay"},
+    Role.INTERVIEWER: {"visit", "read codebook", "rate", "conduct interviews"},
 }
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from conftest import new_database
+from killing import killed, moments
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.instruments.answer_file import ANSWERS
 from quaestor.instruments.records import Response, Standing
@@ -405,28 +404,6 @@ def test_a_file_that_was_meddled_with_is_refused(other: Study, backup: Path, sta
 def test_a_value_too_long_to_be_held_is_refused(other: Study, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quaestor.store.backup_file._LONGEST", 1000)
     refused_and_unchanged(other, backup, "too big")
-
-
-def killed(work: Callable[[], object], after: float | None) -> bool:
-    """Whether a process that does this was killed before it had ended, after so long or by itself."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    if after is not None:
-        time.sleep(after)
-        os.kill(child, signal.SIGKILL)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-
-
-def moments(work: Callable[[], object], count: int) -> Iterator[float]:
-    """Random ones within the time that the work takes."""
-    begun = time.monotonic()
-    work()
-    longest, chance = time.monotonic() - begun, random.Random(9)
-    return (chance.uniform(0, longest) for _ in range(count))
 
 
 def test_a_backup_that_was_killed_is_not_there_and_leaves_nothing(study: Study, tmp_path: Path) -> None:

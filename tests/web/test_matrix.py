@@ -31,7 +31,10 @@ WITHOUT_A_ROUND = ("rate", "ahead", "mine", "disagreements", "ties", "ratings-fi
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
 """The same of surveys."""
-WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "interview-agreement", "participant", "participant-contact")
+WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "interview-agreement", "participant", "guide",
+                        "participant-contact", "interview-conduct", "interview-since", "interview-protocol",
+                        "interview-protocol-file", "interview-themes", "interview-drawing", "interview-quotations",
+                        "interview-code")  # fmt: skip
 """The same of interviews."""
 BEHIND_A_LINK = ("join", "answer-begin", "answer", "answer-end", "answer-withdraw", "invitation", "claim", "consent",
                  "consent-withdraw")  # fmt: skip
@@ -105,8 +108,21 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "interviews": ("/interviews", INTERVIEWERS),
     "interview": ("/interviews/P1", INTERVIEWERS),
     "interview-agreement": ("/interviews/agreement", INTERVIEWERS),
+    "guides": ("/interviews/guides", INTERVIEWERS),
+    "guide": ("/interviews/guides/none", INTERVIEWERS),
     "interview-transcript": ("/interviews/P1/transcript", INTERVIEWERS),
     "interview-import": ("/interviews/P1/transcript/file", INTERVIEWERS),
+    "interview-conduct": ("/interviews/P1/conduct", INTERVIEWERS),
+    "interview-act": ("/interviews/P1/conduct/acts", INTERVIEWERS),
+    "interview-since": ("/interviews/P1/conduct/since?after=0", INTERVIEWERS),
+    "interview-protocol": ("/interviews/P1/protocol", INTERVIEWERS),
+    "interview-protocol-file": ("/interviews/P1/protocol.md", INTERVIEWERS),
+    "interview-names": ("/interviews/names", {Role.LEAD}),
+    "interview-names-act": ("/interviews/names/acts", {Role.LEAD}),
+    "interview-themes": ("/interviews/themes", READERS),
+    "interview-drawing": ("/interviews/drawings/saturation", READERS),
+    "interview-quotations": ("/interviews/quotations?cell=themes:data:participants", READERS),
+    "interview-code": ("/interviews/themes/code?code=data", READERS),
     "agreement-act": ("/interviews/agreement/versions", {Role.LEAD}),
     "participant": ("/participants/P1", INTERVIEWERS),
     "participant-add": ("/interviews/participants", INTERVIEWERS),

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from answering import START, asking, begun, fields_on, kept, send, sent_again
 from desk import QUICK, SetClock, browser, closing_app, signed_in
 from quaestor.instruments.records import Standing
+from quaestor.instruments.sending import MOST_SAVES
 from quaestor.people.passwords import Passwords
 from quaestor.study.folder import open_study
 from quaestor.study.surveys.fielding import close_survey, open_survey, open_surveys
@@ -194,6 +195,18 @@ def test_too_many_beginnings_from_one_address_wait_and_others_do_not(folder: Pat
         begun(crowd)
         crowd.close()
         other.close()
+
+
+def test_whoever_sends_a_page_without_end_is_told_kindly_and_can_go_on(respondent: TestClient, folder: Path) -> None:
+    link = begun(respondent)
+    own = fields_on(respondent.get(link).text)
+    for number in range(MOST_SAVES):
+        assert sent_again(respondent, link, {**own, "key": f"key-{number}"}, FORMS["consent"]).status_code == 303
+    refused = sent_again(respondent, link, {**own, "key": "one-more"}, FORMS["consent"])
+    assert (refused.status_code, "What you sent last still stands" in refused.text) == (409, True)
+    assert link in refused.text
+    assert len(kept(folder, link)[2]) == MOST_SAVES
+    assert send(respondent, link, FORMS["you"]).status_code == 303
 
 
 def test_a_respondent_gets_no_cookie_and_needs_none(respondent: TestClient) -> None:

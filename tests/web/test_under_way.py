@@ -91,7 +91,7 @@ def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
 ) -> None:
     after(page, [*BEFORE[:4]], study)
     shown = client.get("/demo").text
-    assert "Step 2 of 15: A synthetic dump." in shown
+    assert "Step 2 of 16: A synthetic dump." in shown
     assert 'max="1000" value="250"' in shown
     assert "A new study in a folder" in shown
     assert "The handbook" in shown
@@ -162,7 +162,7 @@ def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
 def test_the_end_is_told_with_what_was_planted_and_found(page: UnderWay, client: TestClient, study: Study) -> None:
     after(page, ALL, study)
     shown = client.get("/demo").text
-    assert "All 15 steps are done." in shown
+    assert "All 16 steps are done." in shown
     assert "data-going" not in shown
     assert "http-equiv" not in shown
     assert 'class="number differs">8<' in shown
@@ -180,7 +180,7 @@ def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: UnderWay, clie
     waiting.join(timeout=30)
     assert not waiting.is_alive()
     assert "there is no room: make some" in shown
-    assert "Stopped at step 2 of 15." in shown
+    assert "Stopped at step 2 of 16." in shown
     assert "data-going" not in shown
 
 
@@ -277,7 +277,7 @@ def test_the_page_goes_on_by_itself_and_keeps_the_focus(
         door.focus()
     for event in ALL[12:]:
         shown.page.tell(event)
-    expect(opened.get_by_text("All 15 steps are done.")).to_be_visible(timeout=30_000)
+    expect(opened.get_by_text("All 16 steps are done.")).to_be_visible(timeout=30_000)
     if scripts:
         expect(door).to_be_focused(timeout=30_000)
     door.click()

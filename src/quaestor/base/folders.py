@@ -7,25 +7,30 @@ import ctypes
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, sole_user
 
+_ASIDE = ".aside"
 _AS_NAMED, _EXCHANGE = -100, 2
 """What Linux calls AT_FDCWD and RENAME_EXCHANGE."""
 
 
 @contextlib.contextmanager
-def built_aside(folder: Path, *, what: str, mark: str) -> Iterator[Path]:
+def built_aside(
+    folder: Path, *, what: str, mark: str, placing: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Iterator[Path]:
     """An empty folder to build in, which replaces `folder` when the block ends well; otherwise the old one stays.
 
-    Every such folder holds the file `mark`: one with files but without it belongs to somebody else and is refused.
+    Every such folder holds the file `mark`: one with files but without it belongs to somebody else and is refused. It
+    takes its place within what `placing` gives, which may refuse.
     """
     folder = folder.absolute()
     _refuse_foreign(folder, what, mark)
-    work = folder.with_name(f".{folder.name}.aside")
+    work = folder.with_name(f".{folder.name}{_ASIDE}")
     work.mkdir(parents=True, exist_ok=True)
     with sole_user(work, f"building the {what}"):
         new, old = work / "new", work / "old"
@@ -35,9 +40,21 @@ def built_aside(folder: Path, *, what: str, mark: str) -> Iterator[Path]:
         try:
             yield new
             os.sync()  # in one go instead of once a file
-            _put_in_place(new, folder, old)
+            with placing():
+                _put_in_place(new, folder, old)
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder; where something is built aside in it just now, whoever builds removes it."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+    elif not path.name.endswith(_ASIDE):
+        shutil.rmtree(path)
+    else:
+        with contextlib.suppress(StateError, FileNotFoundError), sole_user(path, "removing what is left"):
+            shutil.rmtree(path)
 
 
 def _refuse_foreign(folder: Path, what: str, mark: str) -> None:

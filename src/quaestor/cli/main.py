@@ -20,6 +20,7 @@ from quaestor.cli import (
     demo,
     evidence,
     funnel,
+    interviews,
     people,
     phrases,
     ratings,
@@ -45,8 +46,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, surveys, results, store, synth,
-    web, people, demo,
+    study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, surveys, interviews, results,
+    store, synth, web, people, demo,
 ):  # fmt: skip
     group.add_to(app)
 

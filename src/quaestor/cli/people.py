@@ -26,7 +26,9 @@ def people() -> None:
 
 def invite(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A rater or tie-breaker of study.toml, or a new name.")],
-    role: Annotated[str, typer.Option(metavar="ROLE", help="rater, tie-breaker, viewer, reviewer or payer.")],
+    role: Annotated[
+        str, typer.Option(metavar="ROLE", help="rater, tie-breaker, interviewer, viewer, reviewer or payer.")
+    ],
     days: Annotated[int, typer.Option(min=1, max=365, help="How long the link can be used.")] = 7,
     address: Annotated[str, typer.Option(metavar="URL", help="Where the desk is reached.")] = "http://127.0.0.1:8321",
     study: StudyOption = None,

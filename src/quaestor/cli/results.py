@@ -279,7 +279,7 @@ def _show_audit(found: Audit, every: bool) -> None:
 
 def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
     shown: dict[str, int] = {}
-    last = ""
+    last = ("", "")
     for cell in found.cells:
         if cell.verdict != "differs" and not every:
             continue
@@ -291,9 +291,9 @@ def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
         words += f" (base {number(cell.base)})" if cell.base is not None else ""
         words += f"  {cell.verdict}" if every else ""
         show(words, markup=False, soft_wrap=True)
-        more = "; ".join(filter(None, (cell.explanation and f"perhaps {cell.explanation}", cell.note)))
-        if more and more != last:
-            show(f"    {more}", style="dim", markup=False, soft_wrap=True)
+        more = (cell.explanation and f"perhaps {cell.explanation}", cell.note and f"noted: {cell.note}")
+        for line in filter(None, more if more != last else ()):
+            show(f"    {line}", style="dim", markup=False, soft_wrap=True)
         last = more
     for table, count in shown.items():
         if count > _SHOWN and not every:

@@ -38,7 +38,7 @@ def backup(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write acts, answers and invitations of the study to one file and read it back; people may go on meanwhile.
+    """Write acts, answers, invitations and interviews to one file and read it back; people may go on meanwhile.
 
     Examples:
     quaestor backup
@@ -48,20 +48,22 @@ def backup(
     if claims is not None:
         _back_up_claims(chosen, file, claims, json)
         return
-    from quaestor.study.backups import back_up_study
+    from quaestor.study.backups import back_up_study, keys_apart
     from quaestor.study.claim_backups import has_claims
 
     report = back_up_study(chosen, file)
+    keys = keys_apart(chosen, report)
     if json:
         told = {"file": str(report.file), "acts": report.acts, "sha256": report.sha256, "made": report.made}
-        print_json({**told, "parts": _parts(report)})
+        print_json({**told, "parts": _parts(report), "keys": [str(key) for key in keys]})
         return
-    counted = [f"{number(report.acts)} acts"]
-    counted += [f"{number(_rows(report, part, table))} {table}" for part, table in _COUNTED if part in report.parts]
-    words = counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])} and {counted[-1]}"
+    counted = {name: _rows(report, part, table) for part, table, name, _ in _COUNTED if part in report.parts}
     screen = console()
+    words = _and([f"{number(report.acts)} acts", *_told(counted)])
     screen.print(f"{words} in {report.file}, read back and found whole", soft_wrap=True, markup=False)
     screen.print(f"SHA-256 of the acts: {report.sha256}", soft_wrap=True)
+    if keys:
+        screen.print(_where_keys_lie(keys), soft_wrap=True, markup=False)
     if has_claims(chosen):
         screen.print("Claims to be paid are not in it: `quaestor backup --claims FILE`", soft_wrap=True)
 
@@ -78,7 +80,7 @@ def restore(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Bring what a backup holds into the study, without answers withdrawn since; end `quaestor serve` before.
+    """Bring what a backup holds into the study, without what was withdrawn since; end `quaestor serve` before.
 
     Examples:
     quaestor restore backups/study-2026-01-31T120000.000000.backup
@@ -97,7 +99,31 @@ def restore(
     _tell_restored(restore_study(chosen, file, replace), file, json)
 
 
-_COUNTED = (("answers", "responses"), ("invitations", "invitations"))
+_COUNTED = (
+    ("answers", "responses", "responses", "responses"),
+    ("invitations", "invitations", "invitations", "invitations"),
+    ("interviews", "entries", "interviews", "entries of interviews"),
+    ("identities", "entries", "identities", "of identities"),
+)
+"""What is counted of a backup: part, table, its name in JSON, and in words."""
+
+
+def _told(counted: dict[str, int]) -> list[str]:
+    words = {name: told for _, _, name, told in _COUNTED}
+    return [f"{number(count)} {words[name]}" for name, count in counted.items()]
+
+
+def _and(parts: list[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def _where_keys_lie(keys: tuple[Path, ...]) -> str:
+    missing = [key for key in keys if not key.exists()]
+    if missing:
+        lost = _and([str(key) for key in missing])
+        return f"Interviews are in it sealed, and {lost} cannot be found: without the keys nobody can ever read them"
+    lie = _and([str(key) for key in keys])
+    return f"Interviews are in it sealed; their keys are not, and lie in {lie}: keep copies of them apart from it"
 
 
 def _rows(report: BackupReport, part: str, table: str) -> int:
@@ -137,18 +163,23 @@ def _tell_restored(done: StudyRestored, file: Path, json: bool) -> None:
             "kept": kept,
             "damaged": [str(one) for one in report.damaged],
         }
-        beside = {name: done.beside.get(name) for _, name in _COUNTED}
-        print_json({**told, **beside, "withdrawn": done.withdrawn, "unknown_since": done.unknown_since})
+        beside = {name: done.beside.get(name) for _, _, name, _ in _COUNTED}
+        left_out = {"withdrawn": done.withdrawn, "participants_withdrawn": list(done.participants)}
+        print_json({**told, **beside, **left_out, "unknown_since": done.unknown_since})
         return
     lines = [f"The study has {number(report.acts)} acts, {number(report.added)} of them from {file}"]
     if done.beside:
-        lines.append(f"It has {' and '.join(f'{number(count)} {name}' for name, count in done.beside.items())}")
+        lines.append(f"It has {_and(_told(done.beside))}")
     if done.withdrawn:
         lines.append(f"Withdrawn since the backup was made, and left out: {number(done.withdrawn)}")
+    if done.participants:
+        lines.append(
+            f"Participants who withdrew since the backup was made, and were left out: {_and([*done.participants])}"
+        )
     if done.unknown_since is not None:
         lines.append(
             f"Nothing here says who withdrew after {done.unknown_since[:16]}, when the backup was made: put the "
-            "withdrawn.txt of the study that was lost into this folder, if you have it, and restore again"
+            f"{_and([*done.lists])} of the study that was lost into this folder, if you have it, and restore again"
         )
     if report.kept is not None:
         lines.append(f"What was there before is kept in {report.kept}")

@@ -110,11 +110,17 @@ def _remarks(done: Imported) -> list[str]:
             (done.no_consent, "without consent, left out"),
             (done.empty, "without any answer"),
             (done.headers, "with the header once more"),
+            (done.repeated, "of a response that stands in the file before, left out"),
         )
         if rows
     ]
     if done.withdrawn:
         lines.insert(0, f"{_counted(done.withdrawn, 'response')} withdrawn here before, left out")
+    if done.dropped:
+        lines.append(f"{_counted(done.dropped, 'response')} left out by the lead there, and so here")
+    if done.strange_versions:
+        named = _listed(done.strange_versions)
+        lines.append(f"versions that this survey does not have, read as the newest one: {named}")
     if done.markers:
         where = _listed([f"{one.column} in row {one.row}" for one in done.markers])
         lines.append(f"{_counted(len(done.markers), 'cell')} with a marker, which is no answer: {where}")

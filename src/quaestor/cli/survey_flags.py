@@ -1,4 +1,4 @@
-"""`quaestor survey flags` and `decide`: responses that look odd, and what the lead makes of them."""
+"""`quaestor survey flags`, `decide` and `erase`: responses that look odd, and what the lead makes of them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questio
 def add_to(group: typer.Typer) -> None:
     group.command()(flags)
     group.command()(decide)
+    group.command()(erase)
 
 
 def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = False) -> None:
@@ -32,7 +33,7 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
     if json:
         told = [
             {
-                "response": one.response.id,
+                "response": one.response,
                 "reasons": [{"sign": reason.sign.value, "words": reason.words} for reason in one.reasons],
                 "keep": one.decision.keep if one.decision else None,
                 "why": one.decision.why if one.decision else "",
@@ -49,9 +50,13 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
         table.add_column(heading, overflow="fold")
     for one in found:
         decided = "–" if one.decision is None else "kept" if one.decision.keep else "dropped"
-        table.add_row(one.response.id, decided, escape(" ".join(reason.words for reason in one.reasons)))
+        table.add_row(one.response, decided, escape(" ".join(reason.words for reason in one.reasons)))
     console().print(table)
-    say(f"{number(len(found))} flagged: `quaestor survey decide {name} RESPONSE --keep --why TEXT`, or --drop")
+    waiting = sum(one.decision is None for one in found)
+    if waiting:
+        say(f"{number(waiting)} to decide: `quaestor survey decide {name} RESPONSE --keep --why TEXT`, or --drop")
+    else:
+        say(f"{number(len(found))} flagged, all decided")
 
 
 def decide(
@@ -72,3 +77,26 @@ def decide(
     with open_surveys(chosen_study(study)) as surveys:
         decide_about(surveys, name, response, keep, why, actor)
     say(f"{response} is {'kept' if keep else 'left out of the results'}")
+
+
+def erase(
+    name: SurveyArgument,
+    response: Annotated[str, typer.Argument(metavar="RESPONSE", help="The id of a response.")],
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which goes on record; not who it was.")],
+    sure: Annotated[bool, typer.Option("--yes", help="You are sure; without it nothing is erased.")] = False,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+) -> None:
+    """Erase a response for good, such as an imported one, which nobody can withdraw with a link of their own.
+
+    Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --why "asked to by letter" --yes
+    """
+    from quaestor.base.errors import InputError
+    from quaestor.study.surveys.erasing import erase_response
+    from quaestor.study.surveys.fielding import open_surveys
+
+    if not sure:
+        raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {response}")
+    with open_surveys(chosen_study(study)) as surveys:
+        erase_response(surveys, name, response, why, actor)
+    say(f"{response} is erased, and so is all that was made of it here")

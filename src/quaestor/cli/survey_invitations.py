@@ -57,9 +57,10 @@ def invite(
 
 
 def rates(name: SurveyArgument, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Say how many of those who were invited came, by stratum and by batch.
+    """Say how many of those who were invited came, by stratum and by batch, and how many of them finished.
 
-    Who came counts from the moment they began: in an anonymous survey nobody knows which of them finished.
+    Who came counts from the moment they began. In an anonymous survey nobody knows which of them finished, so it is not
+    told by batch; where the link is public too, not at all.
 
     Example: quaestor survey rates protocol
     """
@@ -77,17 +78,19 @@ def rates(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
         print_json({**_told(found.whole), **told})
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("of", "name", "invited", "came", "rate"):
+    for heading in ("of", "name", "invited", "came", "rate", "finished", "rate"):
         table.add_column(heading, justify="left" if heading in ("of", "name") else "right", overflow="fold")
     for of, several in groups:
         for one in several:
-            rate = "–" if one.rate is None else f"{100 * one.rate:.1f} %"
-            table.add_row(of, escape(one.name), number(one.sent), number(one.used), rate)
+            came, done = ("–" if rate is None else f"{100 * rate:.1f} %" for rate in (one.rate, one.finished_rate))
+            finished = "–" if one.finished is None else number(one.finished)
+            table.add_row(of, escape(one.name), number(one.sent), number(one.used), came, finished, done)
     console().print(table)
 
 
 def _told(one: Any) -> dict[str, Any]:
-    return {"name": one.name, "sent": one.sent, "used": one.used, "rate": one.rate}
+    told = {"name": one.name, "sent": one.sent, "used": one.used, "rate": one.rate}
+    return {**told, "finished": one.finished, "finished_rate": one.finished_rate}
 
 
 def _lines(path: Path) -> list[str]:

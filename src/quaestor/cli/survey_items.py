@@ -79,7 +79,8 @@ def themes(
             {"code": one.code, "name": one.name, "participants": one.participants, "answers": one.items}
             for one in found.themes
         ]
-        more = {"participants": found.participants, "uncoded": found.uncoded, "simulated": found.simulated}
+        more = {"participants": found.participants, "withdrawn": found.withdrawn}
+        more |= {"uncoded": found.uncoded, "simulated": found.simulated}
         print_json({"round": found.round, "facet": found.facet, **more, "themes": counted})
         return
     made = themes_table(found)

@@ -8,6 +8,7 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.records import CANNOT_JUDGE, EXCLUDE, KEEP, Codebook, Facet, Plan
+from quaestor.coding.stretches import checked_stretches, codes_in, is_stretches, written_stretches
 
 YES, NO = "yes", "no"
 
@@ -117,6 +118,7 @@ _CHECKS = {
     "text": _text,
     "phrase": _phrase,
     "confirm": _confirm,
+    "stretches": checked_stretches,
 }
 
 
@@ -130,6 +132,8 @@ def label_of(facet: Facet, answer: Any) -> str | frozenset[str] | None:
         return f"{answer['verb']} {answer['object']}"
     if facet.kind == "multiple":
         return frozenset(answer)
+    if facet.kind == "stretches":
+        return frozenset(codes_in(answer))
     return str(answer)
 
 
@@ -140,6 +144,8 @@ def written(answer: Any) -> str:
             return f"{answer['verb']}, {answer['object']}"
         more = answer.get("reason") or answer.get("instead")
         return f"{answer['answer']}: {more}" if more else str(answer["answer"])
+    if is_stretches(answer):
+        return written_stretches(answer)
     if isinstance(answer, list | tuple | frozenset):
         return "; ".join(sorted(answer))
     return "" if answer is None else str(answer)

@@ -12,6 +12,7 @@ from quaestor.coding.answers import checked_answer, label_of
 from quaestor.coding.phrases import Words, all_words, unified
 from quaestor.coding.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
 from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.stretches import union
 from quaestor.store.records import NewAct
 
 AGREEMENT, SINGLE, DISCUSSION, TIE_BREAKER, TOGETHER = "agreement", "single", "discussion", "tie-breaker", "together"
@@ -139,8 +140,10 @@ def is_simulated(one: RoundState, item: str) -> bool:
 
 
 def _common(one: RoundState, facet: Facet, values: list[Any]) -> Any:
-    """The answer all gave, in unified words; reasons that differ are all kept."""
+    """The answer all gave, in unified words; reasons that differ are all kept, and so is every stretch."""
     first = values[0]
+    if facet.kind == "stretches":
+        return union(values)
     if facet.kind == "phrase":
         return dict(zip(("verb", "object"), unified(first, all_words(one)), strict=True))
     if isinstance(first, Mapping) and "answer" in first:

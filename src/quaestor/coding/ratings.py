@@ -180,7 +180,7 @@ def drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tupl
 def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | None:
     answer = rating.answers.get(facet.id)
     if answer == CANNOT_JUDGE:
-        return frozenset([CANNOT_JUDGE]) if facet.kind == "multiple" else CANNOT_JUDGE
+        return frozenset([CANNOT_JUDGE]) if facet.kind in ("multiple", "stretches") else CANNOT_JUDGE
     if facet.kind == "phrase" and answer is not None:
         one = state.round(rating.round)
         return " ".join(unified(answer, words_before(one, one.set_of(rating.item))))

@@ -150,7 +150,7 @@ class Facet:
     """One question asked of each item of a round."""
 
     id: str
-    kind: str  # single, multiple, keep, text, phrase, confirm
+    kind: str  # single, multiple, keep, text, phrase, confirm, stretches
     question: str = ""
     codes: str = ""
     level: str = ""
@@ -158,6 +158,12 @@ class Facet:
     reasons: tuple[str, ...] = ()
     scale: str = "nominal"
     required: bool = True
+    fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What a stretch with a code says more, by the id of the code."""
+
+    def asks(self, code: str) -> tuple[str, ...]:
+        """What a stretch with a code says more."""
+        return next((names for one, names in self.fields if one == code), ())
 
 
 @dataclass(frozen=True)

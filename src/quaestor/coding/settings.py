@@ -15,7 +15,7 @@ from quaestor.base.settings import Name, Seed, Settings
 class FacetSettings(Settings):
     """A question asked of each item."""
 
-    kind: Literal["single", "multiple", "keep", "text", "phrase", "confirm"]
+    kind: Literal["single", "multiple", "keep", "text", "phrase", "confirm", "stretches"]
     question: str = ""
     codes: Name | None = None
     level: Name | None = None
@@ -23,13 +23,18 @@ class FacetSettings(Settings):
     reasons: tuple[Name, ...] = ()
     scale: Literal["nominal", "ordinal", "interval"] = "nominal"
     required: bool = True
+    fields: dict[Name, tuple[Name, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _can_be_answered(self) -> Self:
         chosen = self.kind in ("single", "multiple")
         if chosen and bool(self.codes) == bool(self.options):
             raise ValueError(f"a {self.kind} facet takes its choices from codes or from options: give one of the two")
-        if not chosen and (self.codes or self.options or self.level):
+        if self.kind == "stretches" and (not self.codes or self.options):
+            raise ValueError("a stretches facet takes its choices from codes: name the facet of the codebook")
+        if self.fields and self.kind != "stretches":
+            raise ValueError(f"a {self.kind} facet takes no fields: they are for codes of stretches")
+        if self.kind not in ("single", "multiple", "stretches") and (self.codes or self.options or self.level):
             raise ValueError(f"a {self.kind} facet takes no codes, level or options: leave them out")
         if self.level and not self.codes:
             raise ValueError("level needs codes: name the facet of the codebook")

@@ -205,13 +205,16 @@ def plan_payload(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from(payload: dict[str, Any]) -> Plan:
-    facets = tuple(
-        Facet(**{**facet, "options": tuple(facet["options"]), "reasons": tuple(facet["reasons"])})
-        for facet in payload["facets"]
-    )
+    facets = tuple(_facet_from(facet) for facet in payload["facets"])
     practice = tuple(Practice(**one) for one in payload["practice"])
     lists = {"items": tuple(payload["items"]), "raters": tuple(payload["raters"])}
     return Plan(**{**payload, **lists, "facets": facets, "practice": practice})
+
+
+def _facet_from(payload: dict[str, Any]) -> Facet:
+    lists = {name: tuple(payload[name]) for name in ("options", "reasons")}
+    fields = tuple((code, tuple(names)) for code, names in payload.get("fields", ()))
+    return Facet(**{**payload, **lists, "fields": fields})
 
 
 def _opened(state: State, act: Act) -> None:

@@ -13,7 +13,6 @@ from quaestor.instruments.records import Answer, Quota, Response, Standing
 from quaestor.instruments.response_rows import as_json, find_response, new_id
 from quaestor.instruments.words.refusals import TooLate
 
-
 MOST_SAVES = 50
 """How often a page of a response is kept; nobody who answers comes near it, and each stays in the journal."""
 MOST_BYTES = 1_000_000

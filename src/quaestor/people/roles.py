@@ -19,6 +19,8 @@ class Role(StrEnum):
     REVIEWER = "reviewer"
     PAYER = "payer"
     """Sends respondents what they were promised, and sees nothing of the study."""
+    INTERVIEWER = "interviewer"
+    """Talks with participants, whom they know by pseudonym alone."""
 
 
 class Permission(StrEnum):
@@ -39,13 +41,16 @@ class Permission(StrEnum):
     """How many respondents are to be paid, and what it costs."""
     PAY = "pay"
     """Where each card is to be sent. Not the lead's: who can read answers reads no addresses on a page."""
+    CONDUCT = "conduct interviews"
+    """Participants by pseudonym, guides, notes and transcripts; how to reach somebody is the lead's alone."""
 
 
 _MEMBER = frozenset({Permission.VISIT, Permission.READ_CODEBOOK})
 _READER = _MEMBER | {Permission.READ_EVIDENCE, Permission.READ_RESULTS}
 _RATER = _MEMBER | {Permission.RATE}
 
-# A tie-breaker of one round may rate in another; which rounds somebody has a part in, the rounds themselves say.
+# A tie-breaker of one round may rate in another, and so may an interviewer; which rounds somebody has a part in, the
+# rounds themselves say.
 PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
     Role.LEAD: frozenset(Permission) - {Permission.PAY},
     Role.RATER: _RATER,
@@ -53,6 +58,7 @@ PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
     Role.VIEWER: _READER | {Permission.SEE_NAMES},
     Role.REVIEWER: _READER,
     Role.PAYER: frozenset({Permission.VISIT, Permission.SEE_PAY, Permission.PAY}),
+    Role.INTERVIEWER: _RATER | {Permission.CONDUCT},
 }
 
 

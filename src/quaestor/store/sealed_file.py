@@ -8,21 +8,19 @@ never changed; `erase` removes all of one participant, and that it did is on rec
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
-import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from quaestor.base.errors import InputError, StateError
-from quaestor.store.private_file import PrivateFile
+from quaestor.store.erased_list import ErasedList
+from quaestor.store.private_copy import Form
 from quaestor.store.records import canonical, new_key
+from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
 from quaestor.store.secret_file import secret_of
 
 _FIRST = """
@@ -43,7 +41,11 @@ CREATE TABLE pieces (
 CREATE INDEX pieces_of_participant ON pieces (participant);
 CREATE TABLE erasures (number INTEGER PRIMARY KEY AUTOINCREMENT, participant TEXT NOT NULL, day TEXT NOT NULL);
 """
-_NONCE = 12
+
+
+def sealed_form(name: str, kind: int) -> Form:
+    """What a backup holds of such a file."""
+    return Form(name, kind, (_FIRST,), "restore a backup of it with `quaestor restore FILE --replace`")
 
 
 @dataclass(frozen=True)
@@ -86,19 +88,22 @@ class KeptText:
 
 
 class SealedFile:
-    """Entries, pieces and texts in one private file; safe for many threads."""
+    """Entries, pieces and texts in one private file; safe for many threads.
 
-    def __init__(self, path: Path, key: Path, kind: int, whose: str) -> None:
+    Where `listed` is given, whoever is erased stands in that list too, which outlives the file.
+    """
+
+    def __init__(self, path: Path, key: Path, kind: int, whose: str, listed: ErasedList | None = None) -> None:
         self.path = path
         self._key = key
-        lost = "bring back a copy of it; no program can mend it"
-        self._file = PrivateFile(path, kind, (_FIRST,), lost)
+        self._listed = listed
+        self._file = sealed_form(whose, kind).opened(path)
         try:
             secret = secret_of(key, whose)
         except BaseException:
             self._file.close()
             raise
-        self._cipher = AESGCM(hmac.digest(secret, b"entries", "sha256"))
+        self._seal = Seal(secret)
 
     def __enter__(self) -> Self:
         return self
@@ -108,6 +113,12 @@ class SealedFile:
 
     def close(self) -> None:
         self._file.close()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else writes here, nor puts in place what was made of it, as long as this lasts."""
+        with self._file.writing():
+            yield
 
     # Texts
 
@@ -173,8 +184,8 @@ class SealedFile:
             return one
         if new.participant and _is_erased(writing, new.participant):
             raise StateError(f"{new.participant} has withdrawn: nothing can be kept about them")
-        place = _place(new.participant, new.about, new.kind, new.key)
-        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._sealed(text, place))
+        place = entry_place(new.participant, new.about, new.kind, new.key)
+        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._seal.sealed(text, place))
         cursor = writing.execute(
             "INSERT INTO entries (participant, about, kind, actor, time, key, said) VALUES (?, ?, ?, ?, ?, ?, ?)", row
         )
@@ -215,7 +226,7 @@ class SealedFile:
     def _entry(
         self, number: int, participant: str, about: str, kind: str, actor: str, time: str, key: str, said: bytes
     ) -> Entry:
-        text = self._unsealed(said, _place(participant, about, kind, key))
+        text = self._opened_text(said, entry_place(participant, about, kind, key))
         return Entry(number, participant, about, kind, actor, time, key, json.loads(text))
 
     # Pieces
@@ -232,7 +243,7 @@ class SealedFile:
             writing.executemany(
                 "INSERT INTO pieces VALUES (?, ?, ?, ?)",
                 [
-                    (about, number, participant, self._sealed(canonical(one, "piece"), f"{about}\0{number}"))
+                    (about, number, participant, self._seal.sealed(canonical(one, "piece"), piece_place(about, number)))
                     for number, one in enumerate(pieces)
                 ],
             )
@@ -245,7 +256,7 @@ class SealedFile:
             rows = reading.execute(
                 "SELECT number, said FROM pieces WHERE about = ? ORDER BY number", (about,)
             ).fetchall()
-        return [json.loads(self._unsealed(said, f"{about}\0{number}")) for number, said in rows]
+        return [json.loads(self._opened_text(said, piece_place(about, number))) for number, said in rows]
 
     # Erasure
 
@@ -258,6 +269,8 @@ class SealedFile:
             ]
             if not _is_erased(writing, participant):
                 writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))
+            if self._listed is not None:
+                self._listed.add({participant: day})
         self._file.forget()
         return any(found)
 
@@ -266,22 +279,17 @@ class SealedFile:
         with self._file.reading() as reading:
             return dict(reading.execute("SELECT participant, day FROM erasures ORDER BY number").fetchall())
 
-    def _sealed(self, text: str, place: str) -> bytes:
-        nonce = secrets.token_bytes(_NONCE)
-        return nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
+    def listed(self) -> set[str]:
+        """Who stands in the list of those who withdrew, which may know more than a file that was lost and made anew."""
+        return self._listed.names() if self._listed is not None else set()
 
-    def _unsealed(self, sealed: bytes, place: str) -> str:
+    def _opened_text(self, sealed: bytes, place: str) -> str:
         try:
-            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode()).decode()
-        except (InvalidTag, ValueError):
+            return self._seal.opened(sealed, place)
+        except NotOpened:
             raise InputError(
                 f"{self._key} does not open {self.path}: bring back the key that was there when it was written"
             ) from None
-
-
-def _place(participant: str, about: str, kind: str, key: str) -> str:
-    """What a sealed entry is bound to: it cannot be moved to another place unnoticed."""
-    return "\0".join((participant, about, kind, key))
 
 
 def _rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -301,3 +309,15 @@ def _newest(connection: sqlite3.Connection, name: str) -> KeptText | None:
 
 def _is_erased(connection: sqlite3.Connection, participant: str) -> bool:
     return bool(connection.execute("SELECT 1 FROM erasures WHERE participant = ?", (participant,)).fetchone())
+
+
+def mark_of(path: Path) -> str:
+    """Changes with every entry and erasure of such a file, and is known without its key; empty where there is none."""
+    if not path.exists():
+        return ""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        found = connection.execute("SELECT (SELECT max(number) FROM entries), (SELECT count(*) FROM erasures)")
+        return "/".join(str(one) for one in found.fetchone())
+    finally:
+        connection.close()

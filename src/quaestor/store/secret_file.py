@@ -23,6 +23,11 @@ def secret_of(path: Path, whose: str) -> bytes:
         with contextlib.suppress(FileExistsError):
             os.link(aside, path)
         aside.unlink()
+    return read_secret(path, whose)
+
+
+def read_secret(path: Path, whose: str) -> bytes:
+    """The secret of a key file that is there; one that is not whole is refused."""
     try:
         secret = bytes.fromhex(path.read_text("ascii"))
     except (ValueError, OSError) as error:

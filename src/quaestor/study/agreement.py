@@ -97,7 +97,7 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     if level and level not in levels:
         raise InputError(f"{facet!r} has no level {level!r}, allowed: {listed(nearest_first(level, levels)) or 'none'}")
     order = tuple(choices(asked, book)) if asked.scale == "ordinal" else ()
-    return AskedFacet(facet, asked.kind == "multiple", _scale(asked.scale), order)
+    return AskedFacet(facet, asked.kind in ("multiple", "stretches"), _scale(asked.scale), order)
 
 
 def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:

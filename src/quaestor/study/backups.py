@@ -1,6 +1,7 @@
-"""A study to one file, and back: its acts, its answers and its invitations, as they were at one moment.
+"""A study to one file, and back: its acts, answers, invitations and interviews, as they were at one moment.
 
-Claims to be paid are never in that file: `claim_backups` puts them into one of their own.
+Claims to be paid are never in that file: `claim_backups` puts them into one of their own. Interviews are in it as they
+lie in their files, sealed; their keys are in no backup.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.tables import head_of, rows
 from quaestor.study.bringing_back import BESIDE, bringing_back
 from quaestor.study.folder import Study
+from quaestor.study.interviews.room import keys_of
+from quaestor.study.interviews.withdrawal import forget_withdrawn
 from quaestor.study.journal import backups_of, open_journal, store_address
 
 
@@ -28,17 +31,22 @@ class StudyRestored:
 
     journal: RestoreReport
     beside: dict[str, int]
-    """Responses and invitations that the study has now, where the backup holds such; else it keeps what it has."""
+    """Responses, invitations, entries of interviews and of identities that the study has now, where the backup holds
+    such; else it keeps what it has."""
     withdrawn: int
     """Responses of the backup that were left out, since they have been taken back."""
     unknown_since: str | None
     """The moment of the backup, where nothing here says what was withdrawn after it."""
+    lists: tuple[str, ...] = ()
+    """The lists that would say it."""
+    participants: tuple[str, ...] = ()
+    """Participants of the backup who were left out, since they have withdrawn."""
 
 
 def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_now) -> BackupReport:
-    """All acts, answers and invitations to one file, by default one named after this moment.
+    """All acts, answers, invitations and interviews to one file, by default one named after this moment.
 
-    Nobody writes while the three are looked at, which is an instant; what is written down is what they were then.
+    Nobody writes while they are looked at, which is an instant; what is written down is what they were then.
     """
     target = file or backups_of(study) / f"study-{stamp(clock())}.backup"
     with ExitStack() as opened:
@@ -59,13 +67,26 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
         return write_backup(rows(acts), target, written(clock()), parts)
 
 
+def keys_apart(study: Study, report: BackupReport) -> tuple[Path, ...]:
+    """The keys without which nobody can read what a backup holds of interviews; it never holds them."""
+    return tuple(key for part, key in keys_of(study).items() if part in report.parts)
+
+
 def restore_study(study: Study, file: Path, replacing: bool = False, clock: Clock = exact_now) -> StudyRestored:
-    """What a backup holds into the study: all of it, or nothing; answers that were withdrawn since stay away."""
+    """What a backup holds into the study: all of it, or nothing; what was withdrawn since stays away.
+
+    What was made here of the words of a participant who withdrew goes too, once all is there.
+    """
     with open_backup(file) as backup, bringing_back(study, backup, replacing, stamp(clock())) as beside:
         report = restore_from(backup, store_address(study), beside, replacing, backups_of(study), clock)
-        return StudyRestored(
+        restored = StudyRestored(
             replace(report, damaged=(*report.damaged, *beside.damaged.values())),
             beside.counts(),
             beside.withdrawn,
-            None if beside.known else backup.report.made,
+            backup.report.made if beside.unknown else None,
+            tuple(beside.unknown),
+            tuple(sorted(beside.participants.left_out, key=lambda one: int(one.removeprefix("P")))),
         )
+        erased = beside.participants.erased
+    forget_withdrawn(study, erased)
+    return restored

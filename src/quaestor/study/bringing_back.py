@@ -1,4 +1,4 @@
-"""Answers and invitations on their way from a backup into a study: checked whole, without what was taken back since."""
+"""What a backup holds beside the acts on its way into a study: checked whole, without what was taken back since."""
 
 from __future__ import annotations
 
@@ -20,15 +20,25 @@ from quaestor.instruments.returning_answers import (
     leave_out,
     withdrawals_in,
 )
-from quaestor.instruments.withdrawn_list import WithdrawnList
+from quaestor.instruments.withdrawn_list import WITHDRAWN_LIST, WithdrawnList
 from quaestor.store.backup_file import Backup
+from quaestor.store.erased_list import ERASED_LIST, ErasedList
 from quaestor.store.private_copy import Form, Part, copied, digest_of, filled, is_empty, lines_of, refill, refusal
 from quaestor.store.private_file import DamagedFile, PrivateFile
+from quaestor.store.sealed_copy import check_sealed, erased_in
 from quaestor.study.folder import Study
+from quaestor.study.interviews.returning import WithdrawnParticipants, on_record_here, on_record_in, take_back
+from quaestor.study.interviews.room import IDENTITIES, IDENTITIES_FILE, INTERVIEWS, INTERVIEWS_FILE, keys_of
 from quaestor.study.surveys.fielding import ANSWERS_FILE, INVITATIONS_FILE
 
-BESIDE: tuple[tuple[Form, str], ...] = ((INVITATIONS, INVITATIONS_FILE), (ANSWERS, ANSWERS_FILE))
+BESIDE: tuple[tuple[Form, str], ...] = (
+    (INVITATIONS, INVITATIONS_FILE),
+    (ANSWERS, ANSWERS_FILE),
+    (INTERVIEWS, INTERVIEWS_FILE),
+    (IDENTITIES, IDENTITIES_FILE),
+)
 """What a backup holds beside the acts, in the order in which whoever begins by an invitation takes their locks."""
+_SEALED = (INTERVIEWS, IDENTITIES)
 
 
 @dataclass(frozen=True)
@@ -64,15 +74,17 @@ class BringingBack:
     """Files that cannot be read, and the names under which they are kept."""
     withdrawn: int = 0
     """Responses of the backup that have been taken back since."""
-    known: bool = True
-    """Whether anything here says what was withdrawn after the backup was made."""
+    participants: WithdrawnParticipants = field(default_factory=WithdrawnParticipants)
+    """Who withdrew from interviews."""
+    unknown: list[str] = field(default_factory=list)
+    """The lists that would say what was withdrawn after the backup was made, where nothing here says it."""
     _held: ExitStack = field(default_factory=ExitStack)
     _files: list[PrivateFile] = field(default_factory=list)
 
     def difference(self) -> str:
         for one in self.returning:
             if one.replaces and one.lasting is not None:
-                return f"{one.path} holds {_count(one.lasting, one.form):,} {_ROWS[one.form.name]}, and not those"
+                return f"{one.path} holds {_count(one.lasting, one.form):,} {_TOLD[one.form.name][1]}, and not those"
         return ""
 
     def parts(self) -> Sequence[Part]:
@@ -93,13 +105,15 @@ class BringingBack:
             refill(writing, one.copy)
             if one.form is ANSWERS:
                 WithdrawnList.beside(one.path).add(withdrawals_in(one.copy))
+            elif one.form is INTERVIEWS:
+                ErasedList.beside(one.path).add(erased_in(one.copy))
         self._held.close()
         for file in self._files:
             file.forget()
 
     def counts(self) -> dict[str, int]:
         """What the study has now of each kind."""
-        return {_ROWS[one.form.name]: _count(one.copy, one.form) for one in self.returning}
+        return {_TOLD[one.form.name][0]: _count(one.copy, one.form) for one in self.returning}
 
     def hold(self, form: Form, path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection] | None:
         """A file of the study, in which nobody else can write meanwhile, and a copy of it; None where it is missing."""
@@ -128,7 +142,13 @@ class BringingBack:
                 file.close()
 
 
-_ROWS = {ANSWERS.name: "responses", INVITATIONS.name: "invitations"}
+_TOLD = {
+    ANSWERS.name: ("responses", "responses"),
+    INVITATIONS.name: ("invitations", "invitations"),
+    INTERVIEWS.name: ("interviews", "entries"),
+    IDENTITIES.name: ("identities", "entries"),
+}
+"""What is counted of each part: its name, and the table whose rows they are."""
 
 
 @contextmanager
@@ -138,10 +158,11 @@ def bringing_back(study: Study, backup: Backup, replace: bool, stamp: str) -> It
         raise InputError(f"{backup.report.file} holds {min(unknown)!r}, which this Quaestor does not know: update it")
     with ExitStack() as copies:
         made = [
-            (form, study.root / name, copies.enter_context(_copied(backup, form)))
+            (form, study.root / name, copies.enter_context(_copied(study, backup, form)))
             for form, name in BESIDE
             if form.name in backup.report.parts
         ]
+        on_record = _on_record(backup)
         bringing = BringingBack()
         copies.push(bringing.end)
         for form, path, copy in made:
@@ -156,19 +177,29 @@ def bringing_back(study: Study, backup: Backup, replace: bool, stamp: str) -> It
             if form is ANSWERS:
                 _take_back(bringing, path, copy, lasting)
             bringing.returning.append(Returning(form, path, copy, there, lasting))
+        _take_back_participants(study, bringing, on_record)
         yield bringing
 
 
 @contextmanager
-def _copied(backup: Backup, form: Form) -> Iterator[sqlite3.Connection]:
+def _copied(study: Study, backup: Backup, form: Form) -> Iterator[sqlite3.Connection]:
     source = backup.report.file
     with filled(form, backup.report.parts[form.name].version, backup.lines(form.name), source) as copy:
-        if form is ANSWERS:
-            try:
+        try:
+            if form is ANSWERS:
                 check_answers(copy)
-            except (ValueError, TypeError, RecursionError) as error:
-                raise refusal(source, str(error)) from error
+            elif form in _SEALED:
+                check_sealed(copy, keys_of(study)[form.name], form.name, source)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise refusal(source, str(error)) from error
         yield copy
+
+
+def _on_record(backup: Backup) -> dict[str, str]:
+    try:
+        return on_record_in(backup)
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise refusal(backup.report.file, f"an act is no withdrawal: {error}") from error
 
 
 def _take_back(bringing: BringingBack, path: Path, copy: sqlite3.Connection, there: sqlite3.Connection | None) -> None:
@@ -176,12 +207,26 @@ def _take_back(bringing: BringingBack, path: Path, copy: sqlite3.Connection, the
     listed = WithdrawnList.beside(path)
     known = erasures_in(there) if there else []
     known += [(one.survey, one.day, "respondent", one.response) for one in sorted(listed.read())]
-    bringing.known = listed.path.exists() or (there is not None and not is_empty(there))
+    if not listed.path.exists() and (there is None or is_empty(there)):
+        bringing.unknown.append(WITHDRAWN_LIST)
     bringing.withdrawn = leave_out(copy, known)
     if there is not None:
         leave_out(there, erasures_in(copy))
         bringing.withdrawn += keep_refusals(copy, there)
 
 
+def _take_back_participants(study: Study, bringing: BringingBack, on_record: dict[str, str]) -> None:
+    """Whoever withdrew from interviews does not come back either, nor stay: whom one file knows of goes from all."""
+    sealed = [one for one in bringing.returning if one.form in _SEALED]
+    if not sealed:
+        return
+    listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
+    there = [one.lasting for one in sealed if one.lasting is not None]
+    known = {**on_record_here(study), **on_record}
+    bringing.participants = take_back(listed, known, [one.copy for one in sealed], there)
+    if not bringing.participants.known:
+        bringing.unknown.append(ERASED_LIST)
+
+
 def _count(connection: sqlite3.Connection, form: Form) -> int:
-    return int(connection.execute(f"SELECT count(*) FROM {_ROWS[form.name]}").fetchone()[0])  # noqa: S608
+    return int(connection.execute(f"SELECT count(*) FROM {_TOLD[form.name][1]}").fetchone()[0])  # noqa: S608

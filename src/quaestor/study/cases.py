@@ -8,6 +8,7 @@ from quaestor.coding.answers import written
 from quaestor.coding.decisions import DISCUSSION, TIE_BREAKER, TOGETHER, ways_of
 from quaestor.coding.records import Decision, Disagreement
 from quaestor.coding.state import RoundState, Seat, State
+from quaestor.coding.stretches import is_stretches
 from quaestor.study.opinions import Question, Voice, in_words, question_of
 from quaestor.study.sight import Sight
 
@@ -82,6 +83,10 @@ class Teller:
 
     def words(self, facet: str, answer: object) -> str:
         return in_words(self.one.plan.facet(facet), self.state.history.at(self.one.plan.codebook), answer)
+
+    def asked_for(self, facet: str, answer: object) -> str:
+        """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
+        return self.words(facet, answer) if is_stretches(answer) else written(answer)
 
     def seat(self, seat: Seat) -> str:
         return " then ".join(self.sight.shown(self._round, rater) for rater in seat.raters)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from quaestor.coding.answers import written
 from quaestor.coding.records import Codebook, Facet
 from quaestor.coding.state import RoundState
+from quaestor.coding.stretches import codes_in
 from quaestor.measures.agreement import items_confused
 from quaestor.measures.records import Confusion
 from quaestor.study.coding import Coding
@@ -160,7 +161,8 @@ def _opinions(one: RoundState, item: str, facet: Facet, book: Codebook) -> tuple
     for seat in one.seats:
         rating = one.of_seat(seat, item)
         if rating is not None and facet.id in rating.answers:
-            answer = written(rating.answers[facet.id])
+            given = rating.answers[facet.id]
+            answer = "; ".join(codes_in(given)) if facet.kind == "stretches" else written(given)
             words = named(answer, facet, book).name
             found.append(Opinion(rating.rater, words, facet.id in rating.unsure, rating.memo))
     return tuple(found)

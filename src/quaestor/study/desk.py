@@ -13,6 +13,7 @@ from quaestor.coding.answers import choices, written
 from quaestor.coding.ratings import to_practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Rating
 from quaestor.coding.state import OPEN
+from quaestor.coding.stretches import codes_in, is_stretches
 from quaestor.coding.views import RaterPlace, rater_place, rater_view
 from quaestor.store.records import new_key
 from quaestor.study.coding import Coding, Wanted
@@ -164,7 +165,7 @@ class Blanks:
     def __init__(self, place: RaterPlace) -> None:
         self._place = place
         self._pace = _pace(place.recent(_RECENT))
-        self._choices = {facet.id: _choices(facet, place.codebook) for facet in place.plan.facets}
+        self._choices = {facet.id: choices_of(facet, place.codebook) for facet in place.plan.facets}
         self._unrated = tuple(self._asked(facet, "", None) for facet in place.plan.facets)
         self._same_for_all = all(facet.kind != "confirm" for facet in place.plan.facets)
 
@@ -225,26 +226,27 @@ def _pace(ratings: Sequence[Rating]) -> float | None:
     return statistics.median(spent) if spent else None
 
 
-def _choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Choice, ...]:
+    """What can be chosen and by which key; `reserved` are keys that do something else on this page alone."""
     if facet.kind == "keep":
         reasons = [Choice(f"exclude: {reason}", reason, group="exclude") for reason in facet.reasons]
         return _keyed([Choice("keep", "keep"), *(reasons or [Choice("exclude", "exclude")])])
     if facet.kind == "confirm":
         return (Choice("yes", "yes", "y"), Choice("no", "no", "n"))
-    if facet.kind not in ("single", "multiple"):
+    if facet.kind not in ("single", "multiple", "stretches"):
         return ()
     found = []
     for value, label in choices(facet, book).items():
         code = book.codes.get(value)
         parent = book.codes[code.parent].name if code is not None and code.parent else ""
         found.append(Choice(value, label, code.key if code else "", code.definition if code else "", parent))
-    return _keyed(found)
+    return _keyed(found, reserved)
 
 
-def _keyed(found: Sequence[Choice]) -> tuple[Choice, ...]:
+def _keyed(found: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
     """A key for each choice: its own, where the codebook gives one, else the next that is free."""
     taken = {one.key for one in found if one.key}
-    free = [key for key in _KEYS if key not in taken and key not in _RESERVED]
+    free = [key for key in _KEYS if key not in taken and key not in (set(reserved) or _RESERVED)]
     keyed = []
     for one in found:
         key = one.key or (free.pop(0) if free else "")
@@ -254,7 +256,7 @@ def _keyed(found: Sequence[Choice]) -> tuple[Choice, ...]:
 
 def answer_in_words(answer: Any) -> str:
     """An answer as one line of text."""
-    return written(answer)
+    return "; ".join(codes_in(answer)) if is_stretches(answer) else written(answer)
 
 
 def fresh_key() -> str:

@@ -18,6 +18,7 @@ from ibis.backends.duckdb import Backend
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, sole_user, write_whole
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.private import as_private_as
 from quaestor.coding.decisions import kept as kept_items
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
@@ -125,9 +126,10 @@ def notes_on_rounds(study: Study, opened: _Open, fell: ir.Table) -> list[str]:
 
 
 def run_funnel(study: Study) -> FunnelResult:
-    """Run the funnel and keep what it found; the same evidence and settings give the same result."""
+    """Run the funnel and keep what it found, as private as its evidence; the same gives the same result."""
+    evidence = study.evidence_of(study.funnel_source())
+    as_private_as(evidence, study.funnel_folder)
     with _opened(study) as opened, sole_user(study.funnel_folder, "the funnel"):
-        evidence = study.evidence_of(study.funnel_source())
         funnel = Funnel(
             opened.questions,
             read_answers(opened.connection, evidence),
@@ -150,6 +152,7 @@ def run_funnel(study: Study) -> FunnelResult:
         result = FunnelResult(study.funnel_source(), steps, pending, opened.seed, waits_for, note)
         document = {"fingerprint": fingerprint(study, opened.manifest), "result": asdict(result)}
         write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
+        as_private_as(evidence, study.funnel_folder)
         return result
 
 

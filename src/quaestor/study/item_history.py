@@ -10,6 +10,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.answers import written
 from quaestor.coding.records import Codebook, Comment, Decision, Rating
 from quaestor.coding.state import RoundState
+from quaestor.coding.stretches import codes_in
 from quaestor.publish.handbook.addresses import page_names
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
@@ -146,7 +147,7 @@ def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: boo
 
 def _words(book: Codebook, answer: Any) -> str:
     if isinstance(answer, list | tuple):
-        return "; ".join(_words(book, one) for one in answer)
+        return "; ".join(_words(book, one) for one in codes_in(answer)) or "nothing coded"
     return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else written(answer)
 
 

@@ -39,10 +39,15 @@ _WORDS = {
     "codebook.move": "moved a code",
     "codebook.retire": "retired a code",
     "codebook.undo": "took back a change of the codebook",
+    "interview.adopt": "adopted words of a participant as a code in {round}",
     "survey.open": "opened the survey {survey}",
     "survey.close": "closed the survey {survey}",
+    "survey.final": "handed over the last cards of {survey}, which closes it for good",
+    "survey.erase": "erased a response to {survey}",
     "survey.import": "brought in a file of answers to {survey}",
     "survey.invite": "made invitations to {survey}",
+    "interview.agreement": "put an agreement to interviews in force",
+    "interview.withdraw": "withdrew from the interviews",
 }
 
 TOLD = frozenset({"rating", "decision", "survey.decide", *_WORDS})
@@ -104,6 +109,8 @@ def called(sight: Sight, round_: str, actor: str) -> str:
 
 
 def _who(sight: Sight, act: Noted) -> str:
+    if act.kind == "interview.withdraw":
+        return "A participant"
     if act.actor == sight.viewer.name:
         return "You"
     found = called(sight, act.round, act.actor)

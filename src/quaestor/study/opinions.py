@@ -9,8 +9,11 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.coding.answers import choices, written
 from quaestor.coding.records import CANNOT_JUDGE, EXCLUDE, KEEP, Codebook, Facet
+from quaestor.coding.stretches import codes_in, in_vivo_in, union
 
 _KEYS = "123456789"
+NOTHING = "[]"
+"""The answer that there is nothing to code, as it is written."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,15 @@ class Meaning:
 
 
 @dataclass(frozen=True)
+class Quote:
+    """Coded words of a transcript: what they are coded as, and what was said about them."""
+
+    words: str
+    name: str
+    more: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Opinion:
     """One answer that was given, who gave it, and the key that chooses it; none where nobody can decide that."""
 
@@ -48,6 +60,8 @@ class Opinion:
     key: str = ""
     voices: tuple[Voice, ...] = ()
     meanings: tuple[Meaning, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    """Of an answer that codes stretches: the words of each."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,7 @@ def question_of(
         )
         for value, answer in answers.items()
     )
-    others = [one for one in offered(facet, book) if one.value not in answers]
+    others = [one for one in _others(facet, book, answers.values()) if one.value not in answers]
     if judging:
         others.append(Another(CANNOT_JUDGE, CANNOT_JUDGE))
     return Question(
@@ -126,8 +140,11 @@ def in_words(facet: Facet, book: Codebook, answer: Any) -> str:
     """An answer with the names of its codes."""
     if not facet.codes or answer == CANNOT_JUDGE or answer is None:
         return written(answer)
-    names = [book.codes[one].name if one in book.codes else one for one in _codes_in(answer)]
-    return "; ".join(names)
+    names = [book.codes[one].name if one in book.codes else one for one in codes_in(answer)]
+    if facet.kind == "stretches":
+        own = len(in_vivo_in(answer))
+        names += [f"{own} in vivo"] if own else []
+    return "; ".join(names) or "nothing coded"
 
 
 def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...]:
@@ -135,16 +152,12 @@ def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...
     if not facet.codes or answer == CANNOT_JUDGE:
         return ()
     found = []
-    for one in _codes_in(answer):
+    for one in codes_in(answer):
         code = book.codes.get(one)
         if code is not None:
             group = book.path_name(code.parent) if code.parent else ""
             found.append(Meaning(code.name, group, code.definition, code.use, code.not_, code.examples))
     return tuple(found)
-
-
-def _codes_in(answer: Any) -> list[str]:
-    return [str(one) for one in answer] if isinstance(answer, list | tuple) else [str(answer)]
 
 
 def offered(facet: Facet, book: Codebook) -> tuple[Another, ...]:
@@ -163,6 +176,16 @@ def offered(facet: Facet, book: Codebook) -> tuple[Another, ...]:
     return tuple(found)
 
 
+def _others(facet: Facet, book: Codebook, given: Iterable[Any]) -> tuple[Another, ...]:
+    """What else can be answered; of stretches, with the codes that somebody gave, since only these have a place."""
+    if facet.kind != "stretches":
+        return offered(facet, book)
+    used = sorted({code for answer in given for code in codes_in(answer) if answer != CANNOT_JUDGE})
+    named = [book.codes[code] for code in used if code in book.codes]
+    found = [Another(one.id, one.name, book.codes[one.parent].name if one.parent else "") for one in named]
+    return (*found, Another(NOTHING, "nothing is coded here"))
+
+
 def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
     """The answer that a form stands for; one in dispute exactly as it was given. Refuses two at once, and none."""
     others = [one.strip() for one in chosen.others if one.strip()]
@@ -176,5 +199,9 @@ def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
         raise InputError("No answer was chosen: choose one of those in dispute, or another one.")
     if facet.kind == "multiple":
         return others
+    if facet.kind == "stretches" and others != [CANNOT_JUDGE]:
+        if NOTHING in others and len(others) > 1:
+            raise InputError("Codes were chosen, and that nothing is coded: clear one of them and send again.")
+        return [] if others == [NOTHING] else union([one for one in given if one != CANNOT_JUDGE], others)
     instead = chosen.instead.strip()
     return f"no: {instead}" if facet.kind == "confirm" and others[0] == "no" and instead else others[0]

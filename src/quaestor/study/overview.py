@@ -17,6 +17,7 @@ from quaestor.study.coding import Coding
 from quaestor.study.coding_status import Next, Stage
 from quaestor.study.folder import Study
 from quaestor.study.funnel import last_result
+from quaestor.study.interviews.overview import has_interviews
 from quaestor.study.latest import Done, called, latest_acts
 from quaestor.study.looking import Look, facets_compared, look_at
 from quaestor.study.results.coded import results_can_be_made
@@ -126,7 +127,7 @@ def overview(study: Study, coding: Coding | None, viewer: Viewer) -> Overview:
         rounds = [_with_agreement(coding, one) for one in (*planned, *opened.values())]
     sees = {one.round for one in rounds if one.look and one.look.may == "now"}
     surveys = survey_status(coding or study)
-    asks_only = bool(surveys) and not study.settings.sources
+    asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
         tuple(_told(stage, leads, sees) for stage in status.stages),
         _following(following, sees, surveys) if leads else None,

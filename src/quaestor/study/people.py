@@ -99,7 +99,10 @@ def _require_fitting(study: Study, name: str, role: Role) -> None:
         if role is wanted and name not in names:
             options = listed(nearest_first(name, names)) or f"none, add a {wanted} to a round first"
             raise SettingsError(f"{study.file}: no round has a {wanted} {name!r}, allowed: {options}")
-    if role in (Role.VIEWER, Role.REVIEWER, Role.PAYER) and name in (*raters, *breakers, study.settings.study.lead):
+    acting = (*raters, *breakers, study.settings.study.lead)
+    if role is Role.INTERVIEWER:
+        acting = (*breakers, study.settings.study.lead)
+    if role not in (Role.RATER, Role.TIE_BREAKER) and name in acting:
         raise InputError(f"{name!r} acts in this study and cannot be a {role} too: take another name")
 
 

@@ -91,6 +91,8 @@ def _other_roles(study: Study, parts: dict[str, list[tuple[Role, str]]], name: s
     if role is Role.LEAD or name == study.settings.study.lead:
         return ()
     fitting = {part for part, _ in parts.get(name, ())} or {Role.VIEWER}
+    if Role.TIE_BREAKER not in fitting:
+        fitting.add(Role.INTERVIEWER)
     return tuple(one for one in Role if one in fitting and one is not role)
 
 

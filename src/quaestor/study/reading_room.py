@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from quaestor.corpus.evidence import MANIFEST
 from quaestor.study.folder import Study
 from quaestor.study.reading import Prepare, Reading, readings_of
 from quaestor.study.shelf import Shelf
@@ -23,9 +24,11 @@ class ReadingRoom:
         self._known: OrderedDict[str, Reading] = OrderedDict()
         self._lock = threading.Lock()
         self._shelf = Shelf(study, prepare)
+        self._made = _evidence_mark(study)
 
     def take_study(self, study: Study) -> None:
         """Go on with a study file that has changed, and with it perhaps the evidence."""
+        self._made = _evidence_mark(study)
         shelf, self._shelf = self._shelf, Shelf(study, self._prepare)
         threading.Thread(target=shelf.close, daemon=True).start()  # nobody waits for what it was about to do
         with self._lock:
@@ -38,6 +41,8 @@ class ReadingRoom:
 
     def get(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, Reading]:
         """Some items, and those that come after them fetched along; what evidence does not hold has its id as title."""
+        if self._made != _evidence_mark(self._study):  # made anew, perhaps without somebody who withdrew
+            self.take_study(self._study)
         missing = self._missing(items)
         if missing:
             wanted = list(dict.fromkeys([*missing, *self._missing(ahead[:BATCH])]))
@@ -58,3 +63,13 @@ class ReadingRoom:
 
     def close(self) -> None:
         self._shelf.close()
+
+
+def _evidence_mark(study: Study) -> int:
+    """Changes when the evidence is made anew."""
+    if not study.settings.sources:
+        return 0
+    try:
+        return (study.evidence_of(study.funnel_source()) / MANIFEST).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0

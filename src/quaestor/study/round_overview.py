@@ -65,6 +65,8 @@ class RoundOverview:
     incomplete: str = ""
     simulated: bool = False
     phrases: bool = False
+    stretches: bool = False
+    """Whether transcripts are coded in it."""
     has_page: bool = True
     """Not so for one that was opened before names had to fit an address."""
 
@@ -105,6 +107,7 @@ def _unopened(study: Study, one: RoundSettings) -> RoundOverview:
         practice=len(one.practice),
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         phrases=any(study.settings.facets[facet].kind == "phrase" for facet in one.facets),
+        stretches=any(study.settings.facets[facet].kind == "stretches" for facet in one.facets),
     )
 
 
@@ -141,6 +144,7 @@ def _opened(study: Study, state: State, one: RoundState) -> RoundOverview:
         incomplete=one.incomplete,
         simulated=_is_simulated(one),
         phrases=any(facet.kind == "phrase" for facet in plan.facets),
+        stretches=any(facet.kind == "stretches" for facet in plan.facets),
         has_page=fits_an_address(plan.round),
     )
 

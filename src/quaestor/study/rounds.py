@@ -82,6 +82,7 @@ def _facet(study: Study, name: str) -> Facet:
         one.reasons,
         one.scale,
         one.required,
+        tuple(one.fields.items()),
     )
 
 

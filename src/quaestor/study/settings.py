@@ -102,6 +102,7 @@ class StudySettings(Settings):
             for facet in one.facets:
                 if facet not in self.facets:
                     raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
+            self._stretches_stand_alone(key, one)
             earlier_rounds = {"after": one.after, "items.kept_by": one.items.kept_by, "items.again": one.items.again}
             for field, before in earlier_rounds.items():
                 if before is not None and before not in names:
@@ -115,6 +116,15 @@ class StudySettings(Settings):
             if one.items.sample is not None and one.items.sample not in self.samples:
                 raise ValueError(_unknown(f"{key}.items.sample", one.items.sample, self.samples))
             names.append(one.round)
+
+    def _stretches_stand_alone(self, key: str, one: RoundSettings) -> None:
+        """Transcripts are coded on a page of their own, which asks for nothing else."""
+        coded = [facet for facet in one.facets if self.facets[facet].kind == "stretches"]
+        if coded and (len(one.facets) > 1 or one.practice or one.items.set_size):
+            raise ValueError(
+                f"{key}: {coded[0]!r} codes stretches, which takes a round of its own: "
+                "leave out other facets, practice and set_size"
+            )
 
     def all_kinds(self) -> dict[str, KindSettings]:
         """The bundled question kinds, with the study's own in their place."""

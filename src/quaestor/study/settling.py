@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.answers import written
 from quaestor.coding.decisions import agreed_left, answers_of, settled
 from quaestor.coding.records import Disagreement, Facet
 from quaestor.coding.state import CLOSED, RoundState, State
@@ -88,7 +87,8 @@ def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listi
     """The disagreements that are wanted, for those who need not say first that they look."""
     with open_coding(where) as coding:
         found, teller = _looked_at(coding, name, viewer)
-        said = {written(answer): teller.words(case.facet, answer) for case in found for _, answer in case.answers}
+        given = [(case.facet, answer) for case in found for _, answer in case.answers]
+        said = {teller.asked_for(*one): teller.words(*one) for one in given}
         left = [(case.item, case.facet) for case in found if case.decision is None]
         return Listing(
             name,

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from quaestor import __version__
+from quaestor.base.private import as_private_as
 from quaestor.corpus.evidence import read_manifest
 from quaestor.study.beside import Beside, Tell
 from quaestor.study.folder import Study, open_study
@@ -51,7 +52,7 @@ class Shelf:
         made = json.dumps(
             [__version__, _LAYOUT, bool(self._prepare), manifest.made, [asdict(one) for one in manifest.inputs]]
         )
-        return self._study.funnel_folder / "texts" / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
+        return shelf_folder(self._study) / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
 
     def find(self, items: Sequence[str]) -> dict[str, Reading]:
         """Those that are at hand."""
@@ -111,6 +112,11 @@ class Shelf:
         self.wait()
 
 
+def shelf_folder(study: Study) -> Path:
+    """Where shelves stand."""
+    return study.funnel_folder / "texts"
+
+
 def fill_shelf(
     study: Study, path: Path, items: Sequence[str], go_on: Callable[[], bool], prepare: Prepare | None = None
 ) -> None:
@@ -120,6 +126,7 @@ def fill_shelf(
         if not other.name.startswith(path.name):
             other.unlink(missing_ok=True)
     with closing(_opened(path)) as connection:
+        as_private_as(study.funnel_folder, path.parent)
         connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT)")
         connection.commit()
         known = {item for (item,) in connection.execute("SELECT item FROM texts")}

@@ -63,7 +63,7 @@ class Sight:
         return self.why_no_ratings(name)
 
     def _why_not(self, name: str) -> str:
-        if self.viewer.role in (Role.RATER, Role.TIE_BREAKER):
+        if self.viewer.role in (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER):
             return f"those who act in {name} see it on its own pages"
         if self.viewer.role is not Role.LEAD:
             return ""

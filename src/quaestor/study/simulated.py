@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import InputError, StateError
 from quaestor.coding.answers import choices
 from quaestor.coding.decisions import TIE_BREAKER, TOGETHER, decide, disagreements, tie_comment
 from quaestor.coding.phrases import SAME_MEANING, phrases_of, unify, word_counts, words_before
@@ -18,6 +18,7 @@ from quaestor.coding.ratings import give_rating
 from quaestor.coding.records import Facet
 from quaestor.coding.rounds import missing, next_set
 from quaestor.coding.state import OPEN, RoundState, State
+from quaestor.coding.stretches import KIND as STRETCHES
 from quaestor.store.records import NewAct
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study, open_study
@@ -25,6 +26,10 @@ from quaestor.synth.raters import Simulated, meaning
 from quaestor.synth.truth import ITEMS_FILE
 
 Truth = Mapping[str, Mapping[str, str]]
+Said = Callable[[str, Facet, str], Any]
+"""What a simulated rater says to a facet of an item."""
+Right = Callable[[Facet, str], Any]
+"""What is planted as the answer to a facet of an item."""
 _IMPLEMENTATION = "implementation"
 _SOME_PHASE = "data-processing"  # of a post that was kept by mistake, and has none
 
@@ -50,25 +55,38 @@ def simulate_ratings(
 ) -> int:
     """Let simulated raters give every rating that is missing from a round (or one of its sets); how many they gave."""
     one = coding.state.round(name)
-    if one.status != OPEN:
-        raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
+    require_open(one)
+    if any(facet.kind == STRETCHES for facet in one.plan.facets):
+        raise InputError(f"the round {name!r} codes transcripts: name the folder of synthetic ones with --truth")
     truth = planted_truth(coding.study.root)
     raters = {seat.rater: Simulated(seat.rater, accuracy, confusion, seed) for seat in one.seats}
+    book = coding.state.history.at(one.plan.codebook)
+    offered = {facet.id: list(choices(facet, book)) for facet in one.plan.facets}
+
+    def said(rater: str, facet: Facet, item: str) -> Any:
+        return raters[rater].answer(item, facet, true_answer(one, facet, item, truth), offered[facet.id])
+
+    return give_missing(coding, name, said, seed=seed, only=only)
+
+
+def require_open(one: RoundState) -> None:
+    if one.status != OPEN:
+        raise StateError(f"the round {one.plan.round!r} is closed: its ratings stand as they are")
+
+
+def give_missing(coding: Coding, name: str, said: Said, *, seed: int, only: str | None = None) -> int:
+    """Give every rating that is missing from an open round, each on record as simulated; how many."""
+    one = coding.state.round(name)
     now = coding.now()
 
     def give(state: State) -> list[NewAct]:
-        book = state.history.at(one.plan.codebook)
-        offered = {facet.id: list(choices(facet, book)) for facet in one.plan.facets}
         return [
             give_rating(
                 state,
                 name,
                 rater,
                 item,
-                {
-                    facet.id: raters[rater].answer(item, facet, true_answer(one, facet, item, truth), offered[facet.id])
-                    for facet in one.plan.facets
-                },
+                {facet.id: said(rater, facet, item) for facet in one.plan.facets},
                 now=now,
                 seconds=random.Random(f"{seed}/{rater}/{item}").uniform(20, 90),
                 simulated=True,
@@ -151,9 +169,14 @@ def _unifications(one: RoundState, state: State) -> list[NewAct]:
     return acts
 
 
-def simulate_settling(coding: Coding, name: str, *, seed: int, consulted: float = 0.3) -> dict[str, int]:
-    """Settle every disagreement: most by discussion, the others with the tie-breaker; how many each way."""
-    truth = planted_truth(coding.study.root)
+def simulate_settling(
+    coding: Coding, name: str, *, seed: int, consulted: float = 0.3, planted: Right | None = None
+) -> dict[str, int]:
+    """Settle every disagreement: most by discussion, the others with the tie-breaker; how many each way.
+
+    What is right the dump of the study knows, or `planted`, which a tie-breaker then knows too.
+    """
+    truth = planted_truth(coding.study.root) if planted is None else {}
     dice = random.Random(f"{seed}/{name}/settling")
     one = coding.state.round(name)
     plan = one.plan
@@ -164,13 +187,14 @@ def simulate_settling(coding: Coding, name: str, *, seed: int, consulted: float 
         if found.decision is not None:
             continue
         item, facet = found.item, plan.facet(found.facet)
-        right = true_answer(one, facet, item, truth)
+        right = true_answer(one, facet, item, truth) if planted is None else planted(facet, item)
         right = {"answer": right} if facet.kind == "confirm" else right
         how = "discussion"
         asked = plan.tie_breaker and plan.settle in ("discussion", "two-step") and dice.random() < consulted
         if plan.settle == "tie-breaker" or asked:
             how = TIE_BREAKER if plan.settle == "tie-breaker" else TOGETHER
-            said = tie_breaker.answer(item, facet, _plain(facet, right), list(choices(facet, book)))
+            offered = list(choices(facet, book))
+            said = right if planted else tie_breaker.answer(item, facet, _plain(facet, right), offered)
             coding.act(_tie(name, plan.tie_breaker, item, facet.id, said))
         actor = plan.tie_breaker if how == TIE_BREAKER else plan.raters[0]
         coding.act(_decision(name, actor, item, facet.id, right, how))

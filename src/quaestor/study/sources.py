@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError, SettingsError
+from quaestor.base.private import as_private_as
 from quaestor.corpus.evidence import Aside, read_manifest
 from quaestor.sources.records import Progress, TableCounts, no_progress
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
@@ -15,8 +16,12 @@ from quaestor.study.ingest import IngestReport, Work, declared_alike, dump_work,
 
 
 def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, clock: Clock = now) -> IngestReport:
-    """A source of a study into its evidence folder."""
-    return run(_work(study, name, progress), study.evidence_of(name), clock)
+    """A source of a study into its evidence folder, which is as private as the input."""
+    work, folder = _work(study, name, progress), study.evidence_of(name)
+    as_private_as(study.path_of(name), folder)
+    report = run(work, folder, clock)
+    as_private_as(study.path_of(name), folder)
+    return report
 
 
 def _work(study: Study, name: str, progress: Progress = no_progress) -> Work:

@@ -9,6 +9,7 @@ from quaestor.corpus.evidence import read_manifest
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.coding_status import Next, Stage, coding_way, gates_of
 from quaestor.study.folder import Study
+from quaestor.study.interviews.status import awaits_items, interview_way
 from quaestor.study.journal import has_journal
 from quaestor.study.sources import what_changed
 from quaestor.study.surveys.status import survey_way
@@ -31,7 +32,7 @@ def study_status(study: Study, coding: Coding | None = None) -> Status:
 
 
 def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -> tuple[Status, Next | None]:
-    """The same with the next thing to do, where that is done in the rounds, the codebook or a survey.
+    """The same with the next thing to do, where that is done in the rounds, the codebook, a survey or interviews.
 
     Who does not wait is told of a large round that its agreement is being worked out.
     """
@@ -42,8 +43,11 @@ def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -
     funnel = _funnel(study, coding)
     stages, then = _coding(study, coding, wait)
     asked, survey = survey_way(coding or study)
-    before = "" if asked and not sources else _next(study, sources, funnel)
-    then = (then or survey) if sources else (survey or then)
+    talks, talk = interview_way(coding or study)
+    asked = [*asked, *talks]
+    people_first = not sources or awaits_items(study)
+    before = "" if asked and people_first else _next(study, sources, funnel)
+    then = (survey or talk or then) if people_first else (then or survey or talk)
     status = Status(
         study.settings.study.title or study.settings.study.name,
         (*sources, *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]), *asked, *stages),
@@ -75,6 +79,8 @@ def _source(study: Study, name: str) -> Stage:
     path = study.path_of(name)
     if path.exists():
         return Stage(f"source {name}", "waiting", f"{path} is there, not ingested yet")
+    if awaits_items(study):
+        return Stage(f"source {name}", "waiting", "made of transcripts by `quaestor interview items`")
     return Stage(f"source {name}", "none", f"{path} does not exist")
 
 

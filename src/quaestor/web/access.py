@@ -20,8 +20,9 @@ from quaestor.people.directory import SIGNED_IN_FOR, Directory, is_due
 from quaestor.people.records import Session
 from quaestor.people.roles import Permission, Role, can
 from quaestor.people.tokens import form_token, new_token, same
-from quaestor.web.forms import TooLong, fields_in, is_form, is_same_origin, read_whole, told_again
-from quaestor.web.matrix import BY_LINK, MATRIX, PUBLIC
+from quaestor.web.forms import LONGEST, TooLong, fields_in, is_form, is_same_origin, read_whole, told_again
+from quaestor.web.matrix import BY_LINK, MATRIX, PUBLIC, WITH_A_FILE
+from quaestor.web.multipart import LONGEST_WITH_A_FILE, is_multipart, parts_in
 
 Refuse = Callable[[Request, int, str], Response]
 _HARMLESS = ("GET", "HEAD")
@@ -133,16 +134,20 @@ class Access:
         """Whether what changes something was sent from a page that this very browser was shown; read up to a bound."""
         if not is_same_origin(request.headers):
             return receive, self._refuse(request, 403, _NOT_OURS)
+        name = _route_name(request.scope)
+        with_a_file = name in WITH_A_FILE and is_multipart(request.headers)
         try:
-            body = await read_whole(receive)
+            body = await read_whole(receive, LONGEST_WITH_A_FILE if with_a_file else LONGEST)
         except TooLong:
             return receive, self._refuse(request, 413, _TOO_LONG)
         receive = told_again(body, receive)
-        if _route_name(request.scope) in BY_LINK:
+        if name in BY_LINK:
             return receive, None
         said = request.headers.get("x-csrf-token", "")
         if not said and is_form(request.headers):
             said = fields_in(body).get("csrf", [""])[0]
+        elif not said and with_a_file:
+            said = parts_in(body, request.headers).fields.get("csrf", "")
         if not same(said, request.state.csrf):
             return receive, self._refuse(request, 403, _NOT_OURS)
         return receive, None

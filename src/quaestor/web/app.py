@@ -29,6 +29,7 @@ from quaestor.people.roles import Permission
 from quaestor.people.tokens import fingerprint
 from quaestor.study.codes.room import CodebookRoom
 from quaestor.study.desk import answer_in_words, fresh_key
+from quaestor.study.interviews.overview import has_interviews
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.people import PEOPLE_FILE
 from quaestor.study.results.remaking import Remaking
@@ -39,12 +40,20 @@ from quaestor.web.agreement_pages import AgreementPages
 from quaestor.web.claim_pages import ClaimPages
 from quaestor.web.codebook_acts import CodebookActs
 from quaestor.web.codebook_pages import CodebookPages
+from quaestor.web.coding_pages import CodingPages
+from quaestor.web.conduct_pages import ConductPages
+from quaestor.web.consent_pages import ConsentPages
 from quaestor.web.doors import DoorPages
 from quaestor.web.evidence import answer_of, body_of, clean, prepared
 from quaestor.web.evidence_pages import EvidencePages
 from quaestor.web.facets import Facets
 from quaestor.web.funnel_pages import FunnelPages
+from quaestor.web.guide_pages import GuidePages
 from quaestor.web.headers import SafeHeaders
+from quaestor.web.in_vivo_pages import InVivoPages
+from quaestor.web.interview_pages import InterviewPages
+from quaestor.web.markdown_text import set_markdown
+from quaestor.web.name_pages import NamePages
 from quaestor.web.page import Pages
 from quaestor.web.pay_pages import PayPages
 from quaestor.web.people import PeoplePages
@@ -61,8 +70,10 @@ from quaestor.web.survey_desk import SurveyDeskPages
 from quaestor.web.survey_invitations import SurveyInvitationPages
 from quaestor.web.survey_pages import RespondentPages
 from quaestor.web.survey_results import SurveyResultPages
-from quaestor.web.survey_text import language_name, set_text, web_links
+from quaestor.web.survey_text import language_name, say, set_text, web_links
+from quaestor.web.theme_pages import ThemePages
 from quaestor.web.ties import TiePages
+from quaestor.web.transcript_pages import TranscriptPages
 
 _HERE = Path(str(resources.files("quaestor.web")))
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -82,8 +93,10 @@ def templates() -> Jinja2Templates:
     environment.filters["answer_of"] = answer_of
     environment.filters["with_commands"] = with_commands
     environment.filters["set_text"] = set_text
+    environment.filters["set_markdown"] = set_markdown
     environment.filters["web_links"] = web_links
     environment.filters["language_name"] = language_name
+    environment.filters["say"] = say
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__
@@ -123,6 +136,7 @@ def make_app(
     codebook = CodebookRoom(opened)
     parts: list[Pages] = [
         RatingPages(opened, renderer, warm),  # asked for most often, so found first
+        CodingPages(opened, renderer),
         RespondentPages(opened, renderer, clock),
         StudyPages(opened, renderer),
         AgreementPages(opened, renderer),
@@ -141,6 +155,14 @@ def make_app(
         SurveyResultPages(opened, renderer),
         ClaimPages(opened, renderer, cookie),
         PayPages(opened, renderer),
+        InVivoPages(opened, renderer),
+        InterviewPages(opened, renderer),
+        GuidePages(opened, renderer),
+        ConsentPages(opened, renderer, clock),
+        TranscriptPages(opened, renderer),
+        ThemePages(opened, renderer),
+        NamePages(opened, renderer),
+        ConductPages(opened, renderer),
     ]
     refusals = Refusals(renderer)
     doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
@@ -174,6 +196,7 @@ def make_app(
     )
     app.state.remaking = remaking
     app.state.has_surveys = lambda: _asks_people(opened)
+    app.state.has_interviews = lambda: _talks_with_people(opened)
     app.state.let_go = let_go
     return app
 
@@ -203,6 +226,14 @@ def _asks_people(opened: KeptOpen) -> bool:
     """Whether the study has surveys; where its file cannot be read, the page itself says so."""
     try:
         return has_surveys(opened.latest)
+    except QuaestorError:
+        return False
+
+
+def _talks_with_people(opened: KeptOpen) -> bool:
+    """The same of interviews."""
+    try:
+        return has_interviews(opened.latest)
     except QuaestorError:
         return False
 

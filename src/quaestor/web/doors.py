@@ -29,6 +29,7 @@ _PARTS = {
     Role.VIEWER: "You read the evidence and the results of this study.",
     Role.REVIEWER: "You read the evidence and the results of this study; no names of people are shown to you.",
     Role.PAYER: "You pay those who answered a survey of this study; what they answered is not shown to you.",
+    Role.INTERVIEWER: "You talk with the participants of this study, whom you know by their pseudonyms.",
 }
 _ENDED = "This link has been used, has expired or was taken back: ask the lead of the study for a new one."
 _WRONG = "The name or the password is wrong."

@@ -19,7 +19,7 @@ class TooLong(Exception):
     """A form that is longer than any page of ours sends."""
 
 
-async def read_whole(receive: Receive) -> bytes:
+async def read_whole(receive: Receive, most: int = LONGEST) -> bytes:
     """The body of a request, up to a bound."""
     parts, size = [], 0
     while True:
@@ -28,7 +28,7 @@ async def read_whole(receive: Receive) -> bytes:
             raise ClientDisconnect
         part = message.get("body", b"")
         size += len(part)
-        if size > LONGEST:
+        if size > most:
             raise TooLong
         parts.append(part)
         if not message.get("more_body", False):

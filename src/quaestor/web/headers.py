@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,6 +15,8 @@ _WITH_SCRIPTS = f"{_POLICY}; script-src 'self' 'wasm-unsafe-eval'; connect-src '
 PUBLISHED = ("/report/", "/handbook/")
 SCRIPTED = (*PUBLISHED, "/rounds/")
 """Published pages list items and search, and raters go on by keyboard, with scripts from here and nowhere else."""
+_SCRIPTED_TOO = re.compile(r"/interviews/(?:[^/]+/conduct(?:/.*)?|names(?:/acts)?)")
+"""So do interviewers, and the lead through names; what else there is about interviews needs none."""
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -23,6 +27,13 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+STRANGERS = ("/s/", "/i/", "/claim/", "/c/")
+"""Pages whose address is somebody's secret.
+
+No request may say from which of them it comes: the log of a proxy would have an invitation and its answers in one line.
+"""
+_TO_STRANGERS = {**HEADERS, "Referrer-Policy": "strict-origin"}
+_REDIRECTED = (302, 303, 307, 308)
 
 
 class SafeHeaders:
@@ -32,21 +43,25 @@ class SafeHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        added = _headers(scope)  # before the routes take their part of the path for themselves
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        added = _headers(path)  # before the routes take their part of the path for themselves
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in added.items():
                     headers[name] = value
+                if message["status"] in _REDIRECTED and path.startswith(STRANGERS):  # no form is sent from there
+                    headers["Referrer-Policy"] = "no-referrer"
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
-    found = {**HEADERS, "Content-Security-Policy": _WITH_SCRIPTS} if path.startswith(SCRIPTED) else HEADERS
+def _headers(path: str) -> dict[str, str]:
+    found = _TO_STRANGERS if path.startswith(STRANGERS) else HEADERS
+    scripted = path.startswith(SCRIPTED) or _SCRIPTED_TOO.fullmatch(path)
+    found = {**found, "Content-Security-Policy": _WITH_SCRIPTS} if scripted else found
     if path.startswith("/static/"):
         return found
     # What is published may be kept, as long as it is asked for each time: a page of a new report never meets the

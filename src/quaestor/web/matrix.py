@@ -10,8 +10,14 @@ from quaestor.people.roles import Permission
 Public = Literal["public"]
 PUBLIC: Final[Public] = "public"
 
-BY_LINK = frozenset({"answer-begin", "answer", "answer-withdraw"})
-"""Pages of respondents, who need no cookie: the address is the secret; what is sent must come from a page of ours."""
+BY_LINK = frozenset({"answer-begin", "answer", "answer-withdraw", "consent", "consent-withdraw"})
+"""Pages of respondents and participants, who need no cookie: the address is the secret.
+
+What is sent must come from a page of ours.
+"""
+
+WITH_A_FILE = frozenset({"interview-import"})
+"""Forms that send a file, and so may be longer than others."""
 
 MATRIX: Mapping[str, Permission | Public] = {
     "home": Permission.VISIT,
@@ -26,6 +32,10 @@ MATRIX: Mapping[str, Permission | Public] = {
     "give": Permission.RATE,
     "ahead": Permission.RATE,
     "mine": Permission.RATE,
+    "coding": Permission.RATE,
+    "coding-transcript": Permission.RATE,
+    "coding-give": Permission.RATE,
+    "in-vivo": Permission.LEAD,
     "agreement": Permission.RATE,
     "look": Permission.RATE,
     "confused": Permission.RATE,
@@ -68,10 +78,35 @@ MATRIX: Mapping[str, Permission | Public] = {
     "survey-flags": Permission.LEAD,
     "survey-response": Permission.LEAD,
     "survey-decide": Permission.LEAD,
+    "survey-erase": Permission.LEAD,
     "survey-invitations": Permission.LEAD,
     "survey-results": Permission.READ_RESULTS,
     "survey-answers": Permission.READ_RESULTS,
     "survey-drawing": Permission.READ_RESULTS,
+    "interviews": Permission.CONDUCT,
+    "interview": Permission.CONDUCT,
+    "interview-agreement": Permission.CONDUCT,
+    "guides": Permission.CONDUCT,
+    "guide": Permission.CONDUCT,
+    "interview-transcript": Permission.CONDUCT,
+    "interview-import": Permission.CONDUCT,
+    "interview-names": Permission.LEAD,
+    "interview-names-act": Permission.LEAD,
+    "interview-conduct": Permission.CONDUCT,
+    "interview-act": Permission.CONDUCT,
+    "interview-since": Permission.CONDUCT,
+    "interview-protocol": Permission.CONDUCT,
+    "interview-protocol-file": Permission.CONDUCT,
+    "interview-themes": Permission.READ_RESULTS,
+    "interview-drawing": Permission.READ_RESULTS,
+    "interview-quotations": Permission.READ_RESULTS,
+    "interview-code": Permission.READ_RESULTS,
+    "agreement-act": Permission.LEAD,
+    "participant": Permission.CONDUCT,
+    "participant-add": Permission.CONDUCT,
+    "participant-act": Permission.CONDUCT,
+    "participant-lead": Permission.LEAD,
+    "participant-contact": Permission.LEAD,
     "me": Permission.VISIT,
     "sign-out": Permission.VISIT,
     "sign-out-everywhere": Permission.VISIT,
@@ -84,6 +119,8 @@ MATRIX: Mapping[str, Permission | Public] = {
     "answer": PUBLIC,
     "answer-end": PUBLIC,
     "answer-withdraw": PUBLIC,
+    "consent": PUBLIC,
+    "consent-withdraw": PUBLIC,
     "sign-in": PUBLIC,
     "join": PUBLIC,
     "health": PUBLIC,

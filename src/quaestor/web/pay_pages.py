@@ -52,18 +52,18 @@ class PayPages(Pages):
         """Release cards, or mark them paid."""
         fields, name = await fields_of(request), request.path_params["name"]
         try:
-            await self.work(lambda: self._act(name, fields))
+            await self.work(lambda: self._act(name, fields, visitor(request).name))
         except QuaestorError as error:
             return await self._refused(request, name, error)
         return self.go(request, "claims")
 
-    def _act(self, name: str, fields: Mapping[str, str]) -> None:
+    def _act(self, name: str, fields: Mapping[str, str], who: str) -> None:
         match fields.get("act", ""):
             case "release":
                 most = fields.get("most", "").strip()
                 if most and whole_number(most) is None:
                     raise InputError(f"{most[:60]!r} is no number of cards: write digits, such as 20")
-                release(self.opened.surveys, name, whole_number(most))
+                release(self.opened.surveys, name, whole_number(most), who)
             case "paid":
                 seen = whole_number(fields.get("count", ""))
                 if seen is None:

@@ -23,7 +23,7 @@ from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, visitor
 
 _LONGEST = 365
-_OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.VIEWER, Role.REVIEWER, Role.PAYER)
+_OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER, Role.VIEWER, Role.REVIEWER, Role.PAYER)
 
 
 class PeoplePages(Pages):

@@ -16,6 +16,7 @@ _PLACES = (
     ("rounds", "Rounds"),
     ("codebook", "Codebook"),
     ("surveys", "Surveys"),
+    ("interviews", "Interviews"),
     ("results", "Results"),
     ("people", "People"),
 )
@@ -42,6 +43,8 @@ def places(request: Request) -> list[Place]:
         needed = MATRIX.get(route)
         if route == "surveys" and not request.app.state.has_surveys():
             continue
+        if route == "interviews" and not request.app.state.has_interviews():
+            continue
         if needed is not None and needed != PUBLIC and found.can(needed):
             shown = _home_of(found) if route == "home" else label
             offered.append(Place(route, shown, str(request.url_for(route).path)))
@@ -52,4 +55,6 @@ def _home_of(visitor: Visitor) -> str:
     """What the start of the desk is to somebody."""
     if visitor.can(Permission.PAY):
         return "Pay"
-    return "Study" if visitor.can(Permission.READ_EVIDENCE) else "My rounds"
+    if visitor.can(Permission.READ_EVIDENCE):
+        return "Study"
+    return "My work" if visitor.can(Permission.CONDUCT) else "My rounds"

@@ -18,6 +18,8 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import NotNow, QuaestorError
 from quaestor.base.numbers import whole_number
 from quaestor.study.desk import Asked, Desk, Sheet, filled_in
+from quaestor.study.interviews.coding_sheet import codes_stretches
+from quaestor.study.interviews.items import place_of
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.ratings import OtherStudy, Said
 from quaestor.web.cases import page_of
@@ -64,10 +66,20 @@ class RatingPages(Pages):
     async def rate(self, request: Request) -> Response:
         """The next sheet, or the one asked for."""
         name, who = request.path_params["name"], visitor(request).name
-        sheet = await self.work(lambda: self._desk.sheet(name, who, request.query_params.get("item", "")))
+        item = request.query_params.get("item", "")
+        if await self.work(lambda: codes_stretches(self._desk.coding, name)):
+            return self._transcript(request, name, item)
+        sheet = await self.work(lambda: self._desk.sheet(name, who, item))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name})
         return self.page(request, "rate.html", {"sheet": sheet})
+
+    def _transcript(self, request: Request, name: str, item: str) -> Response:
+        """Transcripts are coded on a page of their own, at the turn that was asked for."""
+        if not item:
+            return self.go(request, "coding", name=name)
+        interview, turn = place_of(item)
+        return self.go(request, "coding-transcript", f"turn={turn}#turn-{turn}", name=name, interview=interview)
 
     async def ahead(self, request: Request) -> Response:
         """The sheets that come after an item, so that the next one is there before it is asked for."""

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.people.roles import Permission
+from quaestor.study.interviews.themes import has_themes
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.results.freshness import PUBLISHED
 from quaestor.study.results.publication import rounds_shown_to_lead
@@ -45,7 +46,7 @@ class ResultPages(Pages):
 
     async def results(self, request: Request) -> Response:
         """What is published; where the study has moved on and its lead looks, it is made anew meanwhile."""
-        found, shows_ratings = await self.work(self._standing)
+        found, shows_ratings, spoken = await self.work(self._standing)
         may_make = visitor(request).can(Permission.LEAD)
         if may_make and found.stale and not shows_ratings and not self._remaking.told.failed:
             self._remaking.begin(found.stale)
@@ -57,14 +58,15 @@ class ResultPages(Pages):
             "told": self._remaking.told,
             "may_make": may_make,
             "shows": shows_ratings,
+            "spoken": link_to(request, "interview-themes") if spoken else "",
             "surveys": [(one, link_to(request, "survey-results", name=one.name)) for one in surveys if one.responses],
         }
         return self.page(request, "results.html", context)
 
-    def _standing(self) -> tuple[Standing, list[str]]:
+    def _standing(self) -> tuple[Standing, list[str], bool]:
         study = self.opened.study
         with self.opened.looking() as state:
-            return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead)
+            return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead), has_themes(state)
 
     async def make(self, request: Request) -> Response:
         """Everything anew, at the lead's word."""

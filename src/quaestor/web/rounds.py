@@ -187,10 +187,11 @@ def _links(request: Request, one: RoundOverview, who: str) -> list[tuple[str, st
         return []
     rates = one.status == "open" and who in [seat.rater for seat in one.seats]
     wanted = [
-        *([("rate", "Rate")] if rates else []),
+        *([("rate", "Code" if one.stretches else "Rate")] if rates else []),
         *([("phrases", "Phrases and their words")] if one.phrases else []),
         ("agreement", "Agreement"),
         *([("disagreements", "Disagreements")] if one.status == "closed" else []),
+        *([("in-vivo", "Words in vivo")] if one.stretches and one.status == "closed" else []),
     ]
     found = []
     for route, label in wanted:

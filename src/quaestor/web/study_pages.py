@@ -10,9 +10,11 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.people.roles import Permission
 from quaestor.study.coding_status import Next
+from quaestor.study.interviews.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
 from quaestor.study.overview import overview
 from quaestor.study.sight import Viewer
 from quaestor.study.waiting import Waiting, waiting_for
+from quaestor.web.access import Visitor
 from quaestor.web.links import link_to
 from quaestor.web.page import Pages, visitor
 
@@ -30,17 +32,25 @@ class StudyPages(Pages):
             return self.go(request, "claims")
         if not who.can(Permission.READ_EVIDENCE):
             waiting = await self.work(lambda: self._waiting(who.name))
-            return self.page(request, "waiting.html", {"rounds": waiting})
+            talks = await self.work(lambda: self._talks(who))
+            return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks})
         study, coding = self.opened.study, self.opened.coding_if_any
         found = await self.work(lambda: overview(study, coding, Viewer(who.name, who.role)))
         context = {
             "overview": found,
             "result": found.funnel,
             "widest": found.funnel.steps[0].entered if found.funnel and found.funnel.steps else 0,
+            "talks": await self.work(lambda: self._talks(who)),
             "next_link": _next_link(request, found.next),
             "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
         }
         return self.page(request, "study.html", context)
+
+    def _talks(self, who: Visitor) -> InterviewsAtAGlance | None:
+        """The interviews for those who hold them; none where the study has none."""
+        if not who.can(Permission.CONDUCT) or not has_interviews(self.opened.latest):
+            return None
+        return interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, who.can(Permission.LEAD))
 
     def _waiting(self, name: str) -> list[Waiting]:
         with self.opened.looking() as state:

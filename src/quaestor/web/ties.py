@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError
+from quaestor.study.interviews.quoted import quoted
 from quaestor.study.ties import Tie, answer_tie, tie_of, ties_of
 from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, status_of, typed_in, viewer
 from quaestor.web.forms import fields_in
@@ -40,8 +42,9 @@ class TiePages(CasePages):
         self, request: Request, tie: Tie, typed: Fields | None = None, refused: str = "", status: int = 200
     ) -> Response:
         near = [key[0] for key in (tie.after, tie.before) if key]
+        question = await self.work(lambda: quoted(self.opened.interviews_if_any, tie.round, tie.item, tie.question))
         context = {
-            "tie": tie,
+            "tie": replace(tie, question=question),
             "reading": (await self.readings([tie.item, *near]))[tie.item],
             "typed": typed_in(typed or {}),
             "last": request.query_params.get("last", ""),

@@ -28,6 +28,7 @@ from quaestor import __version__
 from quaestor.base.look import ICON, TOKENS
 from quaestor.study.demo_way import Event, Way
 from quaestor.web.headers import HEADERS, SafeHeaders
+from quaestor.web.prefix import Prefixed
 
 # What the desk needs is loaded when there is a desk, so that the page answers in the first second.
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from quaestor.study.demo_survey import SurveySoFar
 
 PAGE = "/demo"
+INTERVIEWS = "/talks"
+"""The desk of the demo's interviews is below this path, since they are a study of their own."""
 HOSTS = ("127.0.0.1", "localhost")
 """Names of this machine; a foreign name that is pointed at it gets no answer."""
 _HERE = Path(str(resources.files("quaestor.web")))
@@ -58,12 +61,14 @@ class UnderWay:
         self._way = Way()
         self._desk: Starlette | None = None
         self._doors: Doors | None = None
+        self._talks: Starlette | None = None
+        self._talks_door: str | None = None
         self._templates = _templates()
         self._looked = float("-inf")
         self._failure_shown = threading.Event()
         self._lasting = AsyncExitStack()
         self._entering = asyncio.Lock()
-        self._is_entered = False
+        self._entered_desks: set[int] = set()
         safe = [Middleware(SafeHeaders)]
         self._pages = Starlette(
             routes=[
@@ -85,40 +90,51 @@ class UnderWay:
         """Let people in, from now on; from any thread."""
         self._desk, self._doors = desk, doors
 
+    def hand_over_interviews(self, desk: Starlette, door: str | None) -> None:
+        """Let people in to the interviews too; from any thread."""
+        self._talks, self._talks_door = desk, door
+
     def wait_until_failure_is_shown(self, seconds: float = 3.0) -> None:
         """Where somebody has the page open, give it the time to ask once more."""
         if time.monotonic() - self._looked < _WATCHED:
             self._failure_shown.wait(seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        desk = await self._entered() if scope["type"] == "http" else None
-        if desk is None or scope["path"] == PAGE:
+        path = scope.get("path", "")
+        talks = path == INTERVIEWS or path.startswith(f"{INTERVIEWS}/")
+        desk = await self._entered(self._talks if talks else self._desk) if scope["type"] == "http" else None
+        if desk is None or path == PAGE:
             await self._pages(scope, receive, send)
+        elif talks:
+            await Prefixed(desk, INTERVIEWS)(scope, receive, _led_in(send) if path == f"{INTERVIEWS}/" else send)
         else:
-            await desk(scope, receive, _led_in(send) if scope["path"] == "/" else send)
+            await desk(scope, receive, _led_in(send) if path == "/" else send)
 
-    async def _entered(self) -> Starlette | None:
-        """The desk, begun as a server would begin it."""
-        if self._desk is None or self._is_entered:
-            return self._desk
+    async def _entered(self, desk: Starlette | None) -> Starlette | None:
+        """A desk, begun as a server would begin it."""
+        if desk is None or id(desk) in self._entered_desks:
+            return desk
         async with self._entering:
-            if not self._is_entered:
-                await self._lasting.enter_async_context(self._desk.router.lifespan_context(self._desk))
-                self._is_entered = True
-        return self._desk
+            if id(desk) not in self._entered_desks:
+                await self._lasting.enter_async_context(desk.router.lifespan_context(desk))
+                self._entered_desks.add(id(desk))
+        return desk
 
     @asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
         async with self._lasting:
             yield
-            await self._entered()  # a desk that nobody asked for has to be put away too
+            for desk in (self._desk, self._talks):
+                await self._entered(desk)  # one that nobody asked for has to be put away too
 
     async def _page(self, request: Request) -> Response:
         way, doors = self._way, self._doors
         self._looked = time.monotonic()
         left = None if doors is None else await run_in_threadpool(self._doors_left, doors)
         so_far = await run_in_threadpool(self._survey_so_far) if way.survey and doors is not None else None
-        context = {"way": way, "doors": left, "survey": so_far, "version": __version__}
+        talks = await run_in_threadpool(self._talks_door_left) if self._talks is not None else None
+        context = {"way": way, "doors": left, "survey": so_far, "talks": self._talks is not None, "talks_door": talks}
+        context |= {"interviews_path": INTERVIEWS, "version": __version__}
         shown = self._templates.TemplateResponse(request, "under_way.html", context, headers=_SCRIPTED)
         if way.failure:
             self._failure_shown.set()
@@ -129,6 +145,13 @@ class UnderWay:
         from quaestor.study.folder import open_study
 
         return doors_left(open_study(self._folder), doors)
+
+    def _talks_door_left(self) -> str | None:
+        from quaestor.study.demo_doors import door_left
+        from quaestor.study.demo_interviews import FOLDER
+        from quaestor.study.folder import open_study
+
+        return door_left(open_study(self._folder / FOLDER), self._talks_door)
 
     def _survey_so_far(self) -> SurveySoFar | None:
         from quaestor.study.demo_survey import survey_so_far
@@ -155,7 +178,7 @@ def _led_in(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            if headers.get("location", "").startswith("/sign-in"):
+            if headers.get("location", "").startswith(("/sign-in", f"{INTERVIEWS}/sign-in")):
                 headers["location"] = PAGE
         await send(message)
 

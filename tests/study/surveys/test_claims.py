@@ -97,7 +97,7 @@ def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Sur
     close_survey(surveys, NAME)
     assert payment(surveys, NAME).closes_for_good
     assert release(surveys, NAME, actor="payer") == 1
-    with pytest.raises(StateError, match="is closed for good.*a survey of another name"):
+    with pytest.raises(StateError, match=r"is closed for good.*a survey of another name"):
         open_survey(surveys, NAME)
     assert (payment(surveys, NAME).final, payment(surveys, NAME).closes_for_good) == (True, False)
     with surveys.coding.looking() as state:

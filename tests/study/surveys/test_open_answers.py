@@ -294,6 +294,24 @@ def test_what_cannot_be_made_anew_is_removed(tmp_path: Path) -> None:
     assert last_result(study) is None
 
 
+def test_evidence_of_a_source_that_has_another_name_now_is_found_too(tmp_path: Path) -> None:
+    study, _ = rated_study(tmp_path)
+    file = tmp_path / "study.toml"
+    before = file.read_text("utf-8")
+    with open_surveys(study) as surveys:
+        code, _ = last_to_withdraw(surveys)
+        make_items(surveys, NAME, "hardest")
+        file.write_text(
+            before.replace(f"[sources.{SOURCE}]", "[sources.mine]").replace(f'"{SOURCE}"', '"mine"'), "utf-8"
+        )
+        ingest_source(open_study(tmp_path), "mine")
+        run_funnel(open_study(tmp_path))
+        file.write_text(before, "utf-8")
+        assert any("mine" in path.parts for path in holding(tmp_path, "forgotten"))
+        assert withdraw(surveys, code)
+        assert holding(tmp_path, "forgotten") == []
+
+
 def test_while_somebody_ingests_the_same_nothing_is_half_erased(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
@@ -302,6 +320,15 @@ def test_while_somebody_ingests_the_same_nothing_is_half_erased(tmp_path: Path) 
         with sole_user(study.evidence_of(SOURCE), "an ingest"), pytest.raises(NotNow):
             withdraw(surveys, code)
         assert surveys.answers.response(response) is not None, "the code still leads to it"
+        assert withdraw(surveys, code)
+        assert holding(tmp_path, "forgotten") == []
+
+
+def test_the_last_one_withdraws_too(tmp_path: Path) -> None:
+    with fielded(tmp_path) as surveys:
+        code, _ = last_to_withdraw(surveys)
+        make_items(surveys, NAME, "hardest")
+        made_of_open_answers(surveys, open_study(tmp_path))
         assert withdraw(surveys, code)
         assert holding(tmp_path, "forgotten") == []
 

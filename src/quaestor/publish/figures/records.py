@@ -113,3 +113,24 @@ class Trend:
     name: str
     shares: tuple[Share, ...]
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Accumulated:
+    """An interview: how many codes it adds, how many there are then, and how many so many interviews usually give."""
+
+    name: str
+    new: int
+    total: int
+    expected: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A code with a count for each participant, under the theme it belongs to."""
+
+    group: str
+    name: str
+    counts: tuple[int, ...]

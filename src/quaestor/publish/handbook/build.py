@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from quaestor.base.errors import MissingPart, StateError
@@ -20,13 +21,18 @@ _KEPT = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
 """What a search of our own needs of pagefind, beside the index; the rest is its ready-made boxes."""
 
 
-def build_handbook(book: Handbook, folder: Path, tell: Callable[[str, int, int], None]) -> BuiltHandbook:
+def build_handbook(
+    book: Handbook,
+    folder: Path,
+    tell: Callable[[str, int, int], None],
+    placing: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> BuiltHandbook:
     """Make the site in `folder`, in place of an older one; an interrupted build leaves the old one.
 
     The same handbook gives the same bytes.
     """
     pages = Pages(book)
-    with built_aside(folder, what="handbook", mark=MARK) as site:
+    with built_aside(folder, what="handbook", mark=MARK, placing=placing) as site:
         _write(pages, site, tell)
         _make_searchable(site, tell)
     return BuiltHandbook(len(pages), len(pages.shelf.entries))

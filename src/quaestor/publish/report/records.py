@@ -18,6 +18,8 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     folded: tuple[Table, ...] = ()
+    quoted: bool = False
+    """Whether its numbers count quotations of interviews, and open these."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class ListedItem:
     views: int | None
     score: int | None
     days: float | None
+    note: str = ""
+    """What a reader must know to understand it, such as the question that it answers."""
 
 
 @dataclass(frozen=True)
@@ -68,3 +72,5 @@ class Report:
     generated_by: str
     address: str = ""
     has_audit: bool = False
+    quotations: ItemColumns | None = None
+    """What participants of interviews said, behind the numbers of sections that count it."""

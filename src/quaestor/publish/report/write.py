@@ -41,7 +41,8 @@ def item_address(table: str, row: str, column: str) -> str:
 def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> None:
     """Every file of the report into an empty folder; the same report gives the same bytes."""
     tables = [table for section in report.sections for table in (*section.tables, *section.folded)]
-    linked = report.columns is not None and len(report.columns.items) <= MOST_LISTED
+    lists = [columns for columns in (report.columns, report.quotations) if columns is not None]
+    linked = bool(lists) and all(len(columns.items) <= MOST_LISTED for columns in lists)
     pages = environment()
     _write_tables(report, tables, pages, folder / "tables", tell, linked=linked)
     for figure in (figure for section in report.sections for figure in section.figures):

@@ -62,7 +62,8 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
             if value is not None and math.isfinite(value):
                 yield exact(value)
             else:
-                text = data_text(column, cell, number)
+                whole = cell.parts[number] if number < len(cell.parts) else ""
+                text = data_text(column, cell, number) if column.numbers else whole
                 yield text if _NUMBER.fullmatch(text) else harmless(text)
 
 

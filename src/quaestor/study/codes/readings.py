@@ -9,6 +9,7 @@ from typing import Any
 from quaestor.coding.codebook.history import History
 from quaestor.coding.records import Decision, Rating
 from quaestor.coding.state import State
+from quaestor.coding.stretches import codes_in
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Material:
         asked = self.asked.get(name)
         if asked is not None and facet not in asked:
             return ()
-        given = [answer] if isinstance(answer, str) else answer if isinstance(answer, list | tuple) else []
+        given = codes_in(answer) if isinstance(answer, str | list | tuple) else []
         # Published decisions have no plan that says which facets have codes; an answer that is none is no code.
         return tuple(code for code in given if code in self.history.latest.codes)
 

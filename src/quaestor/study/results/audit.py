@@ -51,7 +51,7 @@ def audit_of(
 
 
 def _noted(cell: AuditCell, printed: Printed) -> AuditCell:
-    return replace(cell, note=printed.note_on(cell.key)) if cell.verdict == DIFFERS else cell
+    return replace(cell, note=printed.note_on(cell.key, cell.computed)) if cell.verdict == DIFFERS else cell
 
 
 def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:

@@ -8,8 +8,13 @@ from quaestor.corpus.records import Example
 from quaestor.measures.decided import ANY_VALUE
 from quaestor.publish.records import Selection
 from quaestor.study.folder import Study
+from quaestor.study.interviews.room import interviews_path
+from quaestor.study.interviews.theme_cells import quotations_behind
+from quaestor.study.interviews.theme_columns import in_words as quotations_in_words
+from quaestor.study.interviews.theme_records import Quotation
 from quaestor.study.results.decided import Results
 from quaestor.study.results.findings import findings_of
+from quaestor.study.results.interviews import themes_to_publish
 from quaestor.study.results.publication import computed_of
 from quaestor.study.results.tables import items_of_cell
 from quaestor.study.results.values import Computed
@@ -19,8 +24,12 @@ FINDING = "finding"
 
 def items_behind(study: Study, cell: str) -> tuple[list[Example], str]:
     """The items of `TABLE:ROW:COLUMN` as a list shows them, and in words what they have in common."""
-    with computed_of(study) as computed:
+    own = [one.table for one in study.settings.tables]
+    with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
         results = computed.results
+        if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
+            found = quotations_behind(themes, cell, own)
+            return [_quoted(one) for one in found.quotations], quotations_in_words(themes, found.selection)
     if results is None:
         raise StateError("nothing has been decided yet")
     if cell.startswith(f"{FINDING}:"):
@@ -45,6 +54,10 @@ def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[st
     if selection is None:
         raise StateError(f"{name} of finding {number} is not computed: {values[name].why}")
     return results.decided.chosen(selection.conditions), selection
+
+
+def _quoted(one: Quotation) -> Example:
+    return Example(one.item, one.words, (one.participant,), "", None, None, f"{one.before}{one.words}{one.after}")
 
 
 def _example(results: Results, item: str) -> Example:

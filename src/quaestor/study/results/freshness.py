@@ -10,9 +10,11 @@ from pathlib import Path
 from quaestor import __version__
 from quaestor.base.files import write_whole
 from quaestor.coding.state import State
+from quaestor.store.sealed_file import mark_of
 from quaestor.study.codebook import CODEBOOK_FILE
 from quaestor.study.folder import Study
 from quaestor.study.funnel import RESULT
+from quaestor.study.interviews.room import interviews_path
 
 PUBLISHED = ("report", "handbook")
 _BESIDE = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
@@ -35,6 +37,7 @@ def made_from(study: Study, state: State) -> str:
     for file in (*(study.root / name for name in _BESIDE), *folders, study.funnel_folder / RESULT):
         if file.is_file():
             digest.update(f"{file.relative_to(study.root)}\0".encode() + file.read_bytes())
+    digest.update(mark_of(interviews_path(study)).encode())
     return digest.hexdigest()
 
 

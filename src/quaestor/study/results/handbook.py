@@ -22,12 +22,14 @@ from quaestor.publish.handbook.build import build_handbook
 from quaestor.publish.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
 from quaestor.study.codebook import CODEBOOK_FILE
 from quaestor.study.folder import Study
+from quaestor.study.interviews.remaining import refuse_names
 from quaestor.study.results.counts import TOTAL
 from quaestor.study.results.decided import YEAR, Results, cited_keys
 from quaestor.study.results.evidence import Known
 from quaestor.study.results.freshness import made_from, note_made
 from quaestor.study.results.printed import Printed, read_printed
 from quaestor.study.results.publication import computed_of, why_no_results
+from quaestor.study.results.unwithdrawn import Unwithdrawn
 from quaestor.study.results.values import Computed
 
 Tell = Callable[[str, int, int], None]
@@ -45,11 +47,13 @@ def handbook_folder(study: Study) -> Path:
 
 def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
     """Build the handbook into published/handbook."""
+    unwithdrawn = Unwithdrawn(study, "handbook")
+    refuse_names(study)
     with computed_of(study, needs_results=False) as computed:
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         book = _book(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
-    built = build_handbook(book, handbook_folder(study), tell)
+    built = build_handbook(book, handbook_folder(study), tell, unwithdrawn.placing)
     note_made(study, "handbook", fingerprint)
     return book, built
 

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.toml import read_toml
-from quaestor.publish.audit.records import Key
+from quaestor.publish.audit.compare import verdict_of
+from quaestor.publish.audit.records import MATCH, ROUNDING, Key
 from quaestor.publish.audit.settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
 from quaestor.study.folder import Study
 from quaestor.study.settings import explain
@@ -95,9 +96,10 @@ class Printed:
         for step, text in self.funnel:
             yield (FUNNEL, step, "posts"), text
 
-    def note_on(self, key: Key) -> str:
-        """What is known about a cell."""
-        return " ".join(dict.fromkeys(note.note for note in self.settings.notes if _concerns(note, key)))
+    def note_on(self, key: Key, computed: float | str | None = None) -> str:
+        """What is known about a cell; of notes that explain a value, those that explain the computed one."""
+        found = (note for note in self.settings.notes if _concerns(note, key) and _explains(note, computed))
+        return " ".join(dict.fromkeys(note.note for note in found))
 
 
 def split_cell(name: str) -> Key:
@@ -116,6 +118,12 @@ def _cells_of(check: PrintedCheck) -> Iterator[str]:
 
 def _concerns(note: PrintedNote, key: Key) -> bool:
     return any(all(map(_fits, split_cell(cell), key)) for cell in note.cells)
+
+
+def _explains(note: PrintedNote, computed: float | str | None) -> bool:
+    if note.computed is None or computed is None:
+        return True
+    return verdict_of(f"{note.computed:.15g}", computed) in (MATCH, ROUNDING)
 
 
 def _fits(asked: str, given: str) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from quaestor import __version__
+from quaestor.base.errors import StateError
 from quaestor.base.files import write_whole
 from quaestor.base.folders import built_aside
 from quaestor.coding.state import State
@@ -21,14 +22,26 @@ from quaestor.publish.report.audit_page import write_audit_page
 from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Report, Section
 from quaestor.publish.report.write import MARK, MOST_LISTED, write_report
 from quaestor.study.folder import Study
+from quaestor.study.interviews.remaining import refuse_names
+from quaestor.study.interviews.room import interviews_path
+from quaestor.study.interviews.theme_records import Themes
+from quaestor.study.interviews.themes import NOTHING
 from quaestor.study.results import figures
 from quaestor.study.results.audit_json import audit_json
 from quaestor.study.results.decided import YEAR, Results
 from quaestor.study.results.findings import failures
 from quaestor.study.results.freshness import made_from, note_made
+from quaestor.study.results.interviews import (
+    interview_facts,
+    interview_notices,
+    interview_section,
+    quotation_columns,
+    themes_to_publish,
+)
 from quaestor.study.results.printed import read_printed
 from quaestor.study.results.publication import Publication, audit_study, computed_of, publication_of
 from quaestor.study.results.threats import threats_of
+from quaestor.study.results.unwithdrawn import Unwithdrawn
 
 Tell = Callable[[str], None]
 
@@ -56,12 +69,17 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
 
     The report takes the place of the old one whole: an interrupted build leaves that as it was.
     """
-    with computed_of(study) as computed:
+    refuse_names(study)
+    unwithdrawn = Unwithdrawn(study, "report")
+    with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
+        themes = themes_to_publish(computed.coding)
+        if computed.results is None and themes is None:
+            raise StateError(NOTHING)
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         publication = publication_of(computed, tell)
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
-        report = _report(publication, tell, has_audit=audit is not None)
-    with built_aside(report_folder(study), what="report", mark=MARK) as folder:
+        report = _report(publication, themes, tell, has_audit=audit is not None)
+    with built_aside(report_folder(study), what="report", mark=MARK, placing=unwithdrawn.placing) as folder:
         write_report(report, folder, lambda words: None)
         if audit is not None:
             text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
@@ -73,7 +91,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     failed = tuple(failures(publication.findings))
     return ReportOutcome(
         report_folder(study),
-        len(publication.tables),
+        len(publication.tables) + sum(len(one.tables) + len(one.folded) for one in report.sections if one.quoted),
         drawn,
         len(publication.findings),
         sum(finding.holds for finding in publication.findings),
@@ -83,27 +101,33 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     )
 
 
-def _report(publication: Publication, tell: Tell, *, has_audit: bool) -> Report:
-    computed, results = publication.computed, publication.results
+def _report(publication: Publication, themes: Themes | None, tell: Tell, *, has_audit: bool) -> Report:
+    computed, results = publication.computed, publication.computed.results
     about = computed.study.settings.study
+    spoken = [interview_section(themes, publication.tables, tell)] if themes is not None else []
+    made = [f"{len(results.decided):,} decided items"] if results is not None else []
+    made += [f"{len(themes.quotations):,} quotations"] if themes is not None else []
     return Report(
         title=about.title or about.name,
         description=about.description,
-        notices=tuple(_notices(results)),
-        facts=tuple(_facts(publication)),
+        notices=(*_notices(results), *interview_notices(themes)),
+        facts=(*_facts(publication), *interview_facts(themes)),
         findings=publication.findings,
-        sections=tuple(_sections(publication, tell)),
-        threats=threats_of(computed),
+        sections=(*_sections(publication, tell), *spoken),
+        threats=threats_of(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
-        columns=item_columns(results),
-        generated_by=f"Made by quaestor {__version__} from {len(results.decided):,} decided items",
+        columns=item_columns(results) if results is not None else None,
+        generated_by=f"Made by quaestor {__version__} from {' and '.join(made)}",
         address=computed.study.settings.report.address,
         has_audit=has_audit,
+        quotations=quotation_columns(themes) if themes is not None else None,
     )
 
 
-def _notices(results: Results) -> list[str]:
-    found = []
+def _notices(results: Results | None) -> list[str]:
+    found: list[str] = []
+    if results is None:
+        return found
     if results.synthetic:
         said = f"{results.synthetic[:1].upper()}{results.synthetic[1:]}"
         found.append(f"{said}. No number here says anything about the world.")
@@ -115,6 +139,8 @@ def _notices(results: Results) -> list[str]:
 
 
 def _facts(publication: Publication) -> list[Fact]:
+    if publication.computed.results is None:
+        return []
     results = publication.results
     facts = [Fact(f"{len(results.decided):,}", "decided items")]
     tree = results.coded.book.facets[publication.computed.study.settings.results.tree]
@@ -131,6 +157,8 @@ def _facts(publication: Publication) -> list[Fact]:
 
 
 def _sections(publication: Publication, tell: Tell) -> list[Section]:
+    if publication.computed.results is None:
+        return []
     computed, results = publication.computed, publication.results
     asked = {one.table: one for one in computed.study.settings.tables}
     tables = publication.tables

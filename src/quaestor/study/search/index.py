@@ -20,6 +20,7 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, sole_user
+from quaestor.base.private import as_private_as
 from quaestor.corpus.engine import engine
 from quaestor.corpus.questions import read_questions
 from quaestor.study.folder import Study
@@ -125,6 +126,7 @@ def build_index(study: Study, tell: Tell) -> Index:
         return ready
     folder = index_folder(study)
     folder.mkdir(parents=True, exist_ok=True)
+    as_private_as(study.funnel_folder, folder)
     with sole_user(folder, f"the {WHAT}"):
         ready = ready_index(study)  # another process may have made it just now
         if ready is not None:
@@ -135,6 +137,7 @@ def build_index(study: Study, tell: Tell) -> Index:
             _write_texts(study, texts)
             aside.unlink(missing_ok=True)  # left by a build that was killed
             _fill(aside, texts, key, tell)
+            as_private_as(folder, folder)
             fsync(aside)
             os.replace(aside, folder / FILE)
             fsync(folder)

@@ -10,6 +10,7 @@ from typing import Any
 from quaestor.coding.answers import written
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.state import State
+from quaestor.coding.stretches import codes_in
 from quaestor.study.sight import Sight
 
 Labels = Mapping[str, Mapping[str, list[str]]]
@@ -171,7 +172,7 @@ def _labels(state: State, book: Codebook, made: Decision) -> list[str]:
     if isinstance(answer, Mapping) and "answer" in answer:
         return list(dict.fromkeys([str(answer["answer"]), written(answer)]))
     if isinstance(answer, list | tuple):
-        return [_read(state, book, made.item, str(one)) for one in answer] or [""]
+        return [_read(state, book, made.item, one) for one in codes_in(answer)] or [""]
     if isinstance(answer, str) and answer != CANNOT_JUDGE:
         return [_read(state, book, made.item, answer)]
     return [written(answer)]

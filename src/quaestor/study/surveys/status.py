@@ -35,7 +35,7 @@ class SurveyStatus:
     changed: bool = False
     """The file says something else than the version that respondents get."""
     to_ingest: tuple[str, ...] = ()
-    """Sources of its open answers whose evidence is older: it may hold words that were withdrawn since."""
+    """Sources of its open answers whose evidence is older than they are."""
 
     @property
     def in_words(self) -> str:

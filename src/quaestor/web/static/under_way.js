@@ -2,7 +2,7 @@
 // Asks for the page once a second and takes over what changed, so that nothing flickers and no focus is lost.
 (() => {
   const page = document.getElementById("content");
-  const parts = ["doors", "survey", "standing", "steps", "found"];
+  const parts = ["doors", "survey", "interviews", "standing", "steps", "found"];
 
   function take(text) {
     const next = new DOMParser().parseFromString(text, "text/html");

@@ -7,6 +7,9 @@
     ["list", "more", "which", "number", "from", "conditions"].map(part);
   const page = 100;
   const study = document.title;
+  const several = { items: data.items, attributes: data.attributes, word: "item", order: ", the most viewed first" };
+  const spoken = data.quotations && { ...data.quotations, word: "quotation", order: "" };
+  let set = several;
   let chosen = [];
   let shown = 0;
 
@@ -41,12 +44,12 @@
 
   function matches(wanted) {
     const tests = wanted.map(([name, keys]) => {
-      const attribute = data.attributes[name];
+      const attribute = set.attributes[name];
       if (keys[0] === "*") return { codes: attribute.codes, places: null };
       return { codes: attribute.codes, places: new Set(keys.map((key) => attribute.keys.indexOf(key))) };
     });
     const found = [];
-    for (let place = 0; place < data.items.length; place += 1) {
+    for (let place = 0; place < set.items.length; place += 1) {
       const fits = (test) => (test.places ? test.places.has(test.codes[place]) : test.codes[place] >= 0);
       if (tests.every(fits)) found.push(place);
     }
@@ -56,11 +59,14 @@
   function words(wanted) {
     return wanted
       .map(([name, keys]) => {
-        const attribute = data.attributes[name];
+        const attribute = set.attributes[name];
+        if (name === "quotation") return "";
+        if (keys.length > 6) return `one of ${keys.length} ${name}s`;
         if (keys[0] === "*") return `with a ${name.replaceAll("_", " ")}`;
         const titles = keys.map((key) => (key === "" ? "none" : attribute.titles[attribute.keys.indexOf(key)]));
         return `${name}: ${titles.join(" or ")}`;
       })
+      .filter(Boolean)
       .join("; ");
   }
 
@@ -71,7 +77,7 @@
   }
 
   function entry(place) {
-    const [item, title, link, author, licence, created, views, score, days] = data.items[place];
+    const [item, title, link, author, licence, created, views, score, days, note] = set.items[place];
     const made = document.createElement("li");
     const name = element(/^https?:\/\//.test(link) ? "a" : "span", "", "title");
     name.append(element("bdi", title || item));
@@ -83,6 +89,7 @@
     if (views !== null) facts.push(counted(views, "view"));
     if (score !== null) facts.push(`score ${score}`);
     if (days !== null) facts.push(`accepted answer after ${duration(days)}`);
+    if (note) facts.push(note);
     made.append(name, element("span", facts.filter(Boolean).join(" · "), "meta"));
     return made;
   }
@@ -124,10 +131,11 @@
       say("No such number", `Nothing in the report is called ${address}.`, null);
       return;
     }
-    const views = (place) => data.items[place][6] ?? -1;
-    chosen = (cell ? matches(cell.wanted) : [...data.items.keys()]).sort((one, other) => views(other) - views(one));
-    const order = chosen.length > 1 ? ", the most viewed first" : "";
-    say(cell ? cell.title : "All items", `${counted(chosen.length, "item")}${order}.`, cell);
+    set = spoken && (cell ? cell.table.quoted : !data.items.length) ? spoken : several;
+    const views = (place) => set.items[place][6] ?? -1;
+    chosen = (cell ? matches(cell.wanted) : [...set.items.keys()]).sort((one, other) => views(other) - views(one));
+    const order = chosen.length > 1 ? set.order : "";
+    say(cell ? cell.title : `All ${set.word}s`, `${counted(chosen.length, set.word)}${order}.`, cell);
     extend();
   }
 

@@ -1,0 +1,109 @@
+"""Codes against participants, and codes against codes: each cell a count, written in it and shown by its shade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quaestor.publish.figures.canvas import Canvas, Frame, nothing
+from quaestor.publish.figures.look import (
+    INK,
+    PAPER,
+    SMALL,
+    WASH,
+    count,
+    fitted,
+    ink_on,
+    listed,
+    shade,
+    text_width,
+    wrapped,
+)
+from quaestor.publish.figures.records import Counted, Figure
+
+_ROW, _HEADING, _MOST_LABEL, _GAP = 24, 28, 230, 1
+_WIDEST = 64
+_SLANTED = 130
+_DARKEST = 4
+"""So many are needed for the darkest shade: a study in which nothing is said twice is a light one."""
+
+
+def draw_code_map(
+    columns: Sequence[str],
+    rows: Sequence[Counted],
+    *,
+    name: str = "code-map",
+    title: str = "Mentions of each code by participant",
+) -> Figure:
+    """Rows stand under their themes; a participant who never mentions a code has an empty cell."""
+    if not rows or not columns:
+        return nothing(name, title, "no interview has been coded yet")
+    groups = list(dict.fromkeys(row.group for row in rows))
+    left = min(round(max(text_width(row.name) for row in rows)) + 26, _MOST_LABEL)
+    frame = Frame(left, 34, 16, 12, _ROW * len(rows) + _HEADING * len(groups))
+    width = min(frame.width / len(columns), _WIDEST)
+    canvas = Canvas()
+    for at, column in enumerate(columns):
+        words = fitted(column, width - 2, SMALL, bold=True)
+        canvas.text(width * (at + 0.5), -12, words, size=SMALL, bold=True, align="center")
+    most = max((number for row in rows for number in row.counts), default=0)
+    boxes = []
+    y = 0.0
+    for group in groups:
+        canvas.text(12 - left, y + _HEADING - 10, fitted(group, left + width * len(columns) - 20, bold=True), bold=True)
+        y += _HEADING
+        for row in (one for one in rows if one.group == group):
+            canvas.text(-12, y + _ROW / 2, fitted(row.name, left - 22), color=INK, align="right")
+            for at, number in enumerate(row.counts):
+                boxes.append(_cell(canvas, width * at, y, width, number, most))
+            y += _ROW
+    canvas.boxes(boxes)
+    return frame.figure(name, title, _map_words(columns, rows), canvas)
+
+
+def _cell(canvas: Canvas, x: float, y: float, width: float, number: int, most: int) -> dict[str, object]:
+    fill = shade(0.15 + 0.85 * number / max(most, _DARKEST)) if number else WASH
+    if number:
+        canvas.text(x + width / 2, y + _ROW / 2, count(number), color=ink_on(fill), size=SMALL, align="center")
+    return {"x": x + _GAP, "y": y + _GAP, "x2": x + width - _GAP, "y2": y + _ROW - _GAP, "fill": fill, "stroke": PAPER}
+
+
+def draw_together(
+    codes: Sequence[str],
+    counts: Sequence[Sequence[int]],
+    *,
+    name: str = "together",
+    title: str = "Turns in which two codes occur together",
+) -> Figure:
+    """The lower half of the square; on its diagonal stand the names."""
+    if len(codes) < 2 or not any(counts[at][to] for at in range(len(codes)) for to in range(at)):
+        return nothing(name, title, "no two codes occur in the same turn yet")
+    left = min(round(max(text_width(code) for code in codes)) + 26, _MOST_LABEL)
+    frame = Frame(left, 20, _SLANTED, 14, _ROW * len(codes))
+    width = frame.width / len(codes)
+    most = max(counts[at][to] for at in range(len(codes)) for to in range(at))
+    canvas = Canvas()
+    boxes = []
+    for at, code in enumerate(codes):
+        y = _ROW * at
+        canvas.text(-12, y + _ROW / 2, fitted(code, left - 22) if at else "", align="right")
+        boxes += [_cell(canvas, width * to, y, width, counts[at][to], most) for to in range(at)]
+        room = frame.width + _SLANTED - width * at - 10
+        canvas.text(width * at + 8, y + _ROW / 2, wrapped(code, room, 1, SMALL)[0], size=SMALL)
+    canvas.boxes(boxes)
+    return frame.figure(name, title, _together_words(codes, counts), canvas)
+
+
+def _map_words(columns: Sequence[str], rows: Sequence[Counted]) -> str:
+    ranked = sorted(rows, key=lambda row: -sum(number > 0 for number in row.counts))[:5]
+    told = [f"{row.name} by {sum(number > 0 for number in row.counts)}" for row in ranked]
+    return (
+        f"A grid of {len(rows)} codes by {len(columns)} participants, darker where a code is mentioned more often. "
+        f"Mentioned by most participants: {listed(told)}."
+    )
+
+
+def _together_words(codes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+    found = [(counts[at][to], codes[to], codes[at]) for at in range(len(codes)) for to in range(at) if counts[at][to]]
+    ranked = sorted(found, key=lambda one: -one[0])[:5]
+    told = [f"{first} and {second} in {count(number)}" for number, first, second in ranked]
+    return f"Half a square of {len(codes)} codes. In the same turns most often: {listed(told)}."

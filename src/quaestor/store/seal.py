@@ -1,0 +1,41 @@
+"""A seal: what lies under it is read with its key alone, and in its own place alone."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+_NONCE = 12
+
+
+class NotOpened(ValueError):
+    """Sealed under another key, for another place, or damaged."""
+
+
+class Seal:
+    """AES-GCM under a key that is made of a secret; each text is bound to its place."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._cipher = AESGCM(hmac.digest(secret, b"entries", "sha256"))
+
+    def sealed(self, text: str, place: str) -> bytes:
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
+
+    def opened(self, sealed: bytes, place: str) -> str:
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode()).decode()
+        except (InvalidTag, ValueError):
+            raise NotOpened(f"what lies in {place!r} does not open") from None
+
+
+def entry_place(participant: str, about: str, kind: str, key: str) -> str:
+    """What a sealed entry is bound to: it cannot be moved to another place unnoticed."""
+    return "\0".join((participant, about, kind, key))
+
+
+def piece_place(about: str, number: int) -> str:
+    return f"{about}\0{number}"

@@ -1,0 +1,176 @@
+"""Forgetting items: the words of who withdraws leave the evidence, and everything that was made of it, at once.
+
+Each part is made anew from an input that is without them already, and is there whole or not at all: what cannot be made
+anew is removed. Who looks at pages meanwhile sees the part as it was, as it is, or that it has to be made again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+import duckdb
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
+from quaestor.base.files import sole_user
+from quaestor.corpus.evidence import MANIFEST, Aside, read_manifest
+from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import CANDIDATES, FELL, RESULT, last_result, run_funnel
+from quaestor.study.search.index import FILE, WHAT, index_folder
+from quaestor.study.shelf import shelf_folder
+from quaestor.study.sources import ingest_source
+
+_FAILED = (QuaestorError, OSError, duckdb.Error)
+"""Why a part cannot be made anew; it is removed then."""
+_INDEXED = "SELECT 1 FROM items WHERE substr(item, 1, length(?)) = ? LIMIT 1"
+_SHELVED = "SELECT 1 FROM texts WHERE substr(item, 1, length(?)) = ? LIMIT 1"
+
+
+def sources_in(study: Study, folder: str) -> list[str]:
+    """The sources whose input lies in a folder of the study: those of study.toml, and those that once were."""
+    inputs, study = study.root / folder, _latest(study)
+    declared = {name for name in study.settings.sources if study.path_of(name).parent == inputs}
+    ingested = {
+        path.parent.name for path in study.evidence_of("").glob(f"*/{MANIFEST}") if _was_read_from(path, folder)
+    }
+    return sorted({*declared, *ingested, *(path.stem for path in inputs.glob("*.csv"))})
+
+
+def forget_items(study: Study, source: str, items: str) -> bool:
+    """Take items whose ids begin with `items` out of a source's evidence and all that was made of it.
+
+    The input of the source has to be without them before. Says whether there were any; where somebody else is at work
+    on the same, `NotNow` says that it can be tried again.
+    """
+    study = _latest(study)
+    evidence = _forgotten_in_evidence(study, source, items)
+    funnel = _forgotten_in_funnel(study, source, items)
+    copies = _forgotten_in_copies(study, items, certain=evidence or funnel)
+    return evidence or funnel or copies
+
+
+def _latest(study: Study) -> Study:
+    """The study as its file says now; while somebody writes it, as it was read before."""
+    try:
+        return open_study(study.root)
+    except SettingsError:
+        return study
+
+
+def _was_read_from(manifest: Path, folder: str) -> bool:
+    """Whether evidence says that its input lay in a folder; what cannot be read says nothing."""
+    try:
+        found = read_manifest(manifest.parent)
+    except InputError:
+        return False
+    return found is not None and Path(str(found.settings.get("path", ""))).parent == Path(folder)
+
+
+def _forgotten_in_evidence(study: Study, source: str, items: str) -> bool:
+    folder = study.evidence_of(source)
+    if not folder.is_dir():
+        return False
+    _alone(folder, "an ingest", [Aside(folder).root])
+    if not _evidence_holds(folder, items):
+        return False
+    with suppress(*_FAILED):
+        ingest_source(study, source)
+    if _evidence_holds(folder, items):
+        shutil.rmtree(folder)
+    return True
+
+
+def _forgotten_in_funnel(study: Study, source: str, items: str) -> bool:
+    folder = study.funnel_folder
+    if not folder.is_dir():
+        return False
+    unfinished = list(folder.glob(".*.parquet"))
+    if not unfinished and not _funnel_holds(folder, items):
+        return False
+    _alone(folder, "the funnel", unfinished)
+    if not _funnel_holds(folder, items):
+        return False
+    with suppress(*_FAILED):
+        if study.funnel_source() == source and last_result(study) is not None:
+            run_funnel(study)
+    if _funnel_holds(folder, items):
+        for name in (RESULT, CANDIDATES, FELL):
+            (folder / name).unlink(missing_ok=True)
+    return True
+
+
+def _forgotten_in_copies(study: Study, items: str, *, certain: bool) -> bool:
+    """What was copied to be searched and read is removed; it is copied again when somebody asks for it."""
+    index, shelf = index_folder(study), shelf_folder(study)
+    if index.is_dir():
+        with suppress(NotNow):  # who copies evidence that is without them may go on
+            _alone(index, WHAT, [*index.glob(".*.parquet"), *index.glob(".*.db")])
+    held = _database_holds(index / FILE, _INDEXED, items)
+    if not certain and not held and not any(_database_holds(path, _SHELVED, items) for path in shelf.glob("*.db")):
+        return False
+    for folder in (index, shelf):
+        try:
+            shutil.rmtree(folder)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise NotNow(f"{folder} cannot be removed ({error.strerror}): try again in a moment") from None
+    return True
+
+
+def _alone(folder: Path, what: str, unfinished: Sequence[Path]) -> None:
+    """Nobody makes this part just now from what was there before; what a killed process left of it is removed."""
+    try:
+        with sole_user(folder, what):
+            for path in unfinished:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    except StateError as error:
+        raise NotNow(str(error)) from None
+
+
+def _evidence_holds(folder: Path, items: str) -> bool:
+    tables = any(_parquet_holds(path, items) for path in folder.glob("*/*.parquet"))
+    return tables or any(_text_holds(path, items) for path in folder.glob("rejects/*.jsonl"))
+
+
+def _funnel_holds(folder: Path, items: str) -> bool:
+    tables = any(_parquet_holds(folder / name, items) for name in (FELL, CANDIDATES))
+    return tables or _text_holds(folder / RESULT, items)
+
+
+def _parquet_holds(path: Path, items: str) -> bool:
+    try:
+        with pq.ParquetFile(path) as file:
+            if "item" not in file.schema_arrow.names:
+                return False
+            parts = file.iter_batches(100_000, columns=["item"])
+            return any(pc.any(pc.starts_with(part.column(0), items)).as_py() for part in parts)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):  # a file that cannot be read may hold anything
+        return True
+
+
+def _text_holds(path: Path, items: str) -> bool:
+    """Whether a file of JSON names the items, in either way of writing a letter that is not ASCII."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    return any(json.dumps(items, ensure_ascii=plain)[1:-1].encode() in text for plain in (True, False))
+
+
+def _database_holds(path: Path, asked: str, items: str) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as copy:
+            return copy.execute(asked, (items, items)).fetchone() is not None
+    except sqlite3.Error:  # a copy that is no good is not missed
+        return True

@@ -1,0 +1,152 @@
+"""What people said in their own words, written as the input of a source: raters code such items like posts."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from quaestor.base.errors import SettingsError
+from quaestor.base.files import sole_user, write_whole
+from quaestor.base.toml_text import toml_key, toml_value
+from quaestor.study.folder import Study
+from quaestor.study.settings import StudySettings, explain
+
+Line = Sequence[str]
+
+
+@dataclass(frozen=True)
+class WordedSource:
+    """A source made of words: where its file lies, what its lines say, and the step of the funnel that takes them."""
+
+    name: str
+    folder: str
+    columns: tuple[str, ...]
+    step: str
+    about: str
+    """What it is and which command writes it, as a comment in study.toml."""
+
+    def path(self, study: Study) -> Path:
+        return study.root / self.folder / f"{self.name}.csv"
+
+
+@dataclass(frozen=True)
+class ItemsMade:
+    """Words written as the input of a source, and what stands in the study file for it."""
+
+    source: str
+    path: Path
+    items: int
+    participants: int
+    block: str
+    """The source, and the funnel that lets everything through, as study.toml says it."""
+    added: bool
+    """Whether the block was put into study.toml now."""
+    by_hand: bool
+    """Whether the lead has to put it there: the study has a funnel already, and only a person can say what it reads."""
+
+
+def write_items(study: Study, source: WordedSource, found: Callable[[bool], Sequence[Line]], whose: str) -> ItemsMade:
+    """Write what `found` gives as the input of a source, and put the source into study.toml.
+
+    `found` is asked when nobody else writes, and told whether the source is known; `whose` is the column of people.
+    """
+    known = source.name in study.settings.sources
+    path = source.path(study)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _in_turn(path.parent):
+        lines = found(known)
+        _write_private(path, [source.columns, *lines])
+    by_hand = bool(not known and (study.settings.sources or study.settings.funnel.steps))
+    block = _block(source, with_funnel=not by_hand)
+    if not known and not by_hand:
+        _append(study, block)
+    people = len({line[source.columns.index(whose)] for line in lines})
+    return ItemsMade(source.name, path, len(lines), people, block, not known and not by_hand, by_hand)
+
+
+def forget_lines(folder: Path, place: int, whose: str) -> bool:
+    """Take the words of one person out of all items of a folder; whether there were any."""
+    if not folder.is_dir():
+        return False
+    found = False
+    with _in_turn(folder):
+        for path in sorted(folder.glob("*.csv")):
+            lines = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
+            left = [line for line in lines if line[place : place + 1] != [whose]]
+            if len(left) < len(lines):
+                found = True
+                _write_private(path, left)
+    return found
+
+
+def as_html(words: str) -> str:
+    """Words as HTML shows them, since that is what a rater's page reads."""
+    lines = words.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    paragraphs = (html.escape(part.strip()) for part in lines.split("\n\n") if part.strip())
+    return "".join(f"<p>{part}</p>" for part in paragraphs).replace("\n", "<br>")
+
+
+@contextmanager
+def _in_turn(folder: Path) -> Iterator[None]:
+    """Wait until nobody else writes items: what one takes out, another must not put back."""
+    try:
+        import fcntl
+    except ImportError:  # a system without such locks
+        yield
+        return
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _write_private(path: Path, lines: Sequence[Line]) -> None:
+    """For the eyes of their owner alone, as the words themselves are."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(lines)
+    path.parent.chmod(0o700)
+    write_whole(path, written.getvalue().encode())
+    path.chmod(0o600)
+
+
+def _block(source: WordedSource, *, with_funnel: bool) -> str:
+    """A source as it is written into a study file; the same source always gives the same text."""
+    lines = [
+        f"# {source.about}",
+        f"[sources.{toml_key(source.name)}]",
+        'kind = "table"',
+        f"path = {toml_value(f'{source.folder}/{source.name}.csv')}",
+        'item = "{id}"',
+        *(f"columns.{column} = {{}}" for column in source.columns),
+    ]
+    if with_funnel:
+        lines += ["", "[funnel]", f"source = {toml_value(source.name)}", "", "[[funnel.steps]]"]
+        lines += [f"step = {toml_value(source.step)}", "body_at_least = 1"]
+    return "\n".join([*lines, ""])
+
+
+def _append(study: Study, block: str) -> None:
+    """Put a block at the end of study.toml; the file is exchanged whole, and only for one that can be read."""
+    study.evidence.mkdir(exist_ok=True)
+    with sole_user(study.evidence, "study.toml"):
+        file = study.file.resolve()
+        text = file.read_bytes().decode("utf-8")
+        changed = f"{text.rstrip()}\n\n{block}" if text.strip() else block
+        changed = changed.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in text else changed
+        try:
+            StudySettings.model_validate(tomllib.loads(changed.removeprefix("\ufeff")))
+        except tomllib.TOMLDecodeError as error:
+            raise SettingsError(f"{study.file}: the source cannot be added, since {error}: add it by hand") from None
+        except ValidationError as error:
+            words = explain(error.errors()[0], StudySettings)
+            raise SettingsError(f"{study.file}: the source cannot be added, since {words}") from None
+        mode = file.stat().st_mode
+        write_whole(file, changed.encode())
+        file.chmod(mode)

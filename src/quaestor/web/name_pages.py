@@ -1,0 +1,108 @@
+"""Names in transcripts, for the lead: whom the study knows, and the places that a person answers one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import InputError, QuaestorError
+from quaestor.study.interviews.names import add_name, change_name, remove_name
+from quaestor.study.interviews.names_sheet import NamesSheet, names_sheet
+from quaestor.study.interviews.proposals import OPEN, STATES, answer, answer_all, looked_through, show_as
+from quaestor.study.interviews.room import Interviews
+from quaestor.web.forms import fields_of
+from quaestor.web.page import Pages, page_asked, visitor
+
+KINDS = {
+    "person": "Person",
+    "organisation": "Organisation",
+    "product": "Product",
+    "place": "Place",
+    "other": "Something else",
+}
+
+
+class NamePages(Pages):
+    """Whom pseudonyms stand for, and where names remain."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/interviews/names", self.names, methods=["GET"], name="interview-names"),
+            Route("/interviews/names/acts", self.act, methods=["POST"], name="interview-names-act"),
+        ]
+
+    async def names(self, request: Request) -> Response:
+        return await self._shown(request, request.query_params)
+
+    async def act(self, request: Request) -> Response:
+        """Do what was sent, then the same page again."""
+        fields, who = await fields_of(request), visitor(request).name
+        asked = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
+        try:
+            await self.work(lambda: _done(self.opened.interviews, who, fields, asked))
+        except QuaestorError as error:
+            status = 422 if isinstance(error, InputError) else 409
+            return await self._shown(request, asked, status, refused=str(error), typed=fields)
+        query = urlencode({key: value for key, value in asked.items() if value})
+        return self.go(request, "interview-names", query)
+
+    async def _shown(self, request: Request, asked: Mapping[str, str], status: int = 200, **more: Any) -> Response:
+        who, page = visitor(request).name, page_asked(request)
+        state = asked.get("state", "") if asked.get("state", "") in STATES else OPEN
+        name, interview = asked.get("name", ""), asked.get("interview", "")
+
+        def found() -> NamesSheet | None:
+            interviews = self.opened.interviews_if_any
+            return None if interviews is None else names_sheet(interviews, name, interview, state, page, who)
+
+        context: dict[str, Any] = {
+            "sheet": await self.work(found),
+            "kinds": KINDS,
+            "typed": {},
+            "with_query": lambda **query: _with(request, query),
+        }
+        return self.page(request, "interview_names.html", {**context, **more}, status)
+
+
+def _with(request: Request, query: Mapping[str, Any]) -> str:
+    """The address of the same page about something else."""
+    path = str(request.url_for("interview-names").path)
+    chosen = {
+        key: value for key, value in query.items() if value and (key, value) not in (("state", OPEN), ("page", 1))
+    }
+    return f"{path}?{urlencode(chosen)}" if chosen else path
+
+
+def _done(interviews: Interviews, who: str, fields: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    match fields.get("act", ""):
+        case "confirm" | "refuse" as act:
+            answer(interviews, [fields.get("place", "")], act == "confirm", who)
+        case "confirm-all" | "refuse-all" as act:
+            doubtful = fields.get("doubtful", "") == "yes"
+            name, interview = fields.get("name", asked["name"]), fields.get("interview", asked["interview"])
+            answer_all(interviews, act == "confirm-all", interview, name, doubtful, who)
+        case "looked":
+            looked_through(interviews, fields.get("interview", ""), who)
+        case "add":
+            lines = fields.get("forms", "").splitlines()
+            shown, participant = fields.get("shown", ""), fields.get("participant", "").strip()
+            add_name(interviews, fields.get("kind", ""), lines, shown, participant, actor=who)
+        case "change":
+            _changed(interviews, who, fields)
+        case "remove":
+            remove_name(interviews, fields.get("name", ""), who)
+        case unknown:
+            raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+
+
+def _changed(interviews: Interviews, who: str, fields: Mapping[str, str]) -> None:
+    name, shown = fields.get("name", ""), fields.get("shown", "").strip()
+    endings = fields.get("endings", "").split()
+    made = change_name(interviews, name, fields.get("forms", "").splitlines(), None, fields.get("kind"), endings, who)
+    if shown and shown != made.shown:
+        show_as(interviews, made.id, shown, who)

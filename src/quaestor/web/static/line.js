@@ -1,0 +1,144 @@
+"use strict";
+// What waits to be saved: kept by the browser, one entry each, and sent in its order with its key until the server says
+// that the disk has it. Two tabs that write at once cannot undo each other, and a cut line stops nobody.
+globalThis.waitingLine = ({
+  store, give, rater, told, again, heard = () => {}, gone = () => {}, words = (count) => `${count} not yet saved`,
+}) => {
+  const pauses = [1000, 2000, 5000, 10000];
+  const here = new Map();
+  let { csrf } = told.dataset;
+  let sending = false;
+  let failures = 0;
+  let trouble = "";
+  const saved = document.getElementById("saved");
+
+  function all() {
+    const found = new Map(here);
+    for (let place = 0; place < localStorage.length; place += 1) {
+      const name = localStorage.key(place);
+      if (!name.startsWith(store)) continue;
+      try {
+        const record = JSON.parse(localStorage.getItem(name));
+        if (record) found.set(record.key, record);
+      } catch {
+        // Not written by this page.
+      }
+    }
+    return [...found.values()].sort((one, other) => one.at - other.at);
+  }
+
+  function keep(record) {
+    try {
+      localStorage.setItem(store + record.key, JSON.stringify(record));
+    } catch {
+      here.set(record.key, record); // The browser keeps nothing: the tab does.
+    }
+  }
+
+  function drop(key) {
+    here.delete(key);
+    localStorage.removeItem(store + key);
+  }
+
+  function tell() {
+    const every = all();
+    const waiting = every.filter((one) => !one.refused);
+    const refused = every.filter((one) => one.refused);
+    saved.className = "saved";
+    if (refused.length) {
+      saved.classList.add("refused");
+      saved.textContent = `Not accepted: ${refused[0].refused}. `;
+      const away = document.createElement("button");
+      away.type = "button";
+      away.className = "quiet";
+      away.textContent = "Show what is on record";
+      away.addEventListener("click", () => {
+        for (const one of refused) drop(one.key);
+        location.assign(again(refused[0]));
+      });
+      saved.append(away);
+    } else if (waiting.length) {
+      saved.classList.add("waiting");
+      const why = trouble || (failures ? "no connection, trying again" : "");
+      saved.textContent = `${words(waiting.length)}${why ? `: ${why}` : " …"}${here.size ? "; keep this tab open" : ""}`;
+    } else {
+      saved.textContent = "All saved";
+    }
+  }
+
+  async function send() {
+    if (sending) return;
+    sending = true;
+    try {
+      for (;;) {
+        const record = all().find((one) => !one.refused);
+        tell();
+        if (!record) return;
+        let answer = null;
+        try {
+          answer = await fetch(give, {
+            method: "POST",
+            headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
+            body: JSON.stringify(record),
+          });
+        } catch {
+          answer = null;
+        }
+        if (answer && answer.ok) {
+          failures = 0;
+          trouble = "";
+          drop(record.key);
+          heard(record);
+        } else if (answer && answer.status === 410) {
+          for (const one of all()) drop(one.key); // What it was about has been erased: nothing of it stays here either.
+          gone();
+          return;
+        } else if (answer && [400, 413, 422].includes(answer.status)) {
+          const said = await answer.json().catch(() => ({}));
+          keep({ ...record, refused: said.refused || "the server does not understand it" });
+        } else {
+          trouble = await askedWhy(answer);
+          failures += 1;
+          setTimeout(() => { sending = false; send(); }, pauses[Math.min(failures, pauses.length) - 1]);
+          tell();
+          return;
+        }
+      }
+    } finally {
+      if (!all().some((one) => !one.refused)) sending = false;
+    }
+  }
+
+  // Whoever signs in again gets a new token; whoever else signs in must not send what is not theirs.
+  async function askedWhy(answer) {
+    if (answer && answer.status === 503) return "the desk cannot save at this moment, trying again";
+    if (!answer || ![401, 403, 409].includes(answer.status)) return "";
+    try {
+      const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+      const other = page.getElementById(told.id);
+      if (other && other.dataset.rater === rater) {
+        csrf = other.dataset.csrf;
+        return "";
+      }
+      const who = page.querySelector(".who");
+      if (who && !who.textContent.includes(rater)) return `somebody else is signed in in this browser, sign in as ${rater}`;
+    } catch {
+      return "";
+    }
+    return "you are signed out, sign in again in another tab";
+  }
+
+  const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
+
+  window.addEventListener("online", () => { sending = false; send(); });
+  return {
+    all,
+    send,
+    add(record) {
+      const made = { ...record, key: newKey(), rater, at: Date.now() + performance.now() / 1e6 };
+      keep(made);
+      send();
+      return made;
+    },
+  };
+};

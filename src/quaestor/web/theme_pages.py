@@ -1,0 +1,103 @@
+"""What interviews come to, in the browser: every number opens the words it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import StateError
+from quaestor.publish.records import Row, Table
+from quaestor.study.interviews.theme_cells import quotations_behind
+from quaestor.study.interviews.theme_figures import drawn
+from quaestor.study.interviews.theme_files import quotations_of
+from quaestor.study.interviews.theme_page import themes_page
+from quaestor.study.interviews.theme_records import Quotation, Themes
+from quaestor.study.interviews.themes import themes_seen
+from quaestor.web.cases import page_of, viewer
+from quaestor.web.links import link_to
+from quaestor.web.page import Pages
+
+_NOBODY = "Nobody takes part in interviews yet: their themes stand here when transcripts have been coded."
+
+
+class ThemePages(Pages):
+    """For those who read results; nothing is done here."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/interviews/themes", self.themes, methods=["GET"], name="interview-themes"),
+            Route("/interviews/drawings/{figure}", self.drawing, methods=["GET"], name="interview-drawing"),
+            Route("/interviews/quotations", self.behind, methods=["GET"], name="interview-quotations"),
+            Route("/interviews/themes/code", self.code, methods=["GET"], name="interview-code"),
+        ]
+
+    def _themes(self, request: Request) -> Themes:
+        interviews = self.opened.interviews_if_any
+        if interviews is None:
+            raise StateError(_NOBODY)
+        return themes_seen(interviews, viewer(request))
+
+    async def themes(self, request: Request) -> Response:
+        found = await self.work(lambda: themes_page(self._themes(request)))
+
+        def behind(table: Table, row: Row, column: str) -> str:
+            return link_to(request, "interview-quotations", {"cell": f"{table.id}:{row.key}:{column}"})
+
+        def about(code: str) -> str:
+            return link_to(request, "interview-code", {"code": code})
+
+        context = {"found": found, "behind": behind, "about": about, **self._ways(request)}
+        return self.page(request, "interview_themes.html", context)
+
+    async def drawing(self, request: Request) -> Response:
+        """A figure as SVG."""
+        name = request.path_params["figure"]
+        svg = await self.work(lambda: drawn(self._themes(request), name))
+        if svg is None:
+            raise HTTPException(404)
+        return Response(svg, media_type="image/svg+xml")
+
+    async def behind(self, request: Request) -> Response:
+        """The quotations that a number counts."""
+        cell = request.query_params.get("cell", "")
+        if not cell:
+            raise HTTPException(404)
+        themes = await self.work(lambda: self._themes(request))
+        found = await self.work(lambda: quotations_behind(themes, cell))
+        told = {"title": found.place, "words": found.table}
+        return self._list(request, themes, found.quotations, told, {"cell": cell})
+
+    async def code(self, request: Request) -> Response:
+        """The quotations of a code, or of a theme."""
+        code = request.query_params.get("code", "")
+        themes = await self.work(lambda: self._themes(request))
+        name, quotations = await self.work(lambda: quotations_of(themes, code))
+        return self._list(request, themes, quotations, {"title": name, "words": ""}, {"code": code})
+
+    def _list(
+        self,
+        request: Request,
+        themes: Themes,
+        quotations: Sequence[Quotation],
+        told: dict[str, str],
+        query: dict[str, str],
+    ) -> Response:
+        rows, place = page_of(request, quotations)
+        people = len({one.participant for one in quotations})
+        paths = {one.id: one.path for one in themes.codes}
+        context: dict[str, Any] = {
+            "rows": rows, "total": len(quotations), "people": people, "paths": paths,
+            "about": lambda code: link_to(request, "interview-code", {"code": code}),
+            "transcript": lambda name: link_to(request, "interview-transcript", name=name),
+            "query": f"{urlencode(query)}&" if query else "", **told, **place, **self._ways(request),
+        }  # fmt: skip
+        return self.page(request, "interview_quotations.html", context)
+
+    def _ways(self, request: Request) -> dict[str, str]:
+        return {"all_interviews": link_to(request, "interviews"), "all_results": link_to(request, "results")}

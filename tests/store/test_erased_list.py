@@ -1,0 +1,33 @@
+"""The list of those who withdrew: added to whatever stands there, refused where it cannot be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.store.erased_list import ErasedList
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> ErasedList:
+    return ErasedList.beside(tmp_path / "interviews.db")
+
+
+def test_who_is_on_it_stays_with_the_first_day(listed: ErasedList) -> None:
+    assert (listed.read(), listed.names()) == ({}, set())
+    listed.add({"P2": "2026-01-02"})
+    listed.add({"P2": "2026-05-05", "P10": "2026-01-03"})
+    assert listed.read() == {"P2": "2026-01-02", "P10": "2026-01-03"}
+    assert listed.path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("line", ["P1", "P1\ttoday", "somebody\t2026-01-02", "P1\t2026-01-02\tmore", ""])
+def test_a_line_that_is_none_is_refused_by_who_reads_and_kept_by_who_adds(listed: ErasedList, line: str) -> None:
+    listed.path.write_text(f"{line}\n")
+    with pytest.raises(InputError, match="line 1 is no withdrawal: bring back a copy of it, or remove it"):
+        listed.read()
+    listed.add({"P7": "2026-01-02"})
+    assert listed.path.read_text() == f"{line}\nP7\t2026-01-02\n"
+    assert "P7" in listed.names()

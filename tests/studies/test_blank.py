@@ -1,0 +1,21 @@
+"""A blank study: nothing is asked of anybody until its lead makes a questionnaire, and the example is one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from quaestor.study.folder import open_study
+from quaestor.study.surveys.checking import check_survey
+from quaestor.study.surveys.fielding import open_survey, open_surveys, survey_files
+from quaestor.study.templates import new_study
+
+
+def test_the_example_is_no_survey_until_it_is_copied_and_then_one_without_a_problem(tmp_path: Path) -> None:
+    folder = new_study(tmp_path / "mine", "blank")
+    assert survey_files(open_study(folder)) == {}
+    copy = folder / "instruments" / "asked.toml"
+    shutil.copyfile(folder / "instruments" / "example.survey.toml", copy)
+    assert check_survey(copy).problems == ()
+    with open_surveys(open_study(folder)) as surveys:
+        assert open_survey(surveys, "asked").number == 1

@@ -1,0 +1,124 @@
+"""What is being made while a participant withdraws is never published: it may quote them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from labelled_study import labelled_study
+from quaestor.base.errors import NotNow, StateError
+from quaestor.base.folders import built_aside
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.results.handbook import make_handbook
+from quaestor.study.results.report import build_report
+from quaestor.study.results.unwithdrawn import Unwithdrawn
+from small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Interviews]:
+    with open_interviews(a_study(tmp_path / "talks")) as opened:
+        with_transcript(opened)
+        with_transcript(opened)
+        yield opened
+
+
+def report(study: Study, tell: Callable[[], None]) -> None:
+    build_report(study, lambda words: tell(), with_audit=False)
+
+
+def handbook(study: Study, tell: Callable[[], None]) -> None:
+    make_handbook(study, lambda what, done, total: tell())
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A study with decided items and interviews, and with as little to compute as there can be."""
+    study = labelled_study(tmp_path_factory.mktemp("made") / "labelled", 20)
+    (study.root / "instruments").mkdir(exist_ok=True)
+    (study.root / "instruments" / f"{GUIDE}.md").write_text(SMALL)
+    (study.root / "instruments" / "agreement.md").write_text(AGREEMENT)
+    computed = re.compile(r"^\[\[(?:findings|quantities|tables)\]\].*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
+    study.file.write_text(computed.sub("", study.file.read_text("utf-8")), "utf-8")
+    return open_study(study.root)
+
+
+@pytest.mark.parametrize("make", [report, handbook])
+def test_what_was_begun_before_a_withdrawal_does_not_take_its_place(
+    labelled: Study, make: Callable[[Study, Callable[[], None]], None]
+) -> None:
+    with open_interviews(labelled) as opened:
+        name = with_transcript(opened).participant
+        withdrawing = iter([name])  # at the first word of how far it is
+
+        def tell() -> None:
+            for one in withdrawing:
+                withdraw(opened, one)
+
+        (labelled.published / make.__name__).mkdir(parents=True, exist_ok=True)
+        with pytest.raises(StateError, match=f"{name} withdrew while the {make.__name__} was made, .*: make it again"):
+            make(labelled, tell)
+        assert list(labelled.published.iterdir()) == [], "neither the old one nor what it was made in"
+
+
+def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None:
+    """A page that quotes P1, made the way reports are."""
+    unwithdrawn = Unwithdrawn(room.study, "report")
+    with built_aside(room.study.published / "report", what="report", mark="m", placing=unwithdrawn.placing) as folder:
+        (folder / "m").write_text(room.transcript("P1").turns[1].text)
+        during()
+
+
+def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else an erasure could fall between the last look and the exchange."""
+    monkeypatch.setattr("quaestor.store.private_file.PATIENCE", 0.0)
+    with open_interviews(room.study) as other, Unwithdrawn(room.study, "report").placing():
+        with pytest.raises(NotNow, match="has been busy"):
+            other.file.erase("P1", "2026-01-01")
+        with pytest.raises(NotNow, match="has been busy"):
+            withdraw(other, "P1")
+    assert room.file.erased() == {}
+
+
+def test_what_took_its_place_just_before_the_erasure_goes_after_it(
+    room: Interviews, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erase = room.file.erase
+
+    def late(participant: str, day: str) -> bool:
+        built(room)
+        return erase(participant, day)
+
+    monkeypatch.setattr(room.file, "erase", late)
+    assert withdraw(room, "P1").published
+    assert list(room.study.published.iterdir()) == []
+
+
+def test_a_withdrawal_leaves_whoever_builds_alone_and_they_leave_nothing(room: Interviews) -> None:
+    with pytest.raises(StateError, match="P1 withdrew while the report was made"):
+        built(room, lambda: withdraw(room, "P1"))
+    assert list(room.study.published.iterdir()) == []
+
+
+def test_what_a_build_that_was_killed_left_behind_goes_with_the_withdrawal(room: Interviews) -> None:
+    left = room.study.published / ".report.aside" / "new" / "index.html"
+    left.parent.mkdir(parents=True)
+    left.write_text("words of P1")
+    withdraw(room, "P1")
+    assert list(room.study.published.iterdir()) == []
+
+
+def test_a_withdrawal_that_was_cut_off_after_the_erasure_removes_what_is_published_the_next_time(
+    room: Interviews,
+) -> None:
+    built(room)
+    room.file.erase("P1", room.today())
+    assert withdraw(room, "P1").published
+    built_by_others = room.study.published / "report"
+    built_by_others.mkdir()
+    assert not withdraw(room, "P1").published, "once it is whole, what is made without them stays"
