@@ -36,6 +36,8 @@ def test_the_end_and_a_failure_are_ends() -> None:
     assert not finished.is_going
     assert finished.is_open
     assert finished.survey == "onnx"
+    assert finished.interviews is not None
+    assert finished.interviews.new_found == (2, 1, 0)
     assert finished.steps[-1].state == "done"
     failed = told(Begun("study"), Begun("dump"), Failed(StateError("no room: make some")))
     assert (failed.is_going, failed.failure) == (False, "no room: make some")
@@ -51,12 +53,13 @@ def test_a_terminal_gets_a_numbered_line_a_step_and_a_table_at_the_end() -> None
     tell = in_words(said.append, lambda *progress: moved.append(progress))
     for event in ALL:
         tell(event)
-    assert said[:6] == [
+    assert said[:7] == [
         "1. A new study in a folder",
         "2. A synthetic dump",
         "6. Your round is open",
         "7. A survey is open",
-        "10. Phrases in 4 sets",
+        "8. Six interviews are held",
+        "11. Phrases in 4 sets",
         "   of which two fit",
     ]
     assert moved == [("posts", 250, 1_000)], "sets are no bytes"

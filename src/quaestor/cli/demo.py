@@ -84,9 +84,12 @@ def _serve(folder: Path, seed: int, port: int) -> None:
 def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
     """Pass on what the makers tell, to the page and to the terminal, until they have finished or failed."""
     from quaestor.study.demo_doors import doors_left, make_doors
-    from quaestor.study.demo_way import Failed, Finished, RoundOpened, SurveyOpened, in_words
+    from quaestor.study.demo_interviews import FOLDER
+    from quaestor.study.demo_way import Failed, Finished, InterviewsCoded, RoundOpened, SurveyOpened, in_words
     from quaestor.study.folder import open_study
+    from quaestor.study.people import lead_link
     from quaestor.web.app import make_app
+    from quaestor.web.under_way import INTERVIEWS
 
     with progress_bar() as progress:
         tell = in_words(_line, progress)
@@ -99,6 +102,10 @@ def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> N
                 _tell_doors(doors, address)
             if isinstance(event, SurveyOpened):
                 _line(f"   Answer the survey: {address}s/{event.name}")
+            if isinstance(event, InterviewsCoded):
+                door = lead_link(open_study(folder / FOLDER))
+                page.hand_over_interviews(make_app(folder / FOLDER), door)
+                _line(f"   Come in as the lead of the interviews: {address}{INTERVIEWS[1:]}/join/{door}  (valid once)")
             if isinstance(event, Failed):
                 page.wait_until_failure_is_shown()
                 raise event.error

@@ -69,16 +69,28 @@ def ratings(
     settle: Annotated[
         bool, typer.Option("--settle", help="Settle the disagreements of a closed round instead.")
     ] = False,
+    truth: Annotated[
+        Path | None, typer.Option(help="What is known about transcripts that are coded.", show_default=False)
+    ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Let simulated raters give what is missing from a round; journal and outputs say that they are simulated.
+
+    Where a round codes transcripts, `--truth` names the folder that `quaestor synth interviews` wrote, and the accuracy
+    is how often a planted stretch is found.
 
     Example: quaestor synth ratings pilot --accuracy 0.87 --seed 7
     """
     from quaestor.study.coding import open_coding
     from quaestor.study.simulated import simulate_ratings, simulate_sets, simulate_settling
 
+    if truth is not None:
+        from quaestor.study.interviews.simulated import simulate_round
+
+        done = simulate_round(chosen_study(study), name, truth, accuracy=accuracy, seed=seed, only=rater, settle=settle)
+        _tell_ratings(done, json)
+        return
     with open_coding(chosen_study(study)) as coding:
         if settle:
             done = simulate_settling(coding, name, seed=seed)
@@ -88,6 +100,10 @@ def ratings(
         else:
             given = simulate_ratings(coding, name, accuracy=accuracy, confusion=confusion, seed=seed, only=rater)
             done = {"ratings": given}
+    _tell_ratings(done, json)
+
+
+def _tell_ratings(done: dict[str, int], json: bool) -> None:
     if json:
         print_json(done | {"simulated": True})
         return
@@ -123,3 +139,53 @@ def survey(
         print_json(done.as_json(name))
         return
     console().print(f"{number(done.responses)} responses to {name} (synthetic, seed {seed})", soft_wrap=True)
+
+
+@group.command()
+def interviews(
+    out: Annotated[Path, typer.Option(help="The folder of the new files.")],
+    number_of: Annotated[
+        int | None, typer.Option("--interviews", min=1, help="How many; default: those that are planned.")
+    ] = None,
+    words: Annotated[
+        int | None, typer.Option(min=1, help="About how many words each has; default: what it takes.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    like: Annotated[str, typer.Option(help="The bundled study whose guide they follow.")] = "dl-framework-interviews",
+    take_in: Annotated[
+        bool, typer.Option("--take-in", help="Hold them in this study too: participants, consent, notes, transcripts.")
+    ] = False,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write synthetic interviews as files of six formats; truth.json beside them says what was planted.
+
+    Example: quaestor synth interviews --out talks --seed 7
+    """
+    from quaestor.study.interviews.simulated import take_in_talks
+    from quaestor.study.interviews.synthetic import synthesise_interviews
+
+    opened = chosen_study(study) if take_in else None
+    truth = synthesise_interviews(out, seed=seed, interviews=number_of, words=words, like=like)
+    with progress_bar(in_bytes=False) as progress:
+        taken = (
+            take_in_talks(opened, out, truth, lambda done, total: progress("interviews", done, total))
+            if opened is not None
+            else None
+        )
+    if json:
+        print_json(truth.summary() | ({"taken_in": list(taken.interviews)} if taken else {}))
+        return
+    screen = console()
+    screen.print(
+        f"{number(len(truth.interviews))} interviews in {out} (synthetic, seed {seed}): {number(truth.words)} words, "
+        f"{number(truth.stretches)} coded stretches of {number(len(truth.codes))} codes",
+        soft_wrap=True,
+    )
+    screen.print(f"  planted new codes by interview: {', '.join(map(str, truth.new_codes))}", soft_wrap=True)
+    if taken is not None:
+        screen.print(
+            f"  held as {', '.join(taken.interviews)}: {number(taken.turns)} turns, {taken.questions_found} of "
+            f"{taken.questions_asked} questions found, {taken.names} names known",
+            soft_wrap=True,
+        )

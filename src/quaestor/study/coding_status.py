@@ -35,7 +35,7 @@ class Next:
     command: str
     words: str
     page: str = ""
-    """rounds, codebook, agreement, disagreements, phrases, survey, survey-results; none where a command does it."""
+    """rounds, codebook, agreement, disagreements, phrases, survey, survey-results, interviews, guides; or a command."""
     round: str = ""
     survey: str = ""
 

@@ -15,6 +15,7 @@ from quaestor.study.coding import Coding, open_coding
 from quaestor.study.demo_coding import CodingOutcome, import_bundled_codebook, run_rounds
 from quaestor.study.demo_doors import VISITOR
 from quaestor.study.demo_folder import make_room
+from quaestor.study.demo_interviews import make_demo_interviews
 from quaestor.study.demo_round import add_visitors_round, open_visitors_round
 from quaestor.study.demo_survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
 from quaestor.study.demo_way import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
@@ -75,6 +76,8 @@ def make_demo(folder: Path, seed: int, tell: Tell) -> DemoOutcome:
         teller.begin("survey")
         teller.say(_surveyed(coding, seed))
         tell(SurveyOpened(SURVEY))
+        teller.begin("interviews")
+        tell(make_demo_interviews(folder, seed, teller.say, teller.count))
         coded = run_rounds(coding, seed, teller)
     save_curves(coded.curves, study.published, "phrases", simulated=True)
     outcome = _publish(study, truth, coded, teller)

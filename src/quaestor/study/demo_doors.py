@@ -28,9 +28,12 @@ def make_doors(study: Study, clock: Clock = exact_now) -> Doors:
 
 def doors_left(study: Study, doors: Doors, clock: Clock = exact_now) -> Doors:
     """The links that can still be used."""
+    return Doors(*(door_left(study, token, clock) for token in (doors.visitor, doors.lead)))
+
+
+def door_left(study: Study, token: str | None, clock: Clock = exact_now) -> str | None:
+    """A link that can still be used; none where it has been."""
+    if token is None:
+        return None
     with open_directory(study) as directory:
-        still = [
-            token if token is not None and directory.invitation(token, clock()) is not None else None
-            for token in (doors.visitor, doors.lead)
-        ]
-    return Doors(still[0], still[1])
+        return token if directory.invitation(token, clock()) is not None else None

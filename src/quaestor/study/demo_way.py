@@ -19,6 +19,7 @@ STEPS = {
     "codebook": "The codebook",
     "your-turn": "Your round",
     "survey": "A survey",
+    "interviews": "Interviews",
     "pilot": "Pilot",
     "refinement": "Main round",
     "phrases": "Phrases",
@@ -68,6 +69,33 @@ class SurveyOpened:
 
 
 @dataclass(frozen=True)
+class Indicator:
+    """A quantity by which a participant of an interview judges models, and where they draw the line."""
+
+    what: str
+    threshold: str
+    participant: str
+
+
+@dataclass(frozen=True)
+class InterviewsCoded:
+    """What was planted in interviews beside what two raters made of them; they have a desk of their own."""
+
+    planted: int
+    """Codes that somebody speaks of."""
+    found: int
+    more: int
+    """Codes that came out and were not planted: both raters erred alike."""
+    new_planted: tuple[int, ...]
+    """Codes that each interview adds."""
+    new_found: tuple[int, ...]
+    stopped: int | None
+    """The interview after which nothing new was said; none where that cannot be told."""
+    indicators: tuple[Indicator, ...]
+    indicators_planted: int
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What was planted in a step of the funnel beside what was found there."""
 
@@ -108,7 +136,7 @@ class Failed:
         return str(self.error)
 
 
-Event = Begun | Told | Moved | RoundOpened | SurveyOpened | Compared | Finished | Failed
+Event = Begun | Told | Moved | RoundOpened | SurveyOpened | InterviewsCoded | Compared | Finished | Failed
 Tell = Callable[[Event], None]
 
 
@@ -152,6 +180,7 @@ class Way:
     is_open: bool = False
     survey: str = ""
     """The survey that can be answered; empty before there is one."""
+    interviews: InterviewsCoded | None = None
     compared: tuple[Comparison, ...] = ()
     finished: Finished | None = None
     failure: str = ""
@@ -178,6 +207,8 @@ class Way:
                 return replace(self, is_open=True)
             case SurveyOpened(name):
                 return replace(self, survey=name)
+            case InterviewsCoded():
+                return replace(self, interviews=event)
             case Compared(steps):
                 return replace(self, compared=steps)
             case Finished():

@@ -125,6 +125,22 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class KnownName:
+    """A name that a study knows, and what is shown instead of it; its text tells nobody which."""
+
+    id: str
+    kind: str
+    forms: tuple[str, ...] = field(repr=False)
+    shown: str
+    participant: str = ""
+    """Whose it is, where it is a participant's or was told by one alone."""
+    endings: tuple[str, ...] = ()
+    """Endings beside the usual ones."""
+    derived: bool = False
+    """Whether it follows from contact data or a transcript, and nobody has decided on it."""
+
+
+@dataclass(frozen=True)
 class Replacement:
     """A stretch of a turn that stands for a person, an organisation or a product, and what is shown instead."""
 

@@ -9,25 +9,30 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.guide_file import guide_from
+from quaestor.instruments.interviews.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.instruments.interviews.records import Guide, Interview, Participant, Transcript
-from quaestor.store.sealed_file import Entry, NewEntry, SealedFile
+from quaestor.store.erased_list import ErasedList
+from quaestor.store.sealed_file import Entry, KeptText, NewEntry, SealedFile, sealed_form
 from quaestor.study.coding import Coding, Where, open_coding, study_of
 from quaestor.study.folder import Study
+from quaestor.study.interviews.guide_reading import usable_guide
 from quaestor.study.interviews.spoken import spoken_turns
 
 INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
 IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
 KEYS = "QUAESTOR_KEYS"
 """Names a folder in which the keys of interviews lie, where they shall not lie in the study folder."""
-_INTERVIEWS, _IDENTITIES = 0x51496E74, 0x51496465
+INTERVIEWS, IDENTITIES = sealed_form("interviews", 0x51496E74), sealed_form("identities", 0x51496465)
+"""What a backup holds of the two files: their rows, which stay sealed, and never a key."""
 _GUIDE = "guide/"
+_Made = TypeVar("_Made")
 
 
 class Interviews:
@@ -38,6 +43,7 @@ class Interviews:
         self.file = file
         self.identities = identities
         self._transcripts: dict[str, tuple[int, Transcript]] = {}
+        self._worked_out: dict[str, tuple[object, Any]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -91,10 +97,8 @@ class Interviews:
     def plan(self, participant: str, guide: str, actor: str) -> Interview:
         """An interview to be held: by the guide as its file says now, which is kept as a version."""
         self.participant(participant)
-        path = guide_file(self.study, guide)
-        text = path.read_text("utf-8-sig")
-        guide_from(text, guide)
-        kept = self.file.add_text(f"{_GUIDE}{guide}", text, self.today())
+        found = usable_guide(guide_file(self.study, guide))
+        kept = self.file.add_text(f"{_GUIDE}{guide}", found.text, self.today())
         taken = {one.id for one in self.interviews()}
         name = next(one for one in _names(participant) if one not in taken)
         said = {"guide": guide, "version": kept.version}
@@ -105,10 +109,14 @@ class Interviews:
         """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
         kept = self.file.text(f"{_GUIDE}{name}", version)
         if kept is not None:
-            return guide_from(kept.text, name)
+            return self.remembered(f"guide/{name}", kept.text, lambda: guide_from(kept.text, name))
         if version is not None:
             raise InputError(f"there is no version {version} of the guide {name!r}")
-        return guide_from(guide_file(self.study, name).read_text("utf-8-sig"), name)
+        return guide_from(guide_text_in(guide_file(self.study, name)), name)
+
+    def guide_versions(self, name: str) -> list[KeptText]:
+        """The texts by which interviews were planned, the first one first."""
+        return self.file.texts(f"{_GUIDE}{name}")
 
     def guide_of(self, interview: Interview) -> Guide:
         return self.guide(interview.guide, interview.version)
@@ -135,9 +143,22 @@ class Interviews:
     def transcripts(self) -> list[Transcript]:
         return [self.transcript(one.id) for one in self.interviews() if one.transcript]
 
+    def remembered(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
+        """Something that takes a while, worked out once as long as its mark is the same."""
+        with self._lock:
+            known = self._worked_out.get(what)
+        if known is not None and known[0] == mark:
+            kept: _Made = known[1]
+            return kept
+        made = make()
+        with self._lock:
+            self._worked_out[what] = (mark, made)
+        return made
+
     def forget(self, participant: str) -> None:
         """Nothing of a participant stays in memory."""
         with self._lock:
+            self._worked_out.clear()
             held = [name for name, (_, one) in self._transcripts.items() if one.participant == participant]
             for name in held:
                 del self._transcripts[name]
@@ -155,7 +176,12 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
     if first is None:
         return None
     clocks = [one for one in entries if one.kind == "clock"]
-    ended = next((one for one in reversed(clocks) if one.said["what"] == "end"), None)
+    last = max(
+        (one for one in clocks if one.said["what"] != "section"),
+        key=lambda one: (one.said.get("wall") or one.time, one.number),  # a cut line brings some in late
+        default=None,
+    )
+    ended = last if last is not None and last.said["what"] == "end" else None
     return Interview(
         first.about,
         first.participant,
@@ -187,7 +213,12 @@ _P = re.compile(r"P(\d+)")
 def guide_files(study: Study) -> dict[str, Path]:
     """Interview guides of the study folder by their names."""
     found = sorted((study.root / "instruments").glob("*.md"))
-    return {path.stem: path for path in found if path.read_text("utf-8-sig", errors="replace").startswith("+++")}
+    return {path.stem: path for path in found if path.is_file() and _begins_as_one(path)}
+
+
+def _begins_as_one(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16).decode("utf-8-sig", errors="replace").startswith(FENCE)
 
 
 def guide_file(study: Study, name: str) -> Path:
@@ -202,14 +233,22 @@ def interviews_path(study: Study) -> Path:
     return study.root / INTERVIEWS_FILE
 
 
+def keys_of(study: Study) -> dict[str, Path]:
+    """Where the key of each file lies, or would lie."""
+    folder = Path(os.environ.get(KEYS) or study.root)
+    return {INTERVIEWS.name: folder / INTERVIEWS_KEY, IDENTITIES.name: folder / IDENTITIES_KEY}
+
+
 def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
     """The two files with their keys, made where there are none yet."""
-    keys = Path(os.environ.get(KEYS) or study.root)
-    if not keys.is_dir():
-        raise StateError(f"{KEYS} names {keys}, which is no folder: make it, for your eyes alone")
-    interviews = SealedFile(interviews_path(study), keys / INTERVIEWS_KEY, _INTERVIEWS, "interviews")
+    keys, path = keys_of(study), interviews_path(study)
+    folder = keys[INTERVIEWS.name].parent
+    if not folder.is_dir():
+        raise StateError(f"{KEYS} names {folder}, which is no folder: make it, for your eyes alone")
+    interviews = SealedFile(path, keys[INTERVIEWS.name], INTERVIEWS.kind, INTERVIEWS.name, ErasedList.beside(path))
     try:
-        return interviews, SealedFile(study.root / IDENTITIES_FILE, keys / IDENTITIES_KEY, _IDENTITIES, "identities")
+        identities = study.root / IDENTITIES_FILE
+        return interviews, SealedFile(identities, keys[IDENTITIES.name], IDENTITIES.kind, IDENTITIES.name)
     except BaseException:
         interviews.close()
         raise

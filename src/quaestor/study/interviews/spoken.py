@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quaestor.instruments.interviews.records import Guide, Replacement, SpokenTurn, Voice
@@ -44,8 +44,17 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], 
         asks = asked.get(number, "") in known
         question = asked[number] if asks else question
         voice = corrected.get(number) or voices.get(piece["speaker"]) or Voice.OTHER
-        spans = tuple(sorted(by_turn.get(number, ()), key=lambda one: one.start))
+        spans = _apart(by_turn.get(number, ()))
         turns.append(
             SpokenTurn(number, Voice(voice), piece["text"], spans, question, asks, piece.get("start"), piece.get("end"))
         )
     return tuple(turns)
+
+
+def _apart(found: Iterable[Replacement]) -> tuple[Replacement, ...]:
+    """In the order of their places; of those that overlap the first, and of two that begin together the longer."""
+    kept: list[Replacement] = []
+    for one in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return tuple(kept)

@@ -1,0 +1,149 @@
+"""`quaestor interview items`, `code-agreement`, `in-vivo`, `adopt`: transcripts for raters, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+
+RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
+UnitOption = Annotated[str, typer.Option("--by", help="Count by turn, or by answer to a question of the guide.")]
+
+
+def add_to(group: typer.Typer) -> None:
+    group.command()(items)
+    group.command()(code_agreement)
+    group.command("in-vivo")(in_vivo)
+    group.command()(adopt)
+
+
+def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
+    """Make items of what participants said, turn by turn and without names, to be coded by raters in rounds.
+
+    Example: quaestor interview items
+    """
+    from quaestor.study.interviews.items import STEP, make_items
+    from quaestor.study.interviews.room import open_interviews
+
+    with open_interviews(chosen_study(study)) as interviews:
+        made = make_items(interviews, actor)
+    if json:
+        told = {"source": made.source, "file": str(made.path), "items": made.items, "participants": made.participants}
+        print_json({**told, "added": made.added, "block": made.block})
+        return
+    say(f"{number(made.items)} turns of {number(made.participants)} participants are in {made.path}")
+    if made.by_hand:
+        say("The study has sources or a funnel already. Add this to study.toml, and let funnel.source name it:")
+        console().print(made.block, markup=False, soft_wrap=True)
+        return
+    if made.added:
+        say(f"study.toml has the source {made.source!r} now, and a funnel that lets all of it through")
+    say(f"Next: `quaestor ingest {made.source}`, `quaestor funnel`, then a round after the step {STEP!r}")
+
+
+def code_agreement(
+    name: RoundArgument,
+    unit: UnitOption = "turn",
+    version: Annotated[int | None, typer.Option(help="Read under this version of the codebook.")] = None,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Tell how far raters agree on each code of the transcripts, with its uncertainty.
+
+    Example: quaestor interview code-agreement main --by answer
+    """
+    from rich.table import Table
+
+    from quaestor.study.agreement import Estimate, to_json
+    from quaestor.study.interviews.code_agreement import agreement_by_code
+    from quaestor.study.interviews.room import open_interviews
+
+    with open_interviews(chosen_study(study)) as interviews:
+        found = agreement_by_code(interviews, name, unit, actor, version)
+    if json:
+        codes = [{"code": code, "name": words, **to_json(each)} for code, words, each in found.codes]
+        told = {"round": found.round, "facet": found.facet, "unit": found.unit}
+        print_json({**told, "overall": to_json(found.overall), "codes": codes})
+        return
+
+    def words(one: Estimate) -> str:
+        if one.value is None:
+            return "undefined"
+        low, high = one.low, one.high
+        return f"{one.value:.2f}" + (f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else "")
+
+    shown = Table(box=None, pad_edge=False)
+    shown.add_column("code")
+    for title in (f"{found.unit}s", "percent", "kappa", "AC1", "alpha"):
+        shown.add_column(title, justify="right")
+    for title, each in [("all codes together", found.overall), *((words, each) for _, words, each in found.codes)]:
+        shown.add_row(title, number(each.n), *(words(one) for one in (each.percent, each.kappa, each.ac1, each.alpha)))
+    console().print(shown)
+
+
+def in_vivo(
+    name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
+) -> None:
+    """List the words that raters took as their own code, and the codes they were adopted as.
+
+    Example: quaestor interview in-vivo main
+    """
+    from rich.table import Table
+
+    from quaestor.study.interviews.in_vivo import in_vivo_of
+    from quaestor.study.interviews.room import open_interviews
+
+    with open_interviews(chosen_study(study)) as interviews:
+        found = in_vivo_of(interviews, name, actor)
+    if json:
+        told = [
+            {
+                "item": one.stretch.item,
+                "start": one.stretch.start,
+                "end": one.stretch.end,
+                "words": one.stretch.words,
+                "participant": one.stretch.participant,
+                "raters": list(one.stretch.raters),
+                "code": one.stretch.code,
+            }
+            for one in found
+        ]
+        print_json({"round": name, "in_vivo": told})
+        return
+    shown = Table(box=None, pad_edge=False)
+    for title in ("item", "from", "to", "words", "counts as"):
+        shown.add_column(title)
+    for one in found:
+        place = (one.stretch.item, str(one.stretch.start), str(one.stretch.end))
+        shown.add_row(*place, one.stretch.words, one.name or "nothing yet")
+    console().print(shown) if found else say(f"no words stand for themselves in {name}")
+
+
+def adopt(
+    name: RoundArgument,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="A turn, as in P1/00012.")],
+    start: Annotated[int, typer.Argument(metavar="FROM", help="Where the words begin, as `in-vivo` lists them.")],
+    end: Annotated[int, typer.Argument(metavar="TO", help="Where they end.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or the one above a new one; '' takes it back.")],
+    new: Annotated[str, typer.Option(help="The name of a new code to adopt them as.")] = "",
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Let words that stood for themselves count as a code of the codebook.
+
+    Example: quaestor interview adopt main P1/00012 4 21 indicators --new "a feeling"
+    """
+    from quaestor.study.coding import open_coding
+    from quaestor.study.interviews.in_vivo import NewCode
+    from quaestor.study.interviews.in_vivo import adopt as adopt_words
+
+    with open_coding(chosen_study(study)) as coding:
+        made = adopt_words(coding, name, item, start, end, NewCode(new, code) if new else code, actor)
+    if json:
+        print_json({"round": name, "item": item, "start": start, "end": end, "code": made})
+        return
+    say(f"these words of {item} count as {made} now" if made else f"these words of {item} stand for themselves again")

@@ -1,0 +1,76 @@
+"""Text as a search for names reads it: no case, no marks above letters, nothing that is not seen, each place known."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+_OWN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "ħ": "h", "’": "'", "ʼ": "'"}
+)
+"""Letters and signs that Unicode does not take apart."""
+_UNSEEN = ("Mn", "Me", "Cf")
+_BROKEN = re.compile(r"[-\u2010\u2011\u00ad][ \t]*(?:\r\n|\r|\n)[ \t]*(?=[^\W\d_])")
+"""A word divided at the end of a line."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A text folded, and where in the text each of its characters comes from."""
+
+    text: str
+    places: Sequence[int]
+    raw: str
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The stretch of the text itself, whole characters with the marks that belong to the last."""
+        low, high = self.places[start], self.places[end - 1] + 1
+        while high < len(self.raw) and not folded_letter(self.raw[high]):
+            high += 1
+        return low, high
+
+
+@lru_cache(maxsize=8_192)
+def folded_letter(letter: str) -> str:
+    """One character folded; empty for one that is not seen, several where it stands for them."""
+    apart = unicodedata.normalize("NFKD", letter).casefold().translate(_OWN)
+    again = unicodedata.normalize("NFKD", apart)
+    return "".join(one for one in again if unicodedata.category(one) not in _UNSEEN)
+
+
+def fold(text: str) -> str:
+    """A text folded, where places do not matter."""
+    return text.lower() if text.isascii() else "".join(map(folded_letter, text))
+
+
+def folded(text: str) -> Folded:
+    """A text as it is searched."""
+    if text.isascii():
+        return Folded(text.lower(), range(len(text)), text)
+    letters: list[str] = []
+    places: list[int] = []
+    for place, letter in enumerate(text):
+        found = folded_letter(letter)
+        letters.append(found)
+        places += [place] * len(found)
+    return Folded("".join(letters), places, text)
+
+
+def rejoined(text: str) -> Folded | None:
+    """The same with words whole that were divided at the ends of lines; None where there is none."""
+    if _BROKEN.search(text) is None:
+        return None
+    letters: list[str] = []
+    places: list[int] = []
+    last = 0
+    for broken in [*_BROKEN.finditer(text), None]:
+        stop = broken.start() if broken else len(text)
+        for place in range(last, stop):
+            found = folded_letter(text[place])
+            letters.append(found)
+            places += [place] * len(found)
+        last = broken.end() if broken else stop
+    return Folded("".join(letters), places, text)

@@ -1,0 +1,108 @@
+"""What is wrong with an interview guide, before anybody is asked.
+
+Every problem is one sentence that says what is wrong and how it is mended. A grave one keeps the guide from being used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, Problem, Section
+
+WHOLE = "guide"
+"""Where a problem is that concerns no section and no question."""
+WORDS_A_MINUTE = 130
+"""How fast a script is read out to somebody who shall follow it."""
+_NEARLY = 0.01
+_PLACES = {"opening": 0, "closing": -1}
+
+
+def problems_of(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
+    """Every problem, in the order of the guide; `files` are those that lie beside it."""
+    found = [*_whole(guide, files), *_ids(guide), *_research(guide), *_asked_twice(guide)]
+    for section in guide.sections:
+        found += _section(section)
+        for question in section.questions:
+            found += _question(guide, question)
+    return list(dict.fromkeys(found))
+
+
+def _whole(guide: Guide, files: Collection[str]) -> Iterator[Problem]:
+    budgets = sum(section.minutes for section in guide.sections)
+    if abs(budgets - guide.minutes) > _NEARLY:
+        words = f"the sections take {budgets:g} minutes together, the guide says {guide.minutes:g}"
+        yield Problem(WHOLE, f"{words}: change one of the two")
+    for part in _PLACES:
+        with_it = [section for section in guide.sections if section.part == part]
+        if len(with_it) > 1:
+            yield Problem(f"section {with_it[1].id}", f"two sections are marked .{part}: mark one")
+        elif with_it and with_it[0] is not guide.sections[_PLACES[part]]:
+            words = f"it is marked .{part} and does not stand {'first' if part == 'opening' else 'last'}: move it"
+            yield Problem(f"section {with_it[0].id}", words, grave=False)
+        elif not any(section.script for section in with_it):
+            words = f"no section marked .{part} has words to say: write what the interviewer says"
+            yield Problem(WHOLE, words, grave=False)
+    if not any(True for _ in guide.questions()):
+        yield Problem(WHOLE, "it asks nothing: write questions as ## Question? {#id}")
+    if not guide.agreement:
+        yield Problem(WHOLE, "it names no agreement: write one beside it, and agreement = its file", grave=False)
+    elif guide.agreement not in files:
+        yield Problem(WHOLE, f"the agreement {guide.agreement} does not lie beside it: write it, or name another")
+
+
+def _ids(guide: Guide) -> Iterator[Problem]:
+    sections = [section.id for section in guide.sections]
+    questions = [question.id for question in guide.questions()]
+    for what, ids in (("section", sections), ("question", questions)):
+        for name in _doubled(ids):
+            yield Problem(f"{what} {name}", f"there are two {what}s with this id: give each its own")
+
+
+def _research(guide: Guide) -> Iterator[Problem]:
+    touched = {name for question in guide.questions() for name in question.research}
+    for name in guide.research:
+        if name not in touched:
+            yield Problem(f"research question {name}", f"no question touches it: add research={name} to one that does")
+
+
+def _asked_twice(guide: Guide) -> Iterator[Problem]:
+    where: dict[str, tuple[Section, GuideQuestion]] = {}
+    for section in guide.sections:
+        for question in section.questions:
+            said = " ".join(question.text.casefold().split())
+            if said in where:
+                first, same = where[said]
+                words = f"it stands in the section {first.id} too, as {same.id}: leave one out, or keep both on purpose"
+                yield Problem(f"question {question.id}", words, grave=False)
+            else:
+                where[said] = (section, question)
+
+
+def _section(section: Section) -> Iterator[Problem]:
+    where = f"section {section.id}"
+    if not section.minutes:
+        yield Problem(where, "it has no time: say minutes=5 or what it takes", grave=False)
+    reading = len(section.script.split()) / WORDS_A_MINUTE
+    if section.minutes and reading > section.minutes:
+        words = f"to read its words out takes about {reading:.1f} minutes of the {section.minutes:g} it has"
+        yield Problem(where, f"{words}: shorten them, or give it more time", grave=False)
+    if not section.questions and not section.script:
+        yield Problem(where, "it is empty: write questions (## …) or words to say", grave=False)
+
+
+def _question(guide: Guide, question: GuideQuestion) -> Iterator[Problem]:
+    where = f"question {question.id}"
+    for name in question.research:
+        if name not in guide.research:
+            options = listed(nearest_first(name, guide.research)) or "none: write them under [research]"
+            yield Problem(where, f"the research question {name!r} is not in the front matter, there are: {options}")
+    if question.asks is Asks.REFERENCE and not question.items:
+        yield Problem(where, "it refers to items and has none: write them as - [ ] item")
+    for code in _doubled(item.code for item in question.items):
+        yield Problem(where, f"two of its items have the code {code!r}: give each its own in braces, as in {{#code}}")
+
+
+def _doubled(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]

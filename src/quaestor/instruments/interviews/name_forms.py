@@ -1,0 +1,126 @@
+"""The ways in which a known name may be written: whole, a part alone, with initials, turned round, joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from quaestor.instruments.interviews.folding import fold
+
+PERSON, ORGANISATION, PRODUCT, PLACE, OTHER = "person", "organisation", "product", "place", "other"
+KINDS = (PERSON, ORGANISATION, PRODUCT, PLACE, OTHER)
+WHOLE, PART, INITIALS, STEM, DOUBTFUL = range(5)
+"""How much of a name a form is; the smaller, the surer."""
+ENDINGS = frozenset(
+    re.findall(
+        r"\w+",
+        """s es e en n ns ens er ern sche schen scher sches a u i y o om em im ym ou ovi owi ove owie ow ov ami mi ach
+    ech ie iem ego emu ej iej ova owa ovo ovy owy in ina ine iny
+    а у ю я ом ем ой ей ы и е ов ев ам ами ах ым ого ому""",
+    )
+)
+"""What a name may end in beside itself, folded: English, German, and the cases of Slavic languages."""
+ORDINARY = frozenset(
+    re.findall(
+        r"\w+",
+        """may mark marks will bill rose grace hope joy faith frank jack art pat rob sue dean chase grant hunter cooper
+    baker smith dawn summer autumn april june august rich ray guy drew miles dale glen heath cliff brook lane wood
+    woods stone rock field fields hill hills rivers lake king knight bishop pope young white black brown green gray
+    grey gold silver day page price power powers case cash cook carter walker turner taylor mason miller fisher
+    shepherd potter porter butler long short little best good love sharp swift strong wise wild early late way ways
+    park parks church bell bush ford marsh moss nest penny pearl ruby olive ivy violet lily daisy iris jasmine
+    heather holly hazel sage basil angel star sky rain storm winter major junior max min key keys max don wade skip
+    van von nick tony eve else son sandy misty apple amazon meta oracle shell orange target gap square stripe slack
+    notion arm intel box zoom teams alphabet windows sun visa chase signal gamma delta sprint nest ring path medium
+    buffer segment unity epic valve steam mint render wolf fuchs klein gross lang kurz jung alt neu schwarz weiss
+    braun grau koch bauer kaiser koenig richter sommer engel stein berg busch baum blum vogel hahn fink haas roth
+    linde mai ernst""",
+    )
+)
+"""Names that are words too: only a capital tells them apart."""
+_LEGAL = frozenset(
+    re.findall(
+        r"\w+",
+        """gmbh mbh ag kg kgaa se ohg inc incorporated ltd limited llc llp plc corp corporation co company sa sas sarl
+    srl spa bv nv oy ab as aps ug ev pty pte sp zoo""",
+    )
+)
+_PARTICLES = frozenset(re.findall(r"\w+", "von van de der den del di da la le bin ibn al el und and y e of zu zum the"))
+_TITLES = frozenset(re.findall(r"\w+", "dr prof professor mr mrs ms mx herr frau phd msc bsc jr sr dipl ing"))
+_WORDS = re.compile(r"[^\W_]+")
+_SPELT_OUT = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("å", "aa"))
+_ALONE, _ACRONYM, _STEM = 2, 3, 5
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to write a name: folded words that may stand apart or joined."""
+
+    words: tuple[str, ...]
+    how: int = WHOLE
+
+    @property
+    def key(self) -> str:
+        return "".join(self.words)
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a name, folded."""
+    return tuple(_WORDS.findall(fold(text)))
+
+
+def forms_of(kind: str, given: str) -> Iterator[Form]:
+    """All the ways in which a name may be written, the whole one first."""
+    for text in dict.fromkeys((given, *_spellings(given))):
+        words = words_in(text)
+        if not words:
+            continue
+        yield Form(words)
+        if kind == PERSON:
+            yield from _of_person(words)
+        elif kind == ORGANISATION:
+            yield from _of_organisation(words)
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """With German vowels written as two letters, and as one where they were two."""
+    lower = text.lower()
+    apart = together = lower
+    for one, two in _SPELT_OUT:
+        apart = apart.replace(one, two)
+        together = together.replace(two, one) if one != "å" else together
+    yield apart
+    yield together
+
+
+def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
+    named = tuple(word for word in words if word not in _TITLES) or words
+    if named != words:
+        yield Form(named)
+    bearing = [word for word in named if word not in _PARTICLES and len(word) >= _ALONE]
+    for word in bearing:
+        yield Form((word,), PART)
+        if len(word) >= _STEM and word[-1] in "aoeаея":
+            yield Form((word[:-1],), STEM)
+    if len(bearing) < _ALONE:
+        return
+    first, last = named[0], bearing[-1]
+    yield Form((first, last), PART)
+    yield Form((last, first), PART)
+    yield Form((*named[1:], first), PART)
+    yield Form((first[0], last), INITIALS)
+    yield Form((last, first[0]), INITIALS)
+    yield Form((first, last[0]), INITIALS)
+    yield Form((first[0], *named[1:]), INITIALS)
+    yield Form(tuple(word[0] for word in bearing), DOUBTFUL)
+
+
+def _of_organisation(words: tuple[str, ...]) -> Iterator[Form]:
+    bare = tuple(word for word in words if word not in _LEGAL)
+    if bare and bare != words:
+        yield Form(bare)
+    if len(bare) >= _ALONE and len(bare[0]) >= _STEM and bare[0] not in ORDINARY:
+        yield Form((bare[0],), DOUBTFUL)
+    if len(bare) >= _ACRONYM:
+        yield Form(tuple(word[0] for word in bare), DOUBTFUL)

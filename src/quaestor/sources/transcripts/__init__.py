@@ -1,0 +1,11 @@
+"""Transcripts of conversations, from whatever recorded them: WebVTT, SubRip, Word documents, plain text, Markdown.
+
+No word is added and none is lost. What a file says beside the conversation (notes, styles, headers of a table) is left
+out and told; line breaks that only fit words onto a screen become spaces.
+"""
+
+from __future__ import annotations
+
+from quaestor.sources.transcripts.reading import FORMATS, LARGEST, read_transcript, transcript_in
+
+__all__ = ["FORMATS", "LARGEST", "read_transcript", "transcript_in"]

@@ -1,0 +1,88 @@
+"""Plain text, Markdown, and the paragraphs of a document: lines that may begin with a time, a speaker or both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from quaestor.sources.transcripts.labels import SURE, Opening, Speakers, is_plausible, opening_of, speakers_among
+from quaestor.sources.transcripts.records import Utterance
+from quaestor.sources.transcripts.times import TIME, stamp_seconds, timing
+
+_TIMED = re.compile(rf"(?P<time>\[\s*{TIME}\s*\]|\(\s*{TIME}\s*\))\s*(?P<rest>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file and how it may begin; a row of a table says outright who speaks."""
+
+    text: str
+    opening: Opening | None = None
+    start: float | None = None
+
+
+@dataclass
+class _Paragraph:
+    """Words under way to an utterance."""
+
+    speaker: str
+    start: float | None = None
+    said: list[str] = field(default_factory=list)
+
+
+def lines_with_openings(lines: Sequence[str]) -> list[Line]:
+    """Lines that are not empty, each with how it may begin."""
+    filled = [line.strip() for line in lines if line.strip()]
+    under_times = _named_under_times(filled)
+    found: list[Line] = []
+    start: float | None = None
+    for place, line in enumerate(filled):
+        times = timing(line)
+        if times is not None:
+            start = times[0]
+            continue
+        opening = Opening(line, "", start, SURE) if place in under_times else opening_of(line)
+        if opening is not None and opening.start is None:
+            opening = replace(opening, start=start)
+        found.append(Line(line, opening, start))
+        start = None
+    return found
+
+
+def _named_under_times(lines: Sequence[str]) -> frozenset[int]:
+    """Places of lines that name a speaker between the times and the words, as older files of Teams have them."""
+    timed = [place for place, line in enumerate(lines) if timing(line) is not None]
+    ends = [*timed[1:], len(lines)][: len(timed)]
+    names = [lines[place + 1] for place, end in zip(timed, ends, strict=True) if end - place > 2]
+    again = len(names) == len(timed) and len(set(names)) <= max(2, len(names) // 2)
+    if not again or not all(":" not in name and is_plausible(name) for name in names):
+        return frozenset()
+    return frozenset(place + 1 for place in timed)
+
+
+def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utterance]:
+    """What is said in lines; whoever is named goes on until somebody else is."""
+    speakers = speakers_among([line.opening for line in lines], named)
+    return [
+        Utterance(one.speaker, "\n".join(text for text in one.said if text), one.start)
+        for one in _paragraphs(lines, speakers)
+    ]
+
+
+def _paragraphs(lines: Sequence[Line], speakers: Speakers) -> Iterator[_Paragraph]:
+    at = _Paragraph("")
+    for line in lines:
+        opening, timed = line.opening, _TIMED.fullmatch(line.text)
+        if speakers.open(opening):
+            yield at
+            at = _Paragraph(opening.label, opening.start, [opening.rest])
+        elif timed:
+            yield at
+            at = _Paragraph(at.speaker, stamp_seconds(timed["time"]), [timed["rest"]])
+        elif line.start is not None:
+            yield at
+            at = _Paragraph(at.speaker, line.start, [line.text])
+        else:
+            at.said.append(line.text)
+    yield at

@@ -1,0 +1,102 @@
+"""How far raters agree on each code of a transcript: turn by turn, or answer by answer to the guide's questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from quaestor.base.errors import InputError
+from quaestor.coding.ratings import Label, labels
+from quaestor.coding.records import CANNOT_JUDGE
+from quaestor.coding.views import require_lead_view
+from quaestor.measures.agreement import agreement, rating_table, set_table
+from quaestor.measures.records import Agreement
+from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.segments import ANSWER, TURN, answer_segments
+from quaestor.study.ratings import note_view
+
+GIVEN, NOT_GIVEN = "given", "not given"
+_Labels = Sequence[tuple[str, str, Label | None]]
+
+
+@dataclass(frozen=True)
+class CodesAgreement:
+    """Agreement on all codes together, as sets, and on each code by itself: whether it was given or not."""
+
+    round: str
+    facet: str
+    unit: str
+    overall: Agreement
+    codes: tuple[tuple[str, str, Agreement], ...]
+    """(code, its name, the agreement), the most used first."""
+
+
+def agreement_by_code(
+    interviews: Interviews, name: str, unit: str = TURN, actor: str | None = None, version: int | None = None
+) -> CodesAgreement:
+    """The agreement of a round on its segments, from ratings alone, under any version of the codebook."""
+    if unit not in (TURN, ANSWER):
+        raise InputError(f"agreement is counted by {unit!r}, allowed: {TURN}, {ANSWER}")
+    coding = interviews.coding
+    require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
+    segments = segments_of(interviews) if unit == ANSWER else {}
+    with coding.looking() as state:
+        plan = state.round(name).plan
+        facet = required_facet(plan).id
+        book = state.history.at(plan.codebook if version is None else version)
+        found: _Labels = labels(state, name, facet, version)
+    note_view(coding, name, actor or coding.lead)
+    if unit == ANSWER:
+        found = joined(found, segments)
+    sets = [(item, rater, one if isinstance(one, frozenset) else None) for item, rater, one in found]
+    overall = agreement(set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet)
+    uses: dict[str, int] = {}
+    for _, _, one in sets:
+        for code in one or ():
+            uses[code] = uses.get(code, 0) + 1
+    uses.pop(CANNOT_JUDGE, None)
+    ordered = sorted(uses, key=lambda code: (-uses[code], code))
+    each = tuple((code, book.path_name(code) if code in book.codes else code, _on(code, sets)) for code in ordered)
+    return CodesAgreement(name, facet, unit, overall, each)
+
+
+def _on(code: str, sets: Sequence[tuple[str, str, frozenset[str] | None]]) -> Agreement:
+    told = [(item, rater, _told(code, one)) for item, rater, one in sets]
+    return agreement(rating_table(told, cannot_judge=[CANNOT_JUDGE]), facet=code)
+
+
+def _told(code: str, given: frozenset[str] | None) -> str | None:
+    if given is None:
+        return None
+    if CANNOT_JUDGE in given:
+        return CANNOT_JUDGE
+    return GIVEN if code in given else NOT_GIVEN
+
+
+def segments_of(interviews: Interviews) -> dict[str, str]:
+    """By item the answer that its turn is part of; what is said before the first question is part of none."""
+    return {
+        transcript.item(turn.number): segment.id
+        for transcript in interviews.transcripts()
+        for segment in answer_segments(transcript)
+        for turn in segment.turns
+    }
+
+
+def joined(found: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
+    """Labels of turns as labels of answers: all codes of its turns; none where a rater has not read them all."""
+    gathered: dict[tuple[str, str], list[Label | None]] = {}
+    whole: dict[str, set[str]] = {}
+    for item, rater, label in found:
+        segment = segments.get(item)
+        if segment is None:
+            continue
+        gathered.setdefault((segment, rater), []).append(label)
+        whole.setdefault(segment, set()).add(item)
+    made: list[tuple[str, str, Label | None]] = []
+    for (segment, rater), said in gathered.items():
+        sets = [one for one in said if isinstance(one, frozenset) and CANNOT_JUDGE not in one]
+        judged = len(sets) == len(whole[segment])
+        made.append((segment, rater, frozenset().union(*sets) if judged else None))
+    return made

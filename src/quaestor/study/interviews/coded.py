@@ -1,0 +1,173 @@
+"""What was decided about transcripts: every stretch with its code of now, its words, and who gave it that code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quaestor.base.errors import StateError
+from quaestor.coding.decisions import answers_of, disagreements
+from quaestor.coding.records import CANNOT_JUDGE, Decision, Facet, Stretch, stretches_in
+from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.views import require_lead_view
+from quaestor.instruments.interviews.records import SpokenTurn, Transcript
+from quaestor.study.interviews.coding_sheet import required_facet, stretches_facet
+from quaestor.study.interviews.items import place_of
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.ratings import note_view
+
+ADOPT_ACT = "interview.adopt"
+Place = tuple[str, str, int, int]
+"""A round, an item, and where a stretch of it begins and ends."""
+
+
+@dataclass(frozen=True)
+class CodedStretch:
+    """A stretch that counts: what a participant said, and the code it was given in the end."""
+
+    round: str
+    item: str
+    interview: str
+    participant: str
+    turn: int
+    question: str
+    """The question of the guide that it answers; empty before the first one."""
+    start: int
+    end: int
+    """Places in the words as they were recorded."""
+    words: str
+    """As they are shown, with nobody's name in them."""
+    code: str
+    """Under the latest codebook; empty where the words are their own code and nobody has adopted them."""
+    in_vivo: bool = False
+    """Whether the words were their own code when they were coded."""
+    memo: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+    raters: tuple[str, ...] = ()
+    """Who gave this code to words of this stretch."""
+    how: str = ""
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class Coded:
+    """All that was decided about the transcripts of a study."""
+
+    rounds: tuple[str, ...]
+    stretches: tuple[CodedStretch, ...]
+    interviews: tuple[str, ...]
+    """Those of which something was decided, in their order, whether anything was coded or not."""
+    turns: int
+    """Turns that were decided on."""
+    unsettled: int = 0
+    """Turns on which raters differ and nobody has decided."""
+    uncoded: int = 0
+    """Stretches whose code was split or withdrawn since, and of whose part nobody has decided."""
+
+    @property
+    def simulated(self) -> bool:
+        return any(one.simulated for one in self.stretches)
+
+
+def coded_rounds(state: State) -> list[str]:
+    """The closed rounds that coded transcripts."""
+    return [
+        name for name, one in state.rounds.items() if one.status == CLOSED and stretches_facet(one.plan) is not None
+    ]
+
+
+def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Coded:
+    """What was decided in these rounds, else in all that coded transcripts; where two decided on a turn, the later.
+
+    Who looks must be allowed to see the rounds, and a rater of one is on record as having seen it.
+    """
+    coding = interviews.coding
+    names = list(rounds) or coded_rounds(coding.state)
+    for name in names:
+        one = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
+        if one.status != CLOSED:
+            raise StateError(f"the round {name!r} is open: what it decides can be seen when it is closed")
+        note_view(coding, name, actor or coding.lead)
+    return decided_stretches(interviews, names)
+
+
+def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
+    """The same for whoever is known to be allowed to see what these closed rounds decided."""
+    transcripts = {one.interview: one for one in interviews.transcripts()}
+    with interviews.coding.looking() as state:
+        return _coded(state, rounds, transcripts)
+
+
+def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> Coded:
+    decided: dict[str, tuple[str, Decision]] = {}
+    unsettled = set()
+    for name in names:
+        facet = required_facet(state.round(name).plan)
+        decided |= {item: (name, made) for item, made in state.round(name).decided(facet.id).items()}
+        unsettled |= {case.item for case in disagreements(state, name) if case.decision is None}
+    adopted = adoptions(state)
+    found: list[CodedStretch] = []
+    uncoded = turns = 0
+    there = set()
+    order = {name: place for place, name in enumerate(transcripts)}
+    for item in sorted(decided, key=lambda one: (order.get(place_of(one)[0], len(order)), place_of(one))):
+        name, made = decided[item]
+        interview, number = place_of(item)
+        transcript = transcripts.get(interview)
+        if transcript is None or number >= len(transcript.turns) or made.answer == CANNOT_JUDGE:
+            continue
+        turns += 1
+        there.add(interview)
+        for one in _stretches(state, state.round(name), made, transcript, adopted):
+            found += [one] if one is not None else []
+            uncoded += one is None
+    left = len(unsettled - decided.keys())
+    return Coded(tuple(names), tuple(found), tuple(name for name in order if name in there), turns, left, uncoded)
+
+
+def adoptions(state: State) -> dict[Place, str]:
+    """The codes as which words in vivo were adopted; the last word on each counts."""
+    found: dict[Place, str] = {}
+    for act in state.others:
+        if act.kind == ADOPT_ACT:
+            said = act.payload
+            found[said["round"], said["item"], said["start"], said["end"]] = said["code"]
+    return found
+
+
+def _stretches(
+    state: State, one: RoundState, made: Decision, transcript: Transcript, adopted: Mapping[Place, str]
+) -> Iterator[CodedStretch | None]:
+    """The stretches of one decision; None for one whose code can no longer be told."""
+    facet = required_facet(one.plan)
+    turn = transcript.turns[place_of(made.item)[1]]
+    for stretch in stretches_in(made.answer):
+        own = stretch.in_vivo
+        code = stretch.code or adopted.get((one.plan.round, made.item, stretch.start, stretch.end), "")
+        read = state.history.read(code, state.history.latest.version, made.item, {}).code if code else ""
+        if read is None:
+            yield None
+            continue
+        yield CodedStretch(
+            one.plan.round, made.item, transcript.interview, transcript.participant, turn.number, turn.question,
+            stretch.start, stretch.end, words_of(turn, stretch), read, own, stretch.memo, dict(stretch.fields),
+            stretch.link, _raters(one, facet, made.item, stretch), made.how, made.simulated,
+        )  # fmt: skip
+
+
+def words_of(turn: SpokenTurn, stretch: Stretch) -> str:
+    """The words of a stretch as they are shown."""
+    start, end = turn.to_shown(stretch.start, stretch.end)
+    return turn.text[start:end]
+
+
+def _raters(one: RoundState, facet: Facet, item: str, stretch: Stretch) -> tuple[str, ...]:
+    return tuple(
+        rater
+        for rater, answer in answers_of(one, item, facet.id)
+        if any(
+            other.code == stretch.code and other.start < stretch.end and other.end > stretch.start
+            for other in stretches_in(answer)
+        )
+    )

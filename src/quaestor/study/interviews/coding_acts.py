@@ -1,0 +1,159 @@
+"""What a rater does with a transcript: stretches of a turn coded, words taken as their own code, turns read to the end.
+
+A page counts in the words that it shows. Here places are led back to the words as they were recorded, in the state in
+which the page was made, so that a name which is replaced meanwhile moves no stretch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.ratings import give_rating
+from quaestor.coding.records import Stretch, stretches_in
+from quaestor.coding.state import State
+from quaestor.coding.views import rater_place
+from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.store.records import NewAct
+from quaestor.study.coding import Coding, Wanted
+from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.items import item_of, place_of
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.spoken import spoken_turns
+from quaestor.study.ratings import OtherStudy, Said, rating_wanted
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class CodedAs:
+    """All stretches of one turn as a rater wants them, with places in the words that a page showed."""
+
+    interview: str
+    turn: int
+    stretches: Sequence[Mapping[str, Any]]
+    seen: int = 0
+    """The state of the transcript that the page showed; 0 for the one of now."""
+    seconds: float = 0.0
+    key: str = ""
+    opened: str = ""
+
+
+@dataclass(frozen=True)
+class ReadTo:
+    """Turns of a transcript in which a rater found nothing more to code."""
+
+    interview: str
+    first: int
+    last: int
+    key: str
+    opened: str = ""
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What somebody picked without a script: some words of a turn, by quoting or counting them, else the whole turn."""
+
+    turn: int
+    words: str = ""
+    from_word: int | None = None
+    to_word: int | None = None
+
+
+def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> Wanted:
+    """A turn's stretches as a rating to put in the line."""
+    turn = turn_seen(interviews, said.interview, said.turn, said.seen)
+    with coding.looking() as state:
+        facet = required_facet(state.round(name).plan).id
+    answers = {facet: [_recorded(turn, one) for one in said.stretches]}
+    item = item_of(said.interview, said.turn)
+    told = Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
+    return rating_wanted(coding, name, rater, told)
+
+
+def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: ReadTo) -> Wanted:
+    """A rater's own turns that have no rating yet as read, with nothing to code: all of them or none."""
+    spoken = len(interviews.transcript(said.interview).turns)
+    now = coding.now()
+
+    def decide(state: State) -> list[NewAct]:
+        if said.opened and said.opened != state.round(name).opened:
+            raise OtherStudy("this was read in another study")
+        place = rater_place(state, name, rater)
+        facet = required_facet(place.plan).id
+        items = [item_of(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))]
+        left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]
+        keys = [said.key, *(f"{said.key}/{number}" for number in range(1, len(left)))]
+        return [
+            give_rating(state, name, rater, item, {facet: []}, now=now, key=key)
+            for item, key in zip(left, keys, strict=False)
+        ]
+
+    return Wanted(decide, said.key, lambda _, known: known.kind == "rating" and known.actor == rater)
+
+
+def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:
+    """A turn as a page showed it, whatever has been said about it since."""
+    if seen and seen != interviews.file.head(name):
+        entries = interviews.file.entries(about=name)
+        if any(one.kind == "transcript" and one.number > seen for one in entries):
+            raise StateError(f"the transcript of {name} was replaced since this page was opened: load it again")
+        earlier = [one for one in entries if one.number <= seen]
+        guide = interviews.guide_of(interviews.interview(name))
+        turns: Sequence[SpokenTurn] = spoken_turns(interviews.file.pieces(name), earlier, guide)
+    else:
+        turns = interviews.transcript(name).turns
+    if not 0 <= number < len(turns):
+        raise InputError(f"the transcript of {name} has {len(turns)} turns: there is no turn {number + 1}")
+    return turns[number]
+
+
+def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A stretch of the shown words as one of the recorded words."""
+    start, end = given.get("start"), given.get("end")
+    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(turn.text):
+        raise InputError(f"a stretch from {start!r} to {end!r} does not lie in turn {turn.number + 1}: select it again")
+    low, high = turn.to_raw(start, end)
+    return {**given, "start": low, "end": high}
+
+
+def stretches_shown(coding: Coding, interviews: Interviews, name: str, rater: str, item: str) -> list[dict[str, Any]]:
+    """A rater's own stretches of a turn with their places in the words shown now."""
+    interview, number = place_of(item)
+    turn = turn_seen(interviews, interview, number)
+    with coding.looking() as state:
+        place = rater_place(state, name, rater)
+        rating = place.rating(item)
+        answer = rating.answers.get(required_facet(place.plan).id) if rating else ()
+    return [_shown(turn, one) for one in stretches_in(answer)]
+
+
+def _shown(turn: SpokenTurn, one: Stretch) -> dict[str, Any]:
+    start, end = turn.to_shown(one.start, one.end)
+    return {**one.payload(), "start": start, "end": end}
+
+
+def selected_place(interviews: Interviews, interview: str, selected: Selected) -> tuple[int, int]:
+    """The place of some words of a turn, in the words shown now."""
+    text = turn_seen(interviews, interview, selected.turn).text
+    if selected.words.strip():
+        return _quoted(text, selected.words)
+    words = list(_WORD.finditer(text))
+    first = selected.from_word if selected.from_word is not None else 1
+    last = selected.to_word if selected.to_word is not None else len(words)
+    if not 1 <= first <= last <= len(words):
+        raise InputError(f"the turn has {len(words)} words: choose from 1 to {len(words)}, the first one first")
+    return words[first - 1].start(), words[last - 1].end()
+
+
+def _quoted(text: str, words: str) -> tuple[int, int]:
+    pattern = r"\s+".join(re.escape(word) for word in words.split())
+    found = [match.span() for match in re.finditer(pattern, text)]
+    if not found:
+        raise InputError("these words do not stand in the turn: copy them from it just as they are")
+    if len(found) > 1:
+        raise InputError(f"these words stand in the turn {len(found)} times: copy some more around them")
+    return found[0]

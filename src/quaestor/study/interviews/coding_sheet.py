@@ -1,0 +1,340 @@
+"""A transcript as one rater codes it: the turns of a page, the rater's own stretches, and nothing that others say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Rating, Stretch, stretches_in
+from quaestor.coding.state import OPEN
+from quaestor.coding.stretches import KIND
+from quaestor.coding.views import RaterPlace, rater_place
+from quaestor.instruments.interviews.records import Guide, SpokenTurn, Transcript, Voice
+from quaestor.study.coding import Coding
+from quaestor.study.desk import Choice, choices_of
+from quaestor.study.interviews.items import item_of, place_of
+from quaestor.study.interviews.lanes import Piece, lanes_of, pieces_of
+from quaestor.study.interviews.room import Interviews
+
+MOST_TURNS, MOST_CHARACTERS = 120, 20_000
+"""Of one page, so that a long transcript opens as fast as a short one."""
+RESERVED = "vmzxwn/?"
+"""Keys that do something else on the page."""
+_VOICES = {Voice.INTERVIEWER: "Interviewer", Voice.PARTICIPANT: "Participant", Voice.OTHER: "Somebody else"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A stretch as the page shows it: places in the shown words, and the lane it is drawn in."""
+
+    start: int
+    end: int
+    code: str
+    name: str
+    lane: int
+    words: str
+    memo: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    """All that its code asks for, said or not."""
+    link: str = ""
+
+    @property
+    def in_vivo(self) -> bool:
+        return not self.code
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """What its code asks for and nobody has said yet."""
+        return tuple(name for name, words in self.fields if not words)
+
+
+@dataclass(frozen=True)
+class CodedTurn:
+    """A turn on the page; only one's own can be coded."""
+
+    number: int
+    item: str
+    who: str
+    text: str
+    at: str
+    own: bool
+    read: bool
+    """Whether this rater has said anything about it, were it that there is nothing to code."""
+    marks: tuple[Mark, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    asks: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Turns that belong to one question of the guide."""
+
+    question: str
+    words: str
+    section: str
+    turns: tuple[CodedTurn, ...]
+
+
+@dataclass(frozen=True)
+class CodingSheet:
+    """One page of a transcript with all that belongs to it."""
+
+    round: str
+    kind: str
+    rater: str
+    instructions: str
+    opened: str
+    is_open: bool
+    facet: Facet
+    interview: str
+    participant: str
+    answers: tuple[Answer, ...]
+    codes: tuple[Choice, ...]
+    page: int
+    pages: int
+    first: int
+    last: int
+    """The turns of the page."""
+    done: int
+    total: int
+    left_here: int
+    """Turns of the page that are not read yet."""
+    seen: int
+    """The state of the transcript that the page shows: places are counted in these words."""
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
+
+@dataclass(frozen=True)
+class TranscriptProgress:
+    """How far a rater is with one transcript."""
+
+    interview: str
+    participant: str
+    done: int
+    total: int
+    stretches: int
+    erased: bool = False
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
+
+@dataclass(frozen=True)
+class RoundProgress:
+    """The transcripts of a round for one rater."""
+
+    round: str
+    instructions: str
+    is_open: bool
+    transcripts: tuple[TranscriptProgress, ...]
+
+    @property
+    def first_left(self) -> str:
+        """The first transcript that is not read to the end."""
+        return next((one.interview for one in self.transcripts if one.left and not one.erased), "")
+
+
+def stretches_facet(plan: Plan) -> Facet | None:
+    """The facet of a round by which transcripts are coded; none where it asks about items as a whole."""
+    return next((one for one in plan.facets if one.kind == KIND), None)
+
+
+def codes_stretches(coding: Coding, name: str) -> bool:
+    """Whether a round codes transcripts."""
+    with coding.looking() as state:
+        return stretches_facet(state.round(name).plan) is not None
+
+
+def require_stretches(coding: Coding, name: str) -> None:
+    """Refuse a round that rates items as a whole."""
+    with coding.looking() as state:
+        required_facet(state.round(name).plan)
+
+
+def required_facet(plan: Plan) -> Facet:
+    found = stretches_facet(plan)
+    if found is None:
+        raise StateError(f"the round {plan.round!r} codes no stretches of transcripts: rate its items")
+    return found
+
+
+def round_progress(coding: Coding, interviews: Interviews, name: str, rater: str) -> RoundProgress:
+    """The transcripts of a round with how far this rater is, in the order of the interviews."""
+    known = {one.id: place for place, one in enumerate(interviews.interviews())}
+    with coding.looking() as state:
+        place = rater_place(state, name, rater)
+        facet = required_facet(place.plan)
+        is_open = state.round(name).status == OPEN
+        counted: dict[str, list[Rating | None]] = {}
+        for item in place.progress:
+            counted.setdefault(place_of(item)[0], []).append(place.rating(item))
+    found = [
+        TranscriptProgress(
+            interview,
+            interview,
+            sum(one is not None for one in ratings),
+            len(ratings),
+            sum(len(stretches_in(one.answers.get(facet.id))) for one in ratings if one is not None),
+            interview not in known,
+        )
+        for interview, ratings in counted.items()
+    ]
+    ordered = sorted(found, key=lambda one: (known.get(one.interview, len(known)), one.interview))
+    return RoundProgress(name, place.plan.instructions, is_open, tuple(ordered))
+
+
+def coding_sheet(
+    coding: Coding,
+    interviews: Interviews,
+    name: str,
+    rater: str,
+    interview: str,
+    *,
+    page: int | None = None,
+    turn: int | None = None,
+) -> CodingSheet:
+    """A page of a transcript: the one asked for, that of a turn, else the first with something left to read."""
+    seen = interviews.file.head(interview)
+    transcript = interviews.transcript(interview)
+    guide = interviews.guide(transcript.guide, transcript.version)
+    windows = windows_of(transcript)
+    with coding.looking() as state:
+        place = rater_place(state, name, rater)
+        facet = required_facet(place.plan)
+        is_open = state.round(name).status == OPEN
+        own = [number for number, one in enumerate(transcript.turns) if _is_own(place, interview, number)]
+        if not own:
+            raise StateError(f"the transcript {interview!r} is not among yours in {name!r}")
+        left = {number for number in own if place.rating(item_of(interview, number)) is None}
+        number = _window(windows, page, turn, left)
+        low, high = windows[number]
+        shown = [_turn(place, facet, interview, one) for one in transcript.turns[low:high]]
+    return CodingSheet(
+        round=name,
+        kind=place.plan.kind,
+        rater=rater,
+        instructions=place.plan.instructions,
+        opened=place.opened,
+        is_open=is_open,
+        facet=facet,
+        interview=interview,
+        participant=transcript.participant,
+        answers=tuple(_answers(guide, shown, transcript.turns[low:high])),
+        codes=coding_choices(facet, place.codebook),
+        page=number + 1,
+        pages=len(windows),
+        first=low,
+        last=high - 1,
+        done=len(own) - len(left),
+        total=len(own),
+        left_here=sum(low <= one < high for one in left),
+        seen=seen,
+    )
+
+
+def _is_own(place: RaterPlace, interview: str, number: int) -> bool:
+    return place.progress.turn_of(item_of(interview, number)) >= 0
+
+
+def windows_of(transcript: Transcript) -> list[tuple[int, int]]:
+    """The pages of a transcript as (first turn, the one after the last): not too many turns, not too many words."""
+    windows: list[tuple[int, int]] = []
+    low = size = 0
+    for number, turn in enumerate(transcript.turns):
+        if number > low and (number - low >= MOST_TURNS or size + len(turn.raw) > MOST_CHARACTERS):
+            windows.append((low, number))
+            low, size = number, 0
+        size += len(turn.raw)
+    return [*windows, (low, len(transcript.turns))]
+
+
+def _window(windows: Sequence[tuple[int, int]], page: int | None, turn: int | None, left: Iterable[int]) -> int:
+    if turn is None and page is None:
+        turn = min(left, default=0)
+    if page is not None:
+        if not 1 <= page <= len(windows):
+            raise InputError(f"the transcript has {len(windows)} pages: there is no page {page}")
+        return page - 1
+    return next((number for number, (low, high) in enumerate(windows) if low <= (turn or 0) < high), 0)
+
+
+def coding_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+    """The codes by theme; those that nothing lies below get the keys first."""
+    offered = choices_of(facet, book, RESERVED)
+    above = {book.codes[one.value].parent for one in offered}
+    keyed = {one.value: one.key for one in offered if book.codes[one.value].key}
+    free = iter([one.key for one in offered if one.value not in keyed])
+    for one in sorted((one for one in offered if one.value not in keyed), key=lambda one: one.value in above):
+        keyed[one.value] = next(free, "")
+    order = {code: number for number, code in enumerate(book.codes)}
+    way = {one.value: [order[step] for step in book.way(one.value)] for one in offered}
+    return tuple(
+        Choice(one.value, one.label, keyed[one.value], one.definition, one.group)
+        for one in sorted(offered, key=lambda one: way[one.value])
+    )
+
+
+def _turn(place: RaterPlace, facet: Facet, interview: str, turn: SpokenTurn) -> CodedTurn:
+    item = item_of(interview, turn.number)
+    own = place.progress.turn_of(item) >= 0
+    rating = place.rating(item) if own else None
+    answer = rating.answers.get(facet.id) if rating else None
+    marks = marks_of(turn, facet, place.codebook, () if answer == CANNOT_JUDGE else stretches_in(answer))
+    text = turn.text
+    return CodedTurn(
+        turn.number,
+        item,
+        _VOICES[turn.voice],
+        text,
+        clock_words(turn.start),
+        own,
+        rating is not None,
+        marks,
+        tuple(pieces_of(text, [(one.start, one.end) for one in marks])),
+        turn.asks,
+    )
+
+
+def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Stretch]) -> tuple[Mark, ...]:
+    """Stretches as they stand in the shown words; what no words are left of is not shown."""
+    text = turn.text
+    placed = [(one, turn.to_shown(one.start, one.end)) for one in stretches]
+    kept = [(one, place) for one, place in placed if place[0] < place[1]]
+    lanes = lanes_of([place for _, place in kept])
+    return tuple(
+        Mark(
+            start,
+            end,
+            one.code,
+            book.codes[one.code].name if one.code in book.codes else one.code,
+            lane,
+            text[start:end],
+            one.memo,
+            tuple((name, one.fields.get(name, "")) for name in facet.asks(one.code)),
+            one.link,
+        )
+        for (one, (start, end)), lane in zip(kept, lanes, strict=True)
+    )
+
+
+def clock_words(seconds: float | None) -> str:
+    """`4:05`, or `1:02:09` after an hour; nothing where the recording does not say."""
+    if seconds is None:
+        return ""
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+def _answers(guide: Guide, shown: Sequence[CodedTurn], spoken: Sequence[SpokenTurn]) -> Iterable[Answer]:
+    together = zip(shown, spoken, strict=True)
+    for question, turns in groupby(together, key=lambda pair: pair[1].question):
+        asked, section = guide.question(question), guide.section_of(question)
+        words = asked.text if asked else ""
+        yield Answer(question, words, section.title if section else "", tuple(one for one, _ in turns))

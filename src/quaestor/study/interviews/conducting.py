@@ -1,0 +1,167 @@
+"""The interviewer's desk: the guide stop by stop with what is on record about each, and what came since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, Section
+from quaestor.store.sealed_file import Entry
+from quaestor.study.interviews.consent import Consent, consent_of
+from quaestor.study.interviews.conversation import CLOCK, KINDS, RUNNING, Clock, Conversation, Note, conversation_in
+from quaestor.study.interviews.room import Interviews
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One step on the way through a guide: a question, or what is said to everybody."""
+
+    number: int
+    section: Section
+    question: GuideQuestion | None = None
+    says: bool = False
+    """Whether the script of its section is said here."""
+
+    @property
+    def title(self) -> str:
+        return self.question.text if self.question else self.section.title
+
+
+@dataclass(frozen=True)
+class SectionClock:
+    """A section with its time, planned and used."""
+
+    section: Section
+    used: float
+    stops: tuple[Stop, ...]
+
+    @property
+    def planned(self) -> float:
+        return self.section.minutes * 60
+
+
+@dataclass(frozen=True)
+class DeskSheet:
+    """Everything that the desk of one interview shows to somebody."""
+
+    interview: Interview
+    guide: Guide
+    consent: Consent
+    opened: str
+    actor: str
+    told: Conversation
+    stops: tuple[Stop, ...]
+    sections: tuple[SectionClock, ...]
+    head: int
+    moment: float
+    """In seconds since 1970."""
+
+    @property
+    def clock(self) -> Clock:
+        return self.told.clock
+
+    @property
+    def elapsed(self) -> float:
+        return self.clock.elapsed(self.moment)
+
+    @property
+    def leads_the_way(self) -> bool:
+        """Whether the clock follows this person from section to section."""
+        return self.clock.by in ("", self.actor)
+
+    def at(self, number: int | None) -> Stop:
+        """The stop that was asked for; else where the clock stands, or the first."""
+        if number is not None and 0 <= number < len(self.stops):
+            return self.stops[number]
+        here = [one for one in self.stops if one.section.id == self.clock.section]
+        return next((one for one in here if not self.state_of(one)), (here or self.stops)[0])
+
+    def state_of(self, stop: Stop) -> str:
+        return self.told.state_of(stop.question.id) if stop.question else ""
+
+    def notes_at(self, stop: Stop) -> list[Note]:
+        return self.told.notes_on(stop.question.id if stop.question else "", stop.section.id)
+
+    def note(self, key: str) -> Note | None:
+        """A note of one's own, to be amended."""
+        return next((one for one in self.told.notes if one.key == key and one.by == self.actor), None)
+
+
+def stops_of(guide: Guide) -> tuple[Stop, ...]:
+    """The way through a guide; openings and closings are stops of their own, other scripts go before a question."""
+    found: list[Stop] = []
+    for section in guide.sections:
+        alone = bool(section.part) or not section.questions
+        if alone:
+            found.append(Stop(len(found), section, None, says=True))
+        for question in section.questions:
+            first = question is section.questions[0] and not alone
+            found.append(Stop(len(found), section, question, says=first))
+    return tuple(found)
+
+
+def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
+    """The desk of an interview as it is at this moment."""
+    interview, entries = interviews.interview(name), interviews.file.entries(about=name)
+    guide, told, moment = interviews.guide_of(interview), conversation_in(entries), _moment(interviews)
+    stops = stops_of(guide)
+    sections = tuple(
+        SectionClock(
+            one,
+            told.clock.in_section(one.id, moment),
+            tuple(stop for stop in stops if stop.section.id == one.id),
+        )
+        for one in guide.sections
+    )
+    return DeskSheet(
+        interview,
+        guide,
+        consent_of(interviews, interview.participant),
+        next(one.key for one in entries if one.kind == "interview"),
+        actor,
+        told,
+        stops,
+        sections,
+        entries[-1].number,
+        moment,
+    )
+
+
+def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
+    """What came after an entry, and where the clock stands now: what a page asks for again and again."""
+    head = interviews.file.head(name)
+    if not head:
+        interviews.interview(name)
+    entries = interviews.file.entries(about=name)
+    told = conversation_in(entries)
+    return {
+        "head": max(head, after),
+        "clock": clock_json(told.clock, _moment(interviews)),
+        "entries": [entry_json(one) for one in entries if one.number > after and one.kind in KINDS],
+    }
+
+
+def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
+    """Where a clock stands at a moment."""
+    spent = {name: round(clock.in_section(name, moment), 1) for name in {*clock.spent, clock.section} if name}
+    return {
+        "status": clock.status,
+        "section": clock.section,
+        "by": clock.by,
+        "elapsed": round(clock.elapsed(moment), 1),
+        "spent": spent,
+        "runs": clock.status == RUNNING,
+        "now": moment,
+    }
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """An entry of a conversation as pages and programs get it."""
+    act = "clock" if entry.kind == CLOCK else "note" if entry.said.get("what") == "follow-up" else entry.kind
+    told = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.said}
+    return told | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else told
+
+
+def _moment(interviews: Interviews) -> float:
+    return datetime.fromisoformat(interviews.now()).timestamp()

@@ -1,0 +1,237 @@
+"""Consent: the agreement in its versions, who accepted or declined which of them, and the link by which they do.
+
+The agreement is a file of the study folder. What its file says comes into force when somebody with a part in the study
+says so, or is asked for the first time by it; from then on it is a version that stays, whatever becomes of the file.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.names import listed
+from quaestor.instruments.interviews.guide_file import guide_from
+from quaestor.people.tokens import fingerprint
+from quaestor.store.records import NewAct
+from quaestor.store.sealed_file import Entry, KeptText, NewEntry
+from quaestor.study.coding import require_lead
+from quaestor.study.folder import Study
+from quaestor.study.interviews.room import Interviews, guide_files
+
+ACCEPTED, DECLINED = "accepted", "declined"
+BY_LINK, ON_PAPER, SPOKEN = "by link", "on paper", "spoken"
+HOW = (ON_PAPER, SPOKEN)
+"""How somebody can agree whom nobody sent a link."""
+AGREEMENT = "agreement"
+DEFAULT_FILE = "agreement.md"
+_LONGEST = 200_000
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What a participant said to the agreement; the last word counts."""
+
+    what: str = ""
+    """`accepted` or `declined`; empty where nobody knows yet."""
+    version: int | None = None
+    how: str = ""
+    day: str = ""
+    newest: int | None = None
+    """The version that is in force."""
+    linked: bool = False
+    """Whether a link is in their hands."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether an interview can be held and kept: they accepted this version or an earlier one."""
+        return self.what == ACCEPTED
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether there is a newer version than the one they answered."""
+        return self.version is not None and self.newest is not None and self.version < self.newest
+
+    @property
+    def words(self) -> str:
+        """In a few words, for a list."""
+        if not self.what:
+            return "link sent" if self.linked else "not asked"
+        return f"{self.what}, version {self.version}" + (f", ask again for {self.newest}" if self.asks_again else "")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The agreement as it is in force, and what its file says now."""
+
+    file: str
+    kept: KeptText | None
+    text: str = ""
+    """What the file says now; empty where there is none."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file says something else than what is in force."""
+        return bool(self.text) and self.kept is not None and self.text != self.kept.text
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody with a link meets."""
+
+    participant: str
+    agreement: KeptText
+    consent: Consent
+    answered: KeptText | None = None
+    """The version that they answered."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A new link; the code is told once and kept nowhere."""
+
+    participant: str
+    code: str = field(repr=False)
+
+
+def agreement_file(study: Study) -> Path:
+    """The agreement that the guides of a study name; else `agreement.md` beside them."""
+    folder, named = study.root / "instruments", set()
+    for name, path in guide_files(study).items():
+        try:
+            named.add(guide_from(path.read_text("utf-8-sig"), name).agreement)
+        except (QuaestorError, UnicodeDecodeError):
+            continue  # `quaestor interview check` says what is wrong with it
+    files = sorted(named - {""}) or [DEFAULT_FILE]
+    if len(files) > 1:
+        raise InputError(f"the guides in {folder} name different agreements, {listed(files)}: name one in all of them")
+    if Path(files[0]).name != files[0]:
+        raise InputError(f"a guide in {folder} names the agreement {files[0]!r}: name a file beside the guide")
+    return folder / files[0]
+
+
+def agreement_of(interviews: Interviews) -> Agreement:
+    """What is in force and what the file says, where there is either."""
+    path = agreement_file(interviews.study)
+    return Agreement(f"instruments/{path.name}", interviews.file.text(AGREEMENT), _text(path) if path.exists() else "")
+
+
+def agreement_versions(interviews: Interviews) -> list[KeptText]:
+    """Every version that was in force, the first one first."""
+    return interviews.file.texts(AGREEMENT)
+
+
+def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> KeptText:
+    """What the file says now is what participants are asked from now on; who agreed before is asked again."""
+    lead = require_lead(interviews.coding, actor, "put an agreement in force")
+    path = agreement_file(interviews.study)
+    if not path.exists() or not (text := _text(path)).strip():
+        raise StateError(f"there is no agreement yet: write {path.parent.name}/{path.name} in the study folder")
+    before = interviews.file.text(AGREEMENT)
+    kept = interviews.file.add_text(AGREEMENT, text, interviews.today())
+    if before is None or before.version != kept.version:
+        payload = {"version": kept.version, "sha256": kept.sha256}
+        interviews.coding.act(lambda state: NewAct("interview.agreement", lead, payload))
+    return kept
+
+
+def in_force(interviews: Interviews) -> KeptText:
+    """The agreement that participants are asked; who asks for the first time puts it in force."""
+    return interviews.file.text(AGREEMENT) or put_agreement_in_force(interviews)
+
+
+def consent_of(interviews: Interviews, participant: str) -> Consent:
+    """What somebody said to the agreement."""
+    interviews.participant(participant)
+    newest = interviews.file.text(AGREEMENT)
+    return _consent(interviews.file.entries(about="", participant=participant), newest.version if newest else None)
+
+
+def consents(interviews: Interviews) -> dict[str, Consent]:
+    """The same of everybody at once."""
+    newest = interviews.file.text(AGREEMENT)
+    by_name: dict[str, list[Entry]] = {}
+    for one in interviews.file.entries(about=""):
+        by_name.setdefault(one.participant, []).append(one)
+    return {name: _consent(entries, newest.version if newest else None) for name, entries in by_name.items()}
+
+
+def require_consent(interviews: Interviews, participant: str, what: str) -> Consent:
+    """What somebody agreed to; refuses to go on where they did not. `what` is what needs it, as `take notes`."""
+    found = consent_of(interviews, participant)
+    if found.what == DECLINED:
+        raise StateError(f"{participant} declined on {found.day}: nobody can {what} unless they agree after all")
+    if not found.accepted:
+        remedy = f"`quaestor interview participant consent {participant}`, or send them a link"
+        raise StateError(f"{participant} has not agreed yet, so nobody can {what}: {remedy}")
+    return found
+
+
+def record_consent(interviews: Interviews, participant: str, what: str, how: str, actor: str = "") -> Consent:
+    """Put on record what somebody said to the agreement that is in force, on paper or in words."""
+    interviews.participant(participant)
+    if what not in (ACCEPTED, DECLINED):
+        raise InputError(f"consent is {what[:40]!r}: say {ACCEPTED} or {DECLINED}")
+    if how not in HOW:
+        raise InputError(f"how it was given is {how[:40]!r}: say {listed(HOW)}")
+    _record(interviews, participant, what, in_force(interviews).version, how, actor or interviews.coding.lead)
+    return consent_of(interviews, participant)
+
+
+def make_link(interviews: Interviews, participant: str, actor: str | None = None) -> Link:
+    """A personal link by which somebody reads the agreement, answers it, and can withdraw; an earlier one ends."""
+    lead = require_lead(interviews.coding, actor, "make a link for a participant")
+    interviews.participant(participant)
+    in_force(interviews)
+    made = Link(participant, secrets.token_urlsafe(24))
+    said = {"sha256": fingerprint(made.code)}
+    interviews.file.put(NewEntry("link", lead, said, participant, "", interviews.now()))
+    return made
+
+
+def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
+    """What a link leads to; None where it leads nowhere, as it does after a withdrawal."""
+    sought = fingerprint(code)
+    for one in interviews.file.entries(about="") if interviews else ():
+        if interviews and one.kind == "link" and one.said["sha256"] == sought:
+            agreement, consent = in_force(interviews), consent_of(interviews, one.participant)
+            answered = interviews.file.text(AGREEMENT, consent.version) if consent.version else None
+            return Asked(one.participant, agreement, consent, answered)
+    return None
+
+
+def answer_by_link(interviews: Interviews, code: str, what: str, version: int | None) -> Consent:
+    """Accept or decline what the page showed; where it is in force no more, it is to be read anew."""
+    found = asked_by(interviews, code)
+    if found is None or what not in (ACCEPTED, DECLINED):
+        raise InputError("this link leads nowhere: check that it is whole")
+    if version != found.agreement.version:
+        raise StateError("the agreement has changed since you opened this page: please read it again")
+    _record(interviews, found.participant, what, found.agreement.version, BY_LINK, found.participant)
+    return consent_of(interviews, found.participant)
+
+
+def _record(interviews: Interviews, participant: str, what: str, version: int, how: str, actor: str) -> None:
+    said = {"what": what, "agreement": version, "how": how}
+    interviews.file.add(NewEntry("consent", actor, said, participant, "", interviews.now()))
+
+
+def _consent(entries: Sequence[Entry], newest: int | None) -> Consent:
+    linked = any(one.kind == "link" for one in entries)
+    last = next((one for one in reversed(entries) if one.kind == "consent"), None)
+    if last is None:
+        return Consent(newest=newest, linked=linked)
+    said = last.said
+    return Consent(said["what"], said["agreement"], said["how"], last.time[:10], newest, linked)
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8: save it as such") from None
+    if len(text) > _LONGEST:
+        raise InputError(f"{path} has {len(text):,} characters: an agreement that people read is shorter")
+    return text

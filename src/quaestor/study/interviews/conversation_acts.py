@@ -1,0 +1,222 @@
+"""What is done in a conversation: notes, ticks, marks, the clock. On the disk before anybody is told.
+
+Each act has a key: sent again after a cut line, it is the same act. Each has the moment at which it was done, which may
+be before it came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.interviews.records import Guide, GuideQuestion
+from quaestor.store.records import new_key
+from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.study.interviews.consent import require_consent
+from quaestor.study.interviews.conversation import (
+    ASKED,
+    CLOCK,
+    END,
+    FOLLOW_UP,
+    GO_ON,
+    MARK,
+    NOTE,
+    PAUSE,
+    SECTION,
+    SKIPPED,
+    START,
+    TICK,
+    changes_clock,
+    clock_in,
+    conversation_in,
+    is_note,
+    moment_of,
+)
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.ratings import OtherStudy
+
+LONGEST = 10_000
+"""Characters of a note."""
+LONGEST_OTHER = 300
+_CLOCK = (START, PAUSE, GO_ON, SECTION, END)
+_MARKS = (ASKED, SKIPPED)
+Changes = Callable[[Sequence[Entry], float], bool]
+"""Whether an act does anything, given what is on record and its moment; refuses what cannot be."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """By whom something is done and when; what is sent twice has the same key."""
+
+    actor: str
+    key: str = ""
+    when: float | None = None
+    """In seconds since 1970; now, where it is not said."""
+    opened: str = ""
+    """The interview that was meant, by its key: another study at the same address may have one of the same name."""
+
+
+def take_note(
+    interviews: Interviews,
+    name: str,
+    stamp: Stamp,
+    text: str,
+    question: str = "",
+    section: str = "",
+    follow_up: bool = False,
+    amends: str = "",
+) -> Entry | None:
+    """Keep a note, or a question asked beyond the guide.
+
+    `amends` is the key of an earlier one of the same author: the new words stand, the old ones stay on record; no words
+    take it back.
+    """
+    guide = _guide(interviews, name)
+    words = _words(text, LONGEST, "a note")
+    if question:
+        found = guide.section_of(_question(guide, question).id)
+        section = found.id if found else ""
+    else:
+        _require_section(guide, section)
+    if not words and not amends:
+        raise InputError("the note is empty: write what was said")
+    said: dict[str, Any] = {"question": question, "section": section, "text": words}
+    if follow_up:
+        said |= {"what": FOLLOW_UP, "on": bool(words)}
+    if amends:
+        said["amends"] = amends
+
+    def changes(known: Sequence[Entry], moment: float) -> bool:
+        first = next((one for one in known if one.key == amends and is_note(one)), None)
+        if amends and (first is None or first.said.get("amends")):
+            raise InputError("the note to be amended is not in this interview: load the page again")
+        if first is not None and first.actor != stamp.actor:
+            raise StateError(f"this note is by {first.actor}: only they can amend it, add one of your own")
+        if first is not None and (first.said["question"], first.kind == MARK) != (question, follow_up):
+            raise InputError("an amended note stays where it was: write a new one for another question")
+        return first is None or next(one for one in conversation_in(known).notes if one.key == amends).text != words
+
+    return _kept(interviews, name, MARK if follow_up else NOTE, said, stamp, changes)
+
+
+def tick(
+    interviews: Interviews, name: str, stamp: Stamp, question: str, item: str = "", other: str = "", on: bool = True
+) -> Entry | None:
+    """Say that the interviewee refers to an item of a question, or to one that the guide does not name."""
+    asked = _question(_guide(interviews, name), question)
+    words = " ".join(_words(other, LONGEST_OTHER, "another item").split())
+    if bool(item) == bool(words):
+        raise InputError(f"nothing was ticked in {question!r}: name an item of it, or say what else it is")
+    codes = [one.code for one in asked.items]
+    if item and item not in codes:
+        options = listed(nearest_first(item, codes)) or "none"
+        raise InputError(f"there is no item {item[:60]!r} in the question {question!r}, there are: {options}")
+    if words and not asked.other:
+        raise InputError(f"the question {question!r} has no other items than those of the guide: write a note")
+    said = {"question": question, "item": item, "other": words, "on": on}
+
+    def changes(known: Sequence[Entry], moment: float) -> bool:
+        now = [(one.item, one.other) for one in conversation_in(known).ticked(question)]
+        return ((item, words) in now) != on
+
+    return _kept(interviews, name, TICK, said, stamp, changes)
+
+
+def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True) -> Entry | None:
+    """Say that a question was asked or skipped, or that it was not after all."""
+    _question(_guide(interviews, name), question)
+    if what not in _MARKS:
+        raise InputError(f"a question cannot be marked as {what[:40]!r}: say {listed(_MARKS)}")
+    said = {"question": question, "what": what, "on": on}
+
+    def changes(known: Sequence[Entry], moment: float) -> bool:
+        return conversation_in(known).marks.get((question, what), False) != on
+
+    return _kept(interviews, name, MARK, said, stamp, changes)
+
+
+def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, section: str = "") -> Entry | None:
+    """Start, pause, go on, end, or pass to another section."""
+    guide = _guide(interviews, name)
+    if what not in _CLOCK:
+        raise InputError(f"the clock cannot {what[:40]!r}: say {listed(_CLOCK)}")
+    if what == START and not section:
+        section = guide.sections[0].id
+    if what in (START, SECTION):
+        _require_section(guide, section)
+    said = {"what": what, "section": section}
+
+    def changes(known: Sequence[Entry], moment: float) -> bool:
+        clock = clock_in(known, moment)
+        return changes_clock(clock, what, section, stamp.actor)
+
+    return _kept(interviews, name, CLOCK, said, stamp, changes)
+
+
+def _kept(
+    interviews: Interviews, name: str, kind: str, said: Mapping[str, Any], stamp: Stamp, changes: Changes
+) -> Entry | None:
+    """Record an act with nobody in between; None where it would change nothing."""
+    participant = interviews.interview(name).participant
+    made_up = interviews.participant(participant).synthetic  # when they spoke is made up too
+    require_consent(interviews, participant, "take notes")
+
+    def decide(known: Sequence[Entry]) -> list[NewEntry]:
+        planned = next((one for one in known if one.kind == "interview"), None)
+        if planned is None:
+            raise StateError(f"{participant} has withdrawn: nothing can be kept about them")
+        if stamp.opened not in ("", planned.key):
+            raise OtherStudy(f"this was written in another interview that is called {name} too")
+        sent = next((one for one in known if stamp.key and one.key == stamp.key), None)
+        if sent is not None:
+            same = (sent.kind, sent.actor) == (kind, stamp.actor)
+            if not same or any(sent.said.get(part) != value for part, value in said.items()):
+                raise StateError(f"the key of this {kind} has been used for something else")
+            return [NewEntry(kind, sent.actor, sent.said, participant, name, sent.time, sent.key)]
+        now = interviews.now()
+        present = datetime.fromisoformat(now).timestamp()
+        moment = stamp.when if made_up and stamp.when is not None else _moment(stamp.when, moment_of(planned), present)
+        if not changes(known, moment):
+            return []
+        at = round(clock_in(known, moment).elapsed(moment), 1)
+        wall = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+        told = {**said, "at": at, "wall": wall}
+        return [NewEntry(kind, stamp.actor, told, participant, name, now, stamp.key or new_key())]
+
+    return next(iter(interviews.file.decide(decide, about=name)), None)
+
+
+def _moment(when: float | None, planned: float, now: float) -> float:
+    """When something was done: not before the interview was planned, and not in the future."""
+    return now if when is None or not when < now else max(when, planned)
+
+
+def _guide(interviews: Interviews, name: str) -> Guide:
+    return interviews.guide_of(interviews.interview(name))
+
+
+def _question(guide: Guide, name: str) -> GuideQuestion:
+    found = guide.question(name)
+    if found is None:
+        options = listed(nearest_first(name, [one.id for one in guide.questions()]))
+        raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
+    return found
+
+
+def _require_section(guide: Guide, name: str) -> None:
+    known = [one.id for one in guide.sections]
+    if name not in known:
+        options = listed(nearest_first(name, known))
+        raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
+
+
+def _words(text: str, most: int, what: str) -> str:
+    """What somebody typed, without what no file can hold."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\r\n", "\n").replace("\0", "")
+    if len(whole.strip()) > most:
+        raise InputError(f"{what} has {len(whole):,} characters: keep it below {most:,}, or make two of it")
+    return whole.strip()

@@ -1,0 +1,173 @@
+"""What a person says about a transcript: whose voice a speaker or a turn is, and which question a turn asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.interviews.matching import matched
+from quaestor.instruments.interviews.records import Interview, Transcript, Voice
+from quaestor.sources.transcripts.labels import is_generic
+from quaestor.store.sealed_file import NewEntry
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.transcripts import BY_HAND, MATCHED, since_import
+
+_BEGINS = 12
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Somebody who speaks in a transcript."""
+
+    number: int
+    """In the order in which they first speak, from 1: they can be called by it."""
+    label: str
+    """As the file calls them, which may be their name."""
+    voice: Voice
+    by_hand: bool
+    """Whether a person said whose voice it is."""
+    turns: int
+    words: int
+    begins: str
+    """Their first words, as they are shown."""
+
+    @property
+    def shown(self) -> str:
+        """What they can be called before everybody: the label where it is nobody's name."""
+        return self.label if self.label and is_generic(self.label) else f"Voice {self.number}"
+
+
+@dataclass(frozen=True)
+class SpeakerName:
+    """A name by which a file calls somebody."""
+
+    label: str
+    interview: str
+    voice: Voice
+    participant: str = ""
+    """The pseudonym of who bears it, where it is the participant's voice."""
+
+
+@dataclass(frozen=True)
+class Rematched:
+    """What matching says now: questions found, and turns in which that is new."""
+
+    asked: int
+    changed: int
+
+
+def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
+    """Who speaks in a transcript, in the order in which they first do."""
+    transcript = interviews.transcript(name)
+    said = {
+        one.said["speaker"]: (Voice(one.said["voice"]), one.said.get("how", "") == BY_HAND)
+        for one in since_import(interviews.file.entries(about=name))
+        if one.kind == "speaker"
+    }
+    places: dict[str, list[int]] = {}
+    for place, piece in enumerate(interviews.file.pieces(name)):
+        places.setdefault(piece["speaker"], []).append(place)
+    found = []
+    for number, (label, turns) in enumerate(places.items(), start=1):
+        voice, by_hand = said.get(label, (Voice.OTHER, False))
+        words = [transcript.turns[place].text.split() for place in turns]
+        first = " ".join(words[0][:_BEGINS]) + (" …" if len(words[0]) > _BEGINS else "")
+        found.append(Speaker(number, label, voice, by_hand, len(turns), sum(map(len, words)), first))
+    return found
+
+
+def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
+    """The names by which transcripts call people; words for a speaker, such as Guest 2, are none."""
+    found = []
+    for one in interviews.interviews():
+        if one.transcript:
+            found += [
+                SpeakerName(
+                    speaker.label, one.id, speaker.voice, one.participant if speaker.voice is Voice.PARTICIPANT else ""
+                )
+                for speaker in speakers_of(interviews, one.id)
+                if speaker.label and not is_generic(speaker.label)
+            ]
+    return found
+
+
+def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, actor: str | None = None) -> Speaker:
+    """Say whose voice a speaker is, called by label or number; where questions are asked is worked out again."""
+    one = _speaker_named(speakers_of(interviews, name), speaker, name)
+    _add(interviews, name, "speaker", {"speaker": one.label, "voice": voice_named(voice), "how": BY_HAND}, actor)
+    match_again(interviews, name, actor)
+    return next(found for found in speakers_of(interviews, name) if found.label == one.label)
+
+
+def set_voice(interviews: Interviews, name: str, turn: int, voice: str, actor: str | None = None) -> None:
+    """Say whose voice a single turn is, whoever its speaker is."""
+    _require_turn(interviews.transcript(name), turn)
+    _add(interviews, name, "voice", {"turn": turn, "voice": voice_named(voice)}, actor)
+    match_again(interviews, name, actor)
+
+
+def set_question(interviews: Interviews, name: str, turn: int, question: str, actor: str | None = None) -> None:
+    """Say which question of the guide a turn asks; none where it is empty."""
+    transcript = interviews.transcript(name)
+    _require_turn(transcript, turn)
+    known = [one.id for one in interviews.guide(transcript.guide, transcript.version).questions()]
+    if question and question not in known:
+        options = listed(nearest_first(question, known))
+        raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}, there are: {options}")
+    _add(interviews, name, "match", {"questions": {str(turn): question}, "how": BY_HAND}, actor)
+
+
+def match_again(interviews: Interviews, name: str, actor: str | None = None) -> Rematched:
+    """Find where the questions of the guide are asked; what a person said about a turn stands."""
+    transcript = interviews.transcript(name)
+    guide = interviews.guide(transcript.guide, transcript.version)
+    decided = decided_by_hand(interviews, name)
+    turns = [(turn.number, turn.raw) for turn in transcript.turns if turn.voice is Voice.INTERVIEWER]
+    found = {one.turn: one.question for one in matched(turns, guide, decided)}
+    before = {turn.number: turn.question for turn in transcript.turns if turn.asks and turn.number not in decided}
+    changed = {turn: found.get(turn, "") for turn in {*found, *before} if found.get(turn, "") != before.get(turn, "")}
+    if changed:
+        questions = {str(turn): question for turn, question in sorted(changed.items())}
+        _add(interviews, name, "match", {"questions": questions, "how": MATCHED}, actor)
+    asked = {turn.question for turn in interviews.transcript(name).turns if turn.asks}
+    return Rematched(len(asked), len(changed))
+
+
+def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
+    """Turns of which a person said which question they ask, or that they ask none."""
+    return {
+        int(turn): question
+        for one in since_import(interviews.file.entries(about=name))
+        if one.kind == "match" and one.said["how"] == BY_HAND
+        for turn, question in one.said["questions"].items()
+    }
+
+
+def voice_named(text: str) -> Voice:
+    try:
+        return Voice(text)
+    except ValueError:
+        raise InputError(f"there is no voice {text!r}, allowed: {listed(nearest_first(text, Voice))}") from None
+
+
+def _speaker_named(speakers: list[Speaker], wanted: str, name: str) -> Speaker:
+    for one in speakers:
+        if wanted in (one.label, one.shown) or wanted == str(one.number):
+            return one
+    options = listed(f"{one.number} ({one.shown})" for one in speakers)
+    raise InputError(f"nobody is called {wanted!r} in the transcript of {name}, there are: {options}")
+
+
+def _require_turn(transcript: Transcript, turn: int) -> None:
+    if not 0 <= turn < len(transcript.turns):
+        raise InputError(
+            f"there is no turn {turn} in the transcript of {transcript.interview}: it has {len(transcript.turns)}"
+        )
+
+
+def _add(interviews: Interviews, name: str, kind: str, said: Mapping[str, Any], actor: str | None) -> None:
+    one: Interview = interviews.interview(name)
+    interviews.file.add(NewEntry(kind, actor or interviews.coding.lead, said, one.participant, name, interviews.now()))

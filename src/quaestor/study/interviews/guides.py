@@ -1,0 +1,180 @@
+"""The interview guides of a study: what each says now, in which versions it was used, and by which interviews."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.interviews.guide_checks import WORDS_A_MINUTE, problems_of
+from quaestor.instruments.interviews.guide_file import guide_from
+from quaestor.instruments.interviews.records import Guide, Problem, Section
+from quaestor.store.sealed_file import KeptText
+from quaestor.study.folder import Study
+from quaestor.study.interviews.guide_reading import check_guide
+from quaestor.study.interviews.room import Interviews, guide_file, guide_files
+
+
+@dataclass(frozen=True)
+class GuideVersion:
+    """A text by which interviews were planned; it stays whatever becomes of the file."""
+
+    number: int
+    day: str
+    interviews: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GuideLine:
+    """A guide at a glance."""
+
+    name: str
+    guide: Guide | None
+    """As its file says now, or as it was used last where there is no file; none where the file cannot be read."""
+    versions: tuple[GuideVersion, ...]
+    problems: tuple[Problem, ...] = ()
+    changed: bool = False
+    """Whether the file says something else than the version that was used last."""
+    why: str = ""
+    """Why its file cannot be read, or that it is gone."""
+
+    @property
+    def grave(self) -> int:
+        return sum(one.grave for one in self.problems)
+
+    @property
+    def words(self) -> str:
+        """How it stands, in a few words."""
+        if self.why:
+            return self.why
+        if self.grave:
+            return f"cannot be used yet: {_count(self.grave, 'grave problem')}"
+        return f"{_count(len(self.problems), 'thing')} to think about" if self.problems else "nothing wrong with it"
+
+
+@dataclass(frozen=True)
+class PlannedSection:
+    """A section with its place in the time of an interview."""
+
+    section: Section
+    begins: float
+    """After so many minutes."""
+    share: float
+    """Of the time of the whole interview, between 0 and 1."""
+    reading: float
+    """About how many minutes it takes to say its words."""
+
+    @property
+    def ends(self) -> float:
+        return self.begins + self.section.minutes
+
+
+@dataclass(frozen=True)
+class GuideSheet:
+    """A guide to be read, printed and thought about."""
+
+    name: str
+    guide: Guide
+    sections: tuple[PlannedSection, ...]
+    versions: tuple[GuideVersion, ...]
+    version: int | None = None
+    """Which version this is; none where it is what the file says now."""
+    changed: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def grave(self) -> tuple[Problem, ...]:
+        return tuple(one for one in self.problems if one.grave)
+
+    def touching(self, research: str) -> list[str]:
+        """The ids of the questions that touch a research question."""
+        return [one.id for one in self.guide.questions() if research in one.research]
+
+
+def guide_path(study: Study | None, name: str) -> Path:
+    """The file that somebody means: a guide of the study by its name, or any by its path."""
+    path = Path(name)
+    if path.suffix == ".md" or study is None:
+        if not path.is_file():
+            raise InputError(f"there is no file {path}: name a guide of the study, or an .md file")
+        return path
+    return guide_file(study, name)
+
+
+def the_guide(study: Study) -> str:
+    """The name of the only guide of a study; where there are several, somebody has to say which."""
+    names = list(guide_files(study))
+    if len(names) != 1:
+        options = listed(names) or "none: write instruments/NAME.md"
+        raise InputError(f"say which guide to talk by with --guide, there are: {options}")
+    return names[0]
+
+
+def guide_lines(study: Study, interviews: Interviews | None) -> list[GuideLine]:
+    """Every guide that has a file or was used."""
+    files = guide_files(study)
+    return [_line(files.get(name), name, interviews) for name in dict.fromkeys([*files, *_used(interviews)])]
+
+
+def guide_sheet(study: Study, interviews: Interviews | None, name: str, version: int | None = None) -> GuideSheet:
+    """A guide as its file says now, or in a version; without a file, as it was used last."""
+    files, kept = guide_files(study), _kept(interviews, name)
+    if name not in files and not kept:
+        options = listed(nearest_first(name, [*files, *_used(interviews)])) or "none: write instruments/NAME.md"
+        raise InputError(f"there is no interview guide {name!r}, there are: {options}")
+    versions, newest = _versions(interviews, name), kept[-1] if kept else None
+    if version is None and name in files:
+        found = check_guide(files[name])
+        changed = newest is not None and newest.text != found.text
+        return GuideSheet(name, found.guide, _planned(found.guide), versions, None, changed, found.problems)
+    asked = newest if version is None else next((one for one in kept if one.version == version), None)
+    if asked is None:
+        options = listed([str(one.version) for one in kept]) or "none: no interview was planned by it"
+        raise InputError(f"there is no version {version} of the guide {name!r}, there are: {options}")
+    guide = guide_from(asked.text, name)
+    problems = tuple(problems_of(guide, {guide.agreement}))
+    return GuideSheet(name, guide, _planned(guide), versions, asked.version, problems=problems)
+
+
+def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideLine:
+    kept, versions = _kept(interviews, name), _versions(interviews, name)
+    if path is None:
+        return GuideLine(name, guide_from(kept[-1].text, name), versions, why="its file is gone, its versions stay")
+    try:
+        found = check_guide(path)
+    except InputError as error:
+        return GuideLine(name, None, versions, why=str(error))
+    return GuideLine(name, found.guide, versions, found.problems, bool(kept) and kept[-1].text != found.text)
+
+
+def _used(interviews: Interviews | None) -> Iterator[str]:
+    return iter(dict.fromkeys(one.guide for one in interviews.interviews())) if interviews else iter(())
+
+
+def _kept(interviews: Interviews | None, name: str) -> list[KeptText]:
+    return interviews.guide_versions(name) if interviews else []
+
+
+def _versions(interviews: Interviews | None, name: str) -> tuple[GuideVersion, ...]:
+    if interviews is None:
+        return ()
+    used = [(one.version, one.id) for one in interviews.interviews() if one.guide == name]
+    return tuple(
+        GuideVersion(one.version, one.day, tuple(made for version, made in used if version == one.version))
+        for one in interviews.guide_versions(name)
+    )
+
+
+def _planned(guide: Guide) -> tuple[PlannedSection, ...]:
+    found, begins = [], 0.0
+    for section in guide.sections:
+        reading = len(section.script.split()) / WORDS_A_MINUTE
+        found.append(PlannedSection(section, begins, section.minutes / guide.minutes, reading))
+        begins += section.minutes
+    return tuple(found)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,114 @@
+"""Words that stood for themselves, adopted as codes of the codebook once a round is over: from then on they count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.state import CLOSED, State
+from quaestor.coding.stretches import in_vivo_in
+from quaestor.store.records import NewAct
+from quaestor.study.codes.acts import id_from
+from quaestor.study.coding import Coding, require_lead
+from quaestor.study.interviews.coded import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
+from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.room import Interviews
+
+
+@dataclass(frozen=True)
+class InVivo:
+    """Words in vivo that a round decided on, and the code they were adopted as."""
+
+    stretch: CodedStretch
+    name: str
+    """Of that code; empty as long as nobody adopted them."""
+
+
+@dataclass(frozen=True)
+class NewCode:
+    """A code that the codebook is to have for words in vivo."""
+
+    name: str
+    parent: str = ""
+    definition: str = ""
+
+
+def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
+    """All words in vivo of a closed round, in the order of the interviews."""
+    found = coded_stretches(interviews, [name], actor)
+    book = interviews.coding.state.history.latest
+    return [
+        InVivo(one, book.path_name(one.code) if one.code in book.codes else "")
+        for one in found.stretches
+        if one.in_vivo
+    ]
+
+
+def codes_to_adopt(coding: Coding, name: str) -> list[tuple[str, str]]:
+    """(code, its name with the themes above it) of all that words in vivo can be adopted as."""
+    with coding.looking() as state:
+        book = state.history.latest
+        found = book.active(required_facet(state.round(name).plan).codes)
+        return sorted(((one.id, book.path_name(one.id)) for one in found), key=lambda pair: pair[1].casefold())
+
+
+def adopt(
+    coding: Coding, name: str, item: str, start: int, end: int, code: str | NewCode, actor: str | None = None
+) -> str:
+    """Let words in vivo count as a code, one that is there or a new one; an empty code takes it back. Its id."""
+    who = require_lead(coding, actor, "adopt words as codes")
+    chosen: list[str] = []
+
+    def decide(state: State) -> list[NewAct]:
+        chosen.clear()
+        _require_there(state, name, item, start, end)
+        acts = []
+        if isinstance(code, NewCode):
+            acts.append(_added(state, name, code, who))
+            chosen.append(str(acts[0].payload["id"]))
+        else:
+            chosen.append(_known(state, name, code) if code else "")
+        if adoptions(state).get((name, item, start, end), "") == chosen[0]:
+            return acts
+        payload = {"round": name, "item": item, "start": start, "end": end, "code": chosen[0]}
+        return [*acts, NewAct(ADOPT_ACT, who, payload, state.history.latest.version + len(acts))]
+
+    coding.act(decide)
+    return chosen[0]
+
+
+def _require_there(state: State, name: str, item: str, start: int, end: int) -> None:
+    one = state.round(name)
+    if one.status != CLOSED:
+        raise StateError(f"the round {name!r} is open: words are adopted when it is closed and settled")
+    made = one.decided(required_facet(one.plan).id).get(item)
+    if made is None:
+        raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
+    places = [(one.start, one.end) for one in in_vivo_in(made.answer)]
+    if (start, end) not in places:
+        there = listed(f"{low} to {high}" for low, high in places) or "none"
+        raise InputError(f"{item!r} has no words in vivo from {start} to {end}, there are: {there}")
+
+
+def _known(state: State, name: str, code: str) -> str:
+    facet = required_facet(state.round(name).plan)
+    allowed = {one.id: one.name for one in state.history.latest.active(facet.codes)}
+    if code not in allowed:
+        options = listed(nearest_first(code, allowed)[:5])
+        raise InputError(f"the codebook has no code {code!r} now, allowed: {options} …")
+    return code
+
+
+def _added(state: State, name: str, new: NewCode, who: str) -> NewAct:
+    book = state.history.latest
+    if not new.name.strip():
+        raise InputError("a new code needs a name: give one")
+    payload = {
+        "id": id_from(new.name.strip(), new.parent, book),
+        "facet": required_facet(state.round(name).plan).codes,
+        "name": new.name.strip(),
+        "parent": new.parent,
+        "definition": new.definition.strip(),
+    }
+    return NewAct("codebook.add", who, payload, state.history.then("codebook.add", payload).version)

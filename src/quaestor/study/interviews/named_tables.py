@@ -1,0 +1,202 @@
+"""What participants name: factors, indicators with thresholds, ambiguous models, defects; and every quotation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quaestor.measures.shares import share
+from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
+from quaestor.publish.shown import ABSENT, percent, whole
+from quaestor.study.interviews.theme_columns import CODE, QUOTATION, of
+from quaestor.study.interviews.theme_records import CodeUsed, Quotation, Reference, ReferenceTally, Themes
+from quaestor.study.interviews.theme_tables import NOTHING, base_notes, by_theme
+
+QUOTATIONS = "quotations"
+UNSAID = "not said"
+_MOST_VALUES = 8
+"""Different words for a field up to which codes are counted by them."""
+
+
+def reference_tables(themes: Themes) -> list[Table]:
+    """For each question with items to refer to: who ticked an item in the conversation, and who names it unasked."""
+    return [_reference_table(themes, one) for one in themes.references]
+
+
+def _reference_table(themes: Themes, found: Reference) -> Table:
+    coded = set(themes.participants)
+    everybody = coded | set(found.asked)
+    rows = [_tally(one, len(found.asked), len(coded), len(everybody)) for one in found.items]
+    groups = [Group("", tuple(rows))]
+    if found.others:
+        added = []
+        for number, (words, who) in enumerate(found.others, start=1):
+            nothing = (Cell((NOTHING,), (0,)), Cell((whole(len(who)),), (len(who),)))
+            added.append(Row(f"added-{number}", words, (Cell((whole(len(who)),), (len(who),)), *nothing, _people(who))))
+        groups.append(Group("added by participants", tuple(added)))
+    columns = (
+        Column("ticked", "ticked", ("", "share"), numbers=("", "share")),
+        Column("named", "named", ("", "share"), numbers=("", "share")),
+        Column("either", "either", ("", "share"), numbers=("", "share")),
+        Column("who", "who", numeric=False),
+    )
+    notes = (
+        f"Ticked: of {len(found.asked):,} participants who were asked this in a conversation held at the desk. Named: "
+        f"of {len(coded):,} participants whose words were coded.",
+        *base_notes(themes),
+    )
+    return Table(found.question, found.text, "item", columns, tuple(groups), notes=notes)
+
+
+def _tally(one: ReferenceTally, asked: int, coded: int, everybody: int) -> Row:
+    either = tuple(dict.fromkeys((*one.ticked, *one.named)))
+    named = of(CODE, *one.codes) if one.named else None
+    cells = (
+        _part(len(one.ticked), max(asked, len(one.ticked))),
+        _part(len(one.named), coded, named),
+        _part(len(either), everybody),
+        _people(either),
+    )
+    return Row(one.key, one.label, cells)
+
+
+def _part(number: int, of_all: int, selection: Selection | None = None) -> Cell:
+    found = share(number, of_all)
+    return Cell((whole(number), percent(found.value)), (number, found.value), selection)
+
+
+def _people(who: Sequence[str]) -> Cell:
+    return Cell((", ".join(who) or ABSENT,))
+
+
+def field_tables(themes: Themes) -> list[Table]:
+    """For codes that ask for more: what was said, by whom, in which words; several of a theme are counted too."""
+    asking: dict[tuple[str, tuple[str, ...]], list[CodeUsed]] = {}
+    for code in themes.codes:
+        if code.fields:
+            asking.setdefault((code.theme, code.fields), []).append(code)
+    found: list[Table] = []
+    for (theme, fields), codes in asking.items():
+        said = [one for code in codes for one in themes.quotations if one.code == code.id]
+        if len(codes) > 1 and (counted := _by_first_field(themes, theme, codes, said)) is not None:
+            found.append(counted)
+        found.append(_listing(themes, theme, fields, codes, said))
+    return found
+
+
+def _listing(
+    themes: Themes, theme: str, fields: Sequence[str], codes: Sequence[CodeUsed], said: Sequence[Quotation]
+) -> Table:
+    """One row a quotation, under its code where there are several."""
+    alone = len(codes) == 1
+    groups = []
+    for code in codes:
+        own = [one for one in said if one.code == code.id]
+        rows = [_said_row(themes, fields, number, one, alone) for number, one in enumerate(own, start=1)]
+        groups.append(Group("" if alone else code.name, tuple(rows)))
+    columns = (
+        *(Column(field, field, numeric=False) for field in fields),
+        Column("words", "quotation", numeric=False),
+        *([] if alone else [Column("also", "in the same answer", numeric=False)]),
+    )
+    name = codes[0].id if alone else theme
+    title = f"{codes[0].name if alone else codes[0].theme_name}: {' and '.join(fields)}, as participants say it"
+    return Table(name, _begun(title), "who", columns, tuple(groups), notes=base_notes(themes))
+
+
+def _said_row(themes: Themes, fields: Sequence[str], number: int, one: Quotation, alone: bool) -> Row:
+    said = [Cell((one.fields.get(field, "") or UNSAID,)) for field in fields]
+    words = Cell((f"“{one.words}”",), (), of(QUOTATION, one.id))
+    also = () if alone else (_also(themes, one),)
+    return Row(f"{one.code}-{number}", one.participant, (*said, words, *also))
+
+
+def _also(themes: Themes, one: Quotation) -> Cell:
+    """What else is spoken of in the same answer, such as what is done about a defect."""
+    beside = [two for two in themes.quotations if one.answer and two.answer == one.answer and two.theme != one.theme]
+    names = [code.name for code in themes.codes if code.id in {two.code for two in beside}]
+    opens = of(QUOTATION, *(two.id for two in beside)) if beside else None
+    return Cell((", ".join(names) or NOTHING,), (), opens)
+
+
+def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said: Sequence[Quotation]) -> Table | None:
+    """Codes of a theme by what was said in their first field, such as the importance of defects; none if too many."""
+    field = codes[0].fields[0]
+    values: dict[str, str] = {}
+    for one in said:
+        words = " ".join(one.fields.get(field, "").split()) or UNSAID
+        values.setdefault(words.casefold(), words)
+    if len(values) > _MOST_VALUES:
+        return None
+    unsaid = values.pop(UNSAID, None)
+    ordered = [*sorted(values), *([UNSAID] if unsaid else [])]
+    rows = []
+    for code in codes:
+        own = [one for one in said if one.code == code.id]
+        cells = [_quoted([one for one in own if _value(one, field) == value]) for value in ordered]
+        people = {one.participant for one in own}
+        cells += [_quoted(own), Cell((whole(len(people)),), (len(people),), of(CODE, code.id))]
+        rows.append(Row(code.id, code.name, tuple(cells)))
+    columns = (
+        *(Column(value, values.get(value, UNSAID), spanner=field, numbers=("",)) for value in ordered),
+        Column("mentions", "mentions", numbers=("",)),
+        Column("participants", "participants"),
+    )
+    title = f"{codes[0].theme_name} by type and {field}"
+    table_name = f"{theme}-{field}"
+    return Table(table_name, _begun(title), "type", columns, (Group("", tuple(rows)),), notes=base_notes(themes))
+
+
+def _value(one: Quotation, field: str) -> str:
+    return (" ".join(one.fields.get(field, "").split()) or UNSAID).casefold()
+
+
+def _quoted(several: Sequence[Quotation]) -> Cell:
+    number = len(several)
+    opens = of(QUOTATION, *(one.id for one in several)) if several else None
+    return Cell((whole(number) if number else NOTHING,), (number,), opens)
+
+
+def _begun(title: str) -> str:
+    return f"{title[:1].upper()}{title[1:]}"
+
+
+def quotations_table(themes: Themes) -> Table:
+    """Every quotation under its code, with the question and what was said before and after."""
+    groups = []
+    for _, _, codes in by_theme(themes):
+        for code in codes:
+            own = [one for one in themes.quotations if one.code == code.id]
+            rows = tuple(_quotation_row(number, one) for number, one in enumerate(own, start=1))
+            groups.append(Group(code.path, rows))
+    columns = tuple(
+        Column(key, title, numeric=False)
+        for key, title in (
+            ("question", "question"),
+            ("before", "before"),
+            ("words", "quotation"),
+            ("after", "after"),
+        )
+    )
+    return Table(QUOTATIONS, "Quotations", "who", columns, tuple(groups), notes=base_notes(themes))
+
+
+def _quotation_row(number: int, one: Quotation) -> Row:
+    earlier = f"({one.earlier.voice}: {one.earlier.words}) " if one.earlier and one.earlier.words != one.asked else ""
+    later = f" ({one.later.voice}: {one.later.words})" if one.later else ""
+    cells = (
+        Cell((one.asked or ABSENT,)),
+        Cell((shortened(earlier + one.before, from_end=True),)),
+        Cell((f"“{one.words}”",), (), of(QUOTATION, one.id)),
+        Cell((shortened(one.after + later),)),
+    )
+    return Row(f"{one.code}-{number}", one.participant, cells)
+
+
+def shortened(words: str, most: int = 240, *, from_end: bool = False) -> str:
+    """The words next to a quotation, cut at a space where there are many of them."""
+    text = " ".join(words.split())
+    if len(text) <= most:
+        return text
+    if from_end:
+        return f"… {text[-most:].partition(' ')[2]}"
+    return f"{text[:most].rpartition(' ')[0]} …"

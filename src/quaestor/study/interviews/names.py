@@ -1,0 +1,251 @@
+"""The names that a study knows and what is shown instead of them: its key, in the file of identities, for the lead.
+
+Some are told by the lead; others follow from how to reach participants and from what recordings call speakers. A
+participant is always shown as their pseudonym, everybody else under words that are the same throughout the study.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from string import ascii_uppercase
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.instruments.interviews.folding import fold
+from quaestor.instruments.interviews.name_forms import KINDS, ORGANISATION, OTHER, PERSON, PLACE, PRODUCT, words_in
+from quaestor.instruments.interviews.name_search import Finder
+from quaestor.instruments.interviews.records import KnownName, Voice
+from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.study.coding import require_lead
+from quaestor.study.interviews.correcting import SpeakerName, names_of_speakers
+from quaestor.study.interviews.room import Interviews
+
+NAME = "name"
+INTERVIEWER = "interviewer"
+_WORD = {PERSON: "person", ORGANISATION: "organisation", PRODUCT: "product", PLACE: "place", OTHER: "name"}
+_BY_LETTER = (ORGANISATION, PRODUCT, PLACE)
+_GENERIC = frozenset(("info", "contact", "mail", "office", "hello", "admin", "support", "team", "kontakt"))
+_MOST_FORMS, _LONGEST, _SHORTEST = 50, 200, 2
+
+
+def names_of(interviews: Interviews, actor: str | None = None) -> list[KnownName]:
+    """Every name that is known, those that the lead told first."""
+    require_lead(interviews.coding, actor, "see whom pseudonyms stand for")
+    return all_names(interviews)
+
+
+def all_names(interviews: Interviews) -> list[KnownName]:
+    """The same for whatever looks for them and tells nobody."""
+    entries = interviews.identities.entries()
+    spoken = _speakers(interviews)
+    mark = (tuple(one.number for one in entries), tuple(spoken))
+    return interviews.remembered("names", mark, lambda: _gathered(interviews, entries, spoken))
+
+
+def finder_of(interviews: Interviews) -> Finder:
+    """A search for all of them."""
+    names = all_names(interviews)
+    return interviews.remembered("finder", tuple(names), lambda: Finder(names))
+
+
+def add_name(
+    interviews: Interviews,
+    kind: str,
+    forms: Sequence[str],
+    shown: str = "",
+    participant: str = "",
+    endings: Sequence[str] = (),
+    actor: str | None = None,
+) -> KnownName:
+    """A name to be replaced wherever it stands, in all the ways in which it may be written."""
+    lead = require_lead(interviews.coding, actor, "say which names are replaced")
+    if participant:
+        interviews.participant(participant)
+    known = all_names(interviews)
+    told = _checked_forms(forms)
+    for one in known:
+        if {words_in(form) for form in told} & {words_in(form) for form in one.forms} and not one.derived:
+            raise InputError(f"this name is known already and shown as {one.shown}: change it there")
+    made = KnownName(
+        _next_id(interviews, _kind(kind), known), _kind(kind), told, "", participant, _checked_endings(endings)
+    )
+    made = replace(made, shown=_checked_shown(shown, made) or participant or default_shown(made))
+    _keep(interviews, made, lead)
+    return made
+
+
+def change_name(
+    interviews: Interviews,
+    name: str,
+    forms: Sequence[str] | None = None,
+    shown: str | None = None,
+    kind: str | None = None,
+    endings: Sequence[str] | None = None,
+    actor: str | None = None,
+) -> KnownName:
+    """A name changed: what is not said stays; of what it was before nothing stays."""
+    lead = require_lead(interviews.coding, actor, "say which names are replaced")
+    known = name_called(interviews, name)
+    if known.id in (known.participant, INTERVIEWER):
+        raise InputError(f"{known.shown} follows from contact data or from a transcript: add a name for other forms")
+    made = replace(
+        known,
+        kind=known.kind if kind is None else _kind(kind),
+        forms=known.forms if forms is None else _checked_forms(forms),
+        endings=known.endings if endings is None else _checked_endings(endings),
+    )
+    made = replace(made, shown=known.shown if not shown else _checked_shown(shown, made))
+    _keep(interviews, made, lead)
+    return made
+
+
+def remove_name(interviews: Interviews, name: str, actor: str | None = None) -> KnownName:
+    """A name that is none after all; places where it was replaced stay replaced."""
+    require_lead(interviews.coding, actor, "say which names are replaced")
+    known = name_called(interviews, name)
+    if not interviews.identities.drop(known.participant, NAME, _about(known.id)):
+        raise InputError(
+            f"{known.shown} follows from contact data or from a transcript: it is known as long as they are"
+        )
+    return known
+
+
+def name_called(interviews: Interviews, wanted: str) -> KnownName:
+    """A name by its id, or by what is shown instead of it."""
+    known = all_names(interviews)
+    found = next((one for one in known if wanted in (one.id, one.shown, one.shown.strip("[]"))), None)
+    if found is None:
+        options = listed(nearest_first(wanted, dict.fromkeys(one.shown for one in known))) or "none yet"
+        raise InputError(f"no name is shown as {wanted!r}, there are: {options}")
+    return found
+
+
+def keep_if_new(interviews: Interviews, name: KnownName, lead: str) -> None:
+    """A name that somebody decided on keeps its words from then on, whoever else turns up."""
+    if name.id not in (name.participant, INTERVIEWER) and name.derived:
+        _keep(interviews, name, lead)
+
+
+def default_shown(name: KnownName) -> str:
+    """`[person 1]`, `[organisation A]`."""
+    number = int(name.id.rpartition("-")[2])
+    return f"[{_WORD[name.kind]} {_letters(number) if name.kind in _BY_LETTER else number}]"
+
+
+def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
+    known = [_told(one) for one in entries if one.kind == NAME]
+    for one in entries:
+        if one.kind == "contact":
+            known += _of_contact(one)
+    return known + _of_speakers(interviews, known, spoken)
+
+
+def _told(entry: Entry) -> KnownName:
+    said = entry.said
+    return KnownName(
+        said["id"], said["kind"], tuple(said["forms"]), said["shown"], entry.participant, tuple(said.get("endings", ()))
+    )
+
+
+def _of_contact(entry: Entry) -> Iterator[KnownName]:
+    """A participant by name, and by the addresses and numbers that are theirs alone."""
+    who, said = entry.participant, entry.said
+    if len(fold(said["name"])) >= _SHORTEST:
+        yield _derived(who, PERSON, (said["name"],), who, who)
+    local = said["email"].partition("@")[0]
+    theirs = [said["email"], said["telephone"]]
+    if len(local) > _SHORTEST + 1 and local.lower() not in _GENERIC:
+        theirs.append(local)
+    forms = tuple(one for one in theirs if words_in(one))
+    if forms:
+        yield _derived(who, OTHER, forms, who, who)
+
+
+def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequence[SpeakerName]) -> list[KnownName]:
+    heard = {words_in(form) for one in known for form in one.forms}
+    found: list[KnownName] = []
+    for one in spoken:
+        words = words_in(one.label)
+        if not words or words in heard or sum(map(len, words)) < _SHORTEST:
+            continue
+        heard.add(words)
+        if one.voice is Voice.PARTICIPANT:
+            found.append(_derived(one.participant, PERSON, (one.label,), one.participant, one.participant))
+        elif one.voice is Voice.INTERVIEWER:
+            found.append(_derived(INTERVIEWER, PERSON, (one.label,), f"[{INTERVIEWER}]"))
+        else:
+            made = _derived(_next_id(interviews, PERSON, [*known, *found]), PERSON, (one.label,), "")
+            whose = interviews.interview(one.interview).participant
+            found.append(replace(made, shown=default_shown(made), participant=whose))
+    return found
+
+
+def _speakers(interviews: Interviews) -> list[SpeakerName]:
+    """What recordings call people; only a new recording or another voice changes it."""
+    entries = interviews.file.entries()
+    mark = tuple(one.number for one in entries if one.kind in ("transcript", "speaker"))
+    return interviews.remembered("speakers", mark, lambda: names_of_speakers(interviews))
+
+
+def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participant: str = "") -> KnownName:
+    return KnownName(name, kind, forms, shown, participant, derived=True)
+
+
+def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> str:
+    """An id that no name has, and none had that stands in a transcript."""
+    used = {one.id for one in known}
+    used |= {one.name for talk in interviews.transcripts() for turn in talk.turns for one in turn.replacements}
+    numbers = [int(found[1]) for one in used if (found := re.fullmatch(rf"{kind}-(\d+)", one))]
+    return f"{kind}-{max(numbers, default=0) + 1}"
+
+
+def _keep(interviews: Interviews, name: KnownName, lead: str) -> None:
+    said = {"id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown}
+    said |= {"endings": list(name.endings)} if name.endings else {}
+    interviews.identities.put(NewEntry(NAME, lead, said, name.participant, _about(name.id), interviews.now()))
+
+
+def _about(name: str) -> str:
+    return f"{NAME}/{name}"
+
+
+def _letters(number: int) -> str:
+    """A, B … Z, AA."""
+    text = ""
+    while number:
+        number, left = divmod(number - 1, len(ascii_uppercase))
+        text = ascii_uppercase[left] + text
+    return text
+
+
+def _kind(kind: str) -> str:
+    if kind not in KINDS:
+        raise InputError(f"there is no kind of names {kind!r}, allowed: {listed(nearest_first(kind, KINDS))}")
+    return kind
+
+
+def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
+    """Forms of a name; a refusal says none of them, since it may end up in a log."""
+    told = tuple(dict.fromkeys(" ".join(one.split()) for one in forms if one.strip()))
+    if not told:
+        raise InputError("no name was given: give at least one form of it")
+    if len(told) > _MOST_FORMS or any(len(one) > _LONGEST for one in told):
+        raise InputError(f"a name has at most {_MOST_FORMS} forms of {_LONGEST} characters: give fewer or shorter ones")
+    if any(sum(map(len, words_in(one))) < _SHORTEST for one in told):
+        raise InputError("a form of the name has fewer than two letters, which would be found everywhere: leave it out")
+    return told
+
+
+def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for one in endings for word in words_in(one)))
+
+
+def _checked_shown(shown: str, name: KnownName) -> str:
+    words = " ".join(shown.split())
+    if len(words) > _LONGEST:
+        raise InputError(f"what is shown has {len(words)} characters: say it in at most {_LONGEST}")
+    if words and Finder([name]).names_in(words):
+        raise InputError("what is shown instead of the name holds the name itself: choose other words")
+    return words

@@ -1,0 +1,119 @@
+"""The names of a study on one sheet: what is known, how far each has come, and the places that wait for an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quaestor.instruments.interviews.name_patterns import SHOWN
+from quaestor.instruments.interviews.records import KnownName
+from quaestor.study.interviews.names import INTERVIEWER, names_of
+from quaestor.study.interviews.proposals import (
+    OPEN,
+    Progress,
+    Proposal,
+    progress_by_name,
+    progress_of,
+    proposals,
+)
+from quaestor.study.interviews.remaining import TRANSCRIPT, Remaining, remaining
+from quaestor.study.interviews.room import Interviews
+
+WINDOW = 40
+"""Places of a page."""
+
+
+@dataclass(frozen=True)
+class NameLine:
+    """One name, all that it is known by together, and how far it has come."""
+
+    id: str
+    shown: str
+    kind: str
+    names: tuple[KnownName, ...]
+    progress: Progress
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return tuple(form for one in self.names for form in one.forms)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        return tuple(ending for one in self.names for ending in one.endings)
+
+    @property
+    def given(self) -> bool:
+        """Whether it can be changed here; what follows from contact data or a transcript is changed there."""
+        return bool(self.names) and self.id not in (self.names[0].participant, INTERVIEWER)
+
+
+@dataclass(frozen=True)
+class NamesSheet:
+    """All of it, with a page of places."""
+
+    lines: tuple[NameLine, ...]
+    transcripts: tuple[tuple[str, Progress], ...]
+    places: tuple[Proposal, ...]
+    of: int
+    """How many places there are in all, of those that were asked for."""
+    sure: int
+    """How many of these are surely names."""
+    page: int
+    pages: int
+    state: str
+    name: str
+    interview: str
+    participants: tuple[str, ...]
+    elsewhere: tuple[Remaining, ...]
+    """Known names outside transcripts."""
+
+    @property
+    def total(self) -> Progress:
+        each = [one for _, one in self.transcripts]
+        return Progress(
+            sum(one.open for one in each),
+            sum(one.doubtful for one in each),
+            sum(one.confirmed for one in each),
+            sum(one.refused for one in each),
+        )
+
+    def line(self, name: str) -> NameLine | None:
+        return next((one for one in self.lines if one.id == name), None)
+
+
+def names_sheet(
+    interviews: Interviews,
+    name: str = "",
+    interview: str = "",
+    state: str = OPEN,
+    page: int = 1,
+    actor: str | None = None,
+) -> NamesSheet:
+    """The names and a page of their places, for the lead; a page beyond the last is the last."""
+    lines = name_lines(interviews, actor)
+    found = proposals(interviews, interview, name, state, actor)
+    pages = max(1, -(-len(found) // WINDOW))
+    page = min(page, pages)
+    transcripts = tuple((one.id, progress_of(interviews, one.id)) for one in interviews.interviews() if one.transcript)
+    elsewhere = tuple(one for one in remaining(interviews) if one.kind != TRANSCRIPT)
+    shown = tuple(found[(page - 1) * WINDOW : page * WINDOW])
+    sure = sum(one.sure for one in found)
+    people = tuple(one.pseudonym for one in interviews.participants())
+    return NamesSheet(
+        tuple(lines), transcripts, shown, len(found), sure, page, pages, state, name, interview, people, elsewhere
+    )
+
+
+def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLine]:
+    """Every name with how far it has come; shapes of addresses after them, where some were found."""
+    by_id: dict[str, list[KnownName]] = {}
+    for one in names_of(interviews, actor):
+        by_id.setdefault(one.id, []).append(one)
+    progress = progress_by_name(interviews, actor)
+    found = [
+        NameLine(name, known[0].shown, known[0].kind, tuple(known), progress.get(name, Progress()))
+        for name, known in by_id.items()
+    ]
+    shapes = [
+        NameLine(kind, shown, "by its shape", (), progress[kind]) for kind, shown in SHOWN.items() if kind in progress
+    ]
+    return [*found, *shapes]

@@ -1,0 +1,209 @@
+"""Interviews at a glance: who takes part, how far each conversation has come, and what is to be done next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from quaestor.base.errors import QuaestorError
+from quaestor.coding.state import State
+from quaestor.instruments.interviews.records import Interview, Participant
+from quaestor.study.coding import Where, study_of
+from quaestor.study.folder import Study
+from quaestor.study.interviews.consent import DECLINED, Agreement, Consent, agreement_of, consents
+from quaestor.study.interviews.people import reachable
+from quaestor.study.interviews.proposals import Progress, progress_of
+from quaestor.study.interviews.room import Interviews, guide_files, interviews_path, open_interviews
+
+DONE, NOW, LATER = "done", "now", "later"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step on the way from the agreement to coded words."""
+
+    name: str
+    state: str  # done, now, later
+    words: str
+    route: str = ""
+    """The page on which it is done."""
+
+
+@dataclass(frozen=True)
+class InterviewLine:
+    """One interview and how far it is."""
+
+    interview: Interview
+    steps: tuple[Step, ...]
+
+    @property
+    def next(self) -> Step | None:
+        return next((step for step in self.steps if step.state == NOW), None)
+
+
+@dataclass(frozen=True)
+class PersonLine:
+    """A participant with what was agreed and talked about."""
+
+    participant: Participant
+    consent: Consent
+    interviews: tuple[InterviewLine, ...]
+    reachable: bool | None
+    """Whether it is known how to reach them; None for those whom it does not concern."""
+
+    @property
+    def about(self) -> str:
+        return about(self.participant)
+
+
+@dataclass(frozen=True)
+class InterviewsAtAGlance:
+    """All of it."""
+
+    people: tuple[PersonLine, ...]
+    withdrawn: dict[str, str]
+    guides: tuple[str, ...]
+    agreement: Agreement | None
+    why_no_agreement: str = ""
+
+    @property
+    def tally(self) -> list[tuple[str, int]]:
+        lines = [line for one in self.people for line in one.interviews]
+        counted = [
+            ("take part", len(self.people)),
+            ("agreed", sum(one.consent.accepted for one in self.people)),
+            ("held", sum(line.interview.status == "held" for line in lines)),
+            ("transcribed", sum(line.interview.transcript for line in lines)),
+        ]
+        return [*counted, *([("withdrawn", len(self.withdrawn))] if self.withdrawn else [])]
+
+    @property
+    def to_ask_again(self) -> int:
+        """How many answered an earlier version of the agreement than the one that is in force."""
+        return sum(one.consent.asks_again for one in self.people)
+
+
+def has_interviews(study: Study) -> bool:
+    """Whether there is a guide, or somebody takes part already."""
+    return bool(guide_files(study)) or interviews_path(study).exists()
+
+
+def about(participant: Participant) -> str:
+    """Who somebody is, in a line that names nobody."""
+    years = "" if participant.years is None else f"{participant.years:g} year{'' if participant.years == 1 else 's'}"
+    made_up = "synthetic" if participant.synthetic else ""
+    return " · ".join(part for part in (participant.role, years, participant.field, made_up) if part)
+
+
+def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: bool) -> InterviewsAtAGlance:
+    """Everybody who takes part; to the lead also whether they can be reached, and how far raters are."""
+    guides = tuple(guide_files(study))
+    if interviews is None:
+        return InterviewsAtAGlance((), {}, guides, None)
+    try:
+        agreement, why = agreement_of(interviews), ""
+    except QuaestorError as error:
+        agreement, why = None, str(error)
+    lines = _lines(interviews, interviews.interviews(), leads)
+    answered, known = consents(interviews), reachable(interviews) if leads else frozenset()
+    people = tuple(
+        PersonLine(
+            one,
+            answered[one.pseudonym],
+            tuple(line for line in lines if line.interview.participant == one.pseudonym),
+            one.pseudonym in known if leads else None,
+        )
+        for one in interviews.participants()
+    )
+    return InterviewsAtAGlance(people, interviews.file.erased(), guides, agreement, why)
+
+
+def interviews_if_any(where: Where) -> InterviewsAtAGlance:
+    """The same for a command that only looks, for which no files are made."""
+    study = study_of(where)
+    if not interviews_path(study).exists():
+        return interviews_at_a_glance(study, None, leads=False)
+    with open_interviews(where) as interviews:
+        return interviews_at_a_glance(study, interviews, leads=False)
+
+
+def person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
+    """One participant."""
+    one = interviews.participant(pseudonym)
+    held = [found for found in interviews.interviews() if found.participant == pseudonym]
+    known = pseudonym in reachable(interviews) if leads else None
+    return PersonLine(one, consents(interviews)[pseudonym], tuple(_lines(interviews, held, leads)), known)
+
+
+def interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewLine:
+    """One interview."""
+    return _lines(interviews, [interviews.interview(name)], leads)[0]
+
+
+def _lines(interviews: Interviews, held: Sequence[Interview], leads: bool) -> list[InterviewLine]:
+    answered = consents(interviews)
+    with interviews.coding.looking() as state:
+        coded = {one.id: _coded(state, one.id) for one in held} if leads else {}
+    return [
+        InterviewLine(one, _in_turn(_steps(interviews, one, answered[one.participant], coded.get(one.id))))
+        for one in held
+    ]
+
+
+def _steps(interviews: Interviews, one: Interview, consent: Consent, coded: tuple[int, int] | None) -> Iterable[Step]:
+    """What has been done for an interview; `now` stands for whatever is not."""
+    yield Step("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
+    held = one.status == "held" or one.transcript
+    yield Step("Conversation", DONE if held else NOW, _of_conversation(one), "interview-conduct")
+    words = f"{len(interviews.transcript(one.id).turns):,} turns" if one.transcript else "bring the transcript in"
+    yield Step("Transcript", DONE if one.transcript else NOW, words, "interview-transcript")
+    names = progress_of(interviews, one.id) if one.transcript else Progress()
+    yield Step("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
+    if coded is not None:
+        done, of = coded
+        words = f"{done:,} of {of:,} ratings of turns" if of else "open a round over its turns"
+        yield Step("Coding", DONE if of and done == of else NOW, words, "rounds")
+
+
+def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The first step that is not done is the next one, and the others come later."""
+    found, waiting = [], False
+    for step in steps:
+        found.append(Step(step.name, LATER, step.words, step.route) if waiting and step.state == NOW else step)
+        waiting = waiting or step.state == NOW
+    return tuple(found)
+
+
+def _of_consent(consent: Consent) -> str:
+    if consent.what == DECLINED:
+        return "declined: there is no interview unless they agree after all"
+    if not consent.accepted:
+        return "a link is with them: wait, or record what they say" if consent.linked else "ask them to agree"
+    return consent.words
+
+
+def _of_conversation(one: Interview) -> str:
+    if one.status == "planned":
+        return "has a transcript" if one.transcript else "talk, with the guide and its clock"
+    length = f", {one.seconds / 60:.0f} minutes" if one.seconds else ""
+    return f"{one.status} on {one.day}{length}" if one.status == "held" else f"under way since {one.day}"
+
+
+def _of_names(names: Progress) -> str:
+    waiting = names.open + names.doubtful
+    if waiting:
+        return f"{waiting:,} {'place' if waiting == 1 else 'places'} to look at"
+    if names.confirmed:
+        return f"{names.confirmed:,} replaced by pseudonyms"
+    return "looked through: no names" if names.done else "look for names and replace them"
+
+
+def _coded(state: State, interview: str) -> tuple[int, int]:
+    """How many ratings the turns of an interview have, of those they are to get in all rounds."""
+    done = of = 0
+    for one in state.rounds.values():
+        for seat in one.seats:
+            items = [item for item in seat.items[0] if item.startswith(f"{interview}/")]
+            of += len(items)
+            done += sum(one.of_seat(seat, item) is not None for item in items)
+    return done, of

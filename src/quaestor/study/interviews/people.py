@@ -1,0 +1,163 @@
+"""Who takes part in interviews: a pseudonym from the first moment, and how to reach them in a file of its own.
+
+What is written about somebody here names nobody. Names and addresses go to the file of identities alone, are read by
+the lead alone, and stand in no message and no journal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.interviews.records import Participant
+from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.study.coding import require_lead
+from quaestor.study.interviews.room import Interviews, next_pseudonym, participants_in
+
+WITHDRAW_ACT = "interview.withdraw"
+_CONTACT = "contact"
+_LONGEST = 200
+_LONGEST_MORE = 4_000
+_MOST_YEARS = 99
+_EMAIL = re.compile(r"[^\s@,;<>\"]{1,64}@[^\s@,;<>\"]{1,190}")
+
+
+@dataclass(frozen=True)
+class Contact:
+    """How to reach a participant; its text says nothing of it, so that it ends up in no log."""
+
+    name: str = field(default="", repr=False)
+    email: str = field(default="", repr=False)
+    telephone: str = field(default="", repr=False)
+    more: str = field(default="", repr=False)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(asdict(self).values())
+
+
+def add_participant(
+    interviews: Interviews,
+    role: str = "",
+    years: float | None = None,
+    domain: str = "",
+    actor: str = "",
+    synthetic: bool = False,
+    key: str = "",
+) -> Participant:
+    """Somebody new, under the next pseudonym, which nobody had before; asked again with the same key, the same one."""
+    about = Participant("", _line("role", role), _years(years), _line("field", domain), synthetic)
+    gone = [*interviews.file.erased(), *interviews.file.listed(), *withdrawn(interviews)]
+
+    def first(known: Sequence[Entry]) -> list[NewEntry]:
+        sent = next((one for one in known if key and one.key == key), None)
+        name = sent.participant if sent else next_pseudonym([*(one.participant for one in known), *gone])
+        return [_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)]
+
+    return participants_in(interviews.file.decide(first, about=""))[0]
+
+
+def change_participant(
+    interviews: Interviews,
+    pseudonym: str,
+    role: str | None = None,
+    years: float | str | None = None,
+    domain: str | None = None,
+    actor: str = "",
+) -> Participant:
+    """What is known about somebody, corrected: what is not named stays; years as an empty text are unknown."""
+    now = interviews.participant(pseudonym)
+    changed = Participant(
+        pseudonym,
+        now.role if role is None else _line("role", role),
+        now.years if years is None else _years(None if isinstance(years, str) else years),
+        now.field if domain is None else _line("field", domain),
+        now.synthetic,
+    )
+    interviews.file.add(_entry(interviews, changed, actor, ""))
+    return changed
+
+
+def withdrawn(interviews: Interviews) -> dict[str, str]:
+    """Who withdrew, and when, as the journal of the study has it for ever."""
+    with interviews.coding.looking() as state:
+        return {act.payload["participant"]: act.time for act in state.others if act.kind == WITHDRAW_ACT}
+
+
+def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str | None = None) -> None:
+    """How to reach somebody from now on; of what was known before nothing stays."""
+    lead = require_lead(interviews.coding, actor, "keep how to reach participants")
+    interviews.participant(pseudonym)
+    said = asdict(_checked(contact))
+    if not any(said.values()):
+        interviews.identities.drop(pseudonym, _CONTACT)
+        return
+    interviews.identities.put(NewEntry(_CONTACT, lead, said, pseudonym, "", interviews.now()))
+
+
+def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
+    """How to reach somebody, for the lead; empty where nothing is known."""
+    require_lead(interviews.coding, actor, "see how to reach participants")
+    interviews.participant(pseudonym)
+    found = [one for one in interviews.identities.entries(participant=pseudonym) if one.kind == _CONTACT]
+    return Contact(**found[-1].said) if found else Contact()
+
+
+def reachable(interviews: Interviews) -> frozenset[str]:
+    """Of whom the lead knows how to reach them, and nothing of it."""
+    return frozenset(one.participant for one in interviews.identities.entries(about="") if one.kind == _CONTACT)
+
+
+def _entry(interviews: Interviews, one: Participant, actor: str, key: str) -> NewEntry:
+    said = {"role": one.role, "years": one.years, "field": one.field, "synthetic": one.synthetic}
+    by, now = actor or interviews.coding.lead, interviews.now()
+    if key:
+        return NewEntry("participant", by, said, one.pseudonym, "", now, key)
+    return NewEntry("participant", by, said, one.pseudonym, "", now)
+
+
+def _line(what: str, text: str) -> str:
+    """One line of words about a participant."""
+    words = " ".join(text.split())
+    if len(words) > _LONGEST:
+        raise InputError(f"the {what} has {len(words)} characters: say it in at most {_LONGEST}")
+    return words
+
+
+def _years(years: float | None) -> float | None:
+    if years is not None and not 0 <= years <= _MOST_YEARS:
+        raise InputError(f"{years:g} years of experience are given: give 0 to {_MOST_YEARS}, or leave it out")
+    return years
+
+
+def _checked(contact: Contact) -> Contact:
+    """The same, tidied; a refusal names the field and never what stands in it."""
+    more = contact.more.strip()
+    name, email = _line("name", contact.name), _line("e-mail address", contact.email)
+    made = Contact(name, email, _line("telephone number", contact.telephone), more)
+    if made.email and not _EMAIL.fullmatch(made.email):
+        raise InputError("the e-mail address is not written as one: give it as somebody@example.org")
+    if len(more) > _LONGEST_MORE:
+        raise InputError(f"the further notes have {len(more):,} characters: keep them below {_LONGEST_MORE:,}")
+    return made
+
+
+def years_from(text: str) -> float | None:
+    """Years of experience as somebody typed them; none where nothing is said."""
+    words = text.strip().replace(",", ".")
+    if not words:
+        return None
+    try:
+        return float(words)
+    except ValueError:
+        raise InputError(f"{text.strip()[:40]!r} is no number of years: write digits, such as 7") from None
+
+
+def require_taking_part(interviews: Interviews | None, pseudonym: str) -> Interviews:
+    """The interviews, where somebody of that pseudonym takes part in them."""
+    if interviews is None:
+        raise StateError("nobody takes part in interviews yet: add a participant first")
+    interviews.participant(pseudonym)
+    return interviews

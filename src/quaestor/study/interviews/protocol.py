@@ -1,0 +1,253 @@
+"""The protocol of an interview: what was asked, skipped and added, what was noted and when, and where the time went."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, Section
+from quaestor.study.interviews.conversation import ASKED, SKIPPED, Clock, Note, conversation
+from quaestor.study.interviews.overview import about
+from quaestor.study.interviews.reading import clock_words
+from quaestor.study.interviews.room import Interviews
+
+NOT_REACHED = "not reached"
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """An item that was referred to, in words."""
+
+    item: str
+    """Its code; empty where the guide does not name it."""
+    label: str
+    by: str
+
+
+@dataclass(frozen=True)
+class QuestionLine:
+    """A question and what came of it."""
+
+    question: GuideQuestion
+    state: str  # asked, skipped, not reached
+    ticks: tuple[Ticked, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class SectionLine:
+    """A section with its time."""
+
+    section: Section
+    used: float
+    notes: tuple[Note, ...]
+    """On the section as a whole."""
+    questions: tuple[QuestionLine, ...]
+
+    @property
+    def planned(self) -> float:
+        return self.section.minutes * 60
+
+    @property
+    def over(self) -> float:
+        """Seconds beyond what was planned, to the half minute that is nobody's fault."""
+        return self.used - self.planned if self.used - self.planned >= 30 else 0.0
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One conversation, written up."""
+
+    interview: Interview
+    guide: Guide
+    about: str
+    clock: Clock
+    people: tuple[str, ...]
+    sections: tuple[SectionLine, ...]
+
+    @property
+    def talked(self) -> float:
+        return self.clock.talked
+
+    @property
+    def ended(self) -> bool:
+        return self.clock.stopped is not None
+
+    @property
+    def paused(self) -> float:
+        """Seconds between beginning and end in which nobody talked."""
+        if self.clock.began is None or self.clock.stopped is None:
+            return 0.0
+        return max(self.clock.stopped - self.clock.began - self.clock.talked, 0.0)
+
+    @property
+    def hours(self) -> str:
+        """From when to when, by the clock of the world."""
+        if self.clock.began is None:
+            return ""
+        began, stopped = _of_day(self.clock.began), _of_day(self.clock.stopped)
+        return f"{began} to {stopped} UTC" if stopped else f"from {began} UTC"
+
+    @property
+    def longest(self) -> float:
+        """What the widest bar stands for."""
+        return max((*(max(one.planned, one.used) for one in self.sections), 1.0))
+
+    def lines(self) -> Iterator[QuestionLine]:
+        for one in self.sections:
+            yield from one.questions
+
+    def count(self, state: str) -> int:
+        return sum(one.state == state for one in self.lines())
+
+    @property
+    def added(self) -> int:
+        """Questions that were asked beyond the guide."""
+        notes = [note for one in self.sections for note in one.notes]
+        return sum(note.follow_up for note in [*notes, *(note for one in self.lines() for note in one.notes)])
+
+
+def protocol(interviews: Interviews, name: str) -> Protocol:
+    """The protocol of an interview, as far as it has been held."""
+    interview = interviews.interview(name)
+    guide, told = interviews.guide_of(interview), conversation(interviews, name)
+    moment = datetime.fromisoformat(interviews.now()).timestamp()
+
+    def line(question: GuideQuestion) -> QuestionLine:
+        labels = {one.code: one.label for one in question.items}
+        ticks = [Ticked(one.item, labels.get(one.item, one.other), one.by) for one in told.ticked(question.id)]
+        order = list(labels)
+        ticks.sort(key=lambda one: order.index(one.item) if one.item else len(order))
+        state = told.state_of(question.id) or NOT_REACHED
+        return QuestionLine(question, state, tuple(ticks), tuple(told.notes_on(question.id)))
+
+    sections = tuple(
+        SectionLine(
+            one,
+            told.clock.in_section(one.id, moment),
+            tuple(told.notes_on("", one.id)),
+            tuple(line(question) for question in one.questions),
+        )
+        for one in guide.sections
+    )
+    person = about(interviews.participant(interview.participant))
+    return Protocol(interview, guide, person, told.clock, told.people, sections)
+
+
+def protocol_json(found: Protocol) -> dict[str, Any]:
+    """The protocol as plain values."""
+
+    def note_json(note: Note) -> dict[str, Any]:
+        versions = [{"text": one.text, "at": one.at, "time": one.wall} for one in note.versions]
+        told = {"by": note.by, "at": note.at, "time": note.wall, "text": note.text, "follow_up": note.follow_up}
+        return {**told, "afterwards": note.afterwards, "versions": versions}
+
+    return {
+        "interview": found.interview.id,
+        "participant": found.interview.participant,
+        "guide": found.interview.guide,
+        "version": found.interview.version,
+        "status": found.interview.status,
+        "day": found.interview.day,
+        "talked": round(found.talked, 1),
+        "paused": round(found.paused, 1),
+        "people": list(found.people),
+        "sections": [
+            {
+                "section": one.section.id,
+                "planned": one.planned,
+                "used": round(one.used, 1),
+                "notes": [note_json(note) for note in one.notes],
+                "questions": [
+                    {
+                        "question": line.question.id,
+                        "state": line.state,
+                        "ticks": [{"item": tick.item, "label": tick.label, "by": tick.by} for tick in line.ticks],
+                        "notes": [note_json(note) for note in line.notes],
+                    }
+                    for line in one.questions
+                ],
+            }
+            for one in found.sections
+        ],
+    }
+
+
+def protocol_markdown(found: Protocol) -> str:
+    """The protocol as a text that a person keeps, prints or mends."""
+    one = found.interview
+    counts = [f"{found.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
+    head = [
+        f"# Protocol of the interview {one.id}",
+        "",
+        *([f"{_plain(found.about)}", ""] if found.about else []),
+        f"- Guide: {_plain(found.guide.title)} ({one.guide}, version {one.version})",
+        f"- Held: {' '.join(part for part in (one.day, found.hours) if part) or 'not yet'}",
+        f"- Talked: {clock_words(found.talked)} of {found.guide.minutes:g} minutes planned"
+        + (f", {clock_words(found.paused)} of pauses not counted" if found.paused >= 1 else ""),
+        f"- Questions: {', '.join(counts)}, {found.added} added",
+        *([f"- Notes by: {', '.join(map(_plain, found.people))}"] if found.people else []),
+        "",
+        "| section | planned | used |",
+        "| --- | ---: | ---: |",
+        *(
+            f"| {_plain(line.section.title)} | {clock_words(line.planned)} | {clock_words(line.used)} |"
+            for line in found.sections
+        ),
+    ]
+    return "\n".join([*head, "", *(text for line in found.sections for text in _section(line))]).rstrip() + "\n"
+
+
+def write_protocol(found: Protocol, path: Path) -> None:
+    """The same as a file that its owner alone can read: it holds what was said."""
+    text = protocol_markdown(found).encode()
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            path.chmod(0o600)
+            file.write(text)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
+        ) from None
+
+
+def _section(line: SectionLine) -> Iterator[str]:
+    yield f"## {_plain(line.section.title)}"
+    yield ""
+    yield from _notes(line.notes)
+    for one in line.questions:
+        yield f"### {_plain(one.question.text)}"
+        yield ""
+        if one.state != ASKED:
+            yield f"*{one.state}*"
+            yield ""
+        if one.ticks:
+            yield "Referred to: " + "; ".join(_plain(tick.label) for tick in one.ticks)
+            yield ""
+        yield from _notes(one.notes)
+
+
+def _notes(notes: tuple[Note, ...]) -> Iterator[str]:
+    for note in notes:
+        when = "afterwards" if note.afterwards else clock_words(note.at)
+        kind = " follow-up question:" if note.follow_up else ""
+        words = "\\\n  ".join(_plain(text) for text in note.text.split("\n"))
+        yield f"- **{when}** {_plain(note.by)}{' (amended)' if note.amended else ''}:{kind} {words}"
+    if notes:
+        yield ""
+
+
+def _plain(text: str) -> str:
+    """Words as Markdown that shows them and obeys nothing in them."""
+    escaped = re.sub(r"([\\`*_\[\]<>|&])", r"\\\1", text)
+    return re.sub(r"^(\s*\d*)([#+=~.)-])", r"\1\\\2", escaped)
+
+
+def _of_day(moment: float | None) -> str:
+    return "" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%H:%M")

@@ -1,0 +1,233 @@
+"""Synthetic interviews and simulated raters in a study: they come in through the doors that people use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.coding.records import Codebook, Facet
+from quaestor.instruments.interviews.records import Guide
+from quaestor.store.moments import exact_now
+from quaestor.study.coding import Coding
+from quaestor.study.folder import Study
+from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.consent import ACCEPTED, SPOKEN, record_consent
+from quaestor.study.interviews.conversation import ASKED, END, SECTION, SKIPPED, START
+from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, take_note, tick
+from quaestor.study.interviews.items import place_of
+from quaestor.study.interviews.names import add_name, all_names
+from quaestor.study.interviews.people import Contact, add_participant, set_contact
+from quaestor.study.interviews.room import Interviews, open_interviews, opened_files
+from quaestor.study.interviews.transcripts import Imported, import_transcript, latest_import
+from quaestor.study.journal import open_journal
+from quaestor.study.simulated import give_missing, require_open, simulate_settling
+from quaestor.synth.interview_truth import InterviewTruth, WrittenTalk, read_truth
+from quaestor.synth.interviews import PlantedStretch
+from quaestor.synth.stretch_raters import SimulatedCoder
+from quaestor.synth.transcript_files import timed
+
+NAMED = ("person", "organisation", "product")
+"""Kinds of planted names that the lead has to tell; the others follow from contact data, or are found by their form."""
+_NOTED = 8
+_SHIFTING, _MISTAKING = 0.15, 0.03
+Planted = Mapping[str, tuple[str, Sequence[PlantedStretch]]]
+"""By item its words as they were recorded, and what is planted in them."""
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """What synthetic interviews brought into a study."""
+
+    interviews: tuple[str, ...]
+    turns: int
+    words: int
+    questions_asked: int
+    questions_found: int
+    names: int
+
+
+class _Days:
+    """A clock that stands until it is moved: interviews that are told of now were held before."""
+
+    def __init__(self, moment: datetime) -> None:
+        self.moment = moment
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def move_to(self, moment: datetime) -> None:
+        self.moment = moment
+
+
+def take_in_talks(
+    study: Study, folder: Path, truth: InterviewTruth, tell: Callable[[int, int], None] = lambda done, total: None
+) -> TakenIn:
+    """Participants, what they agreed to, the conversation with its notes, the transcript, the names: one talk a day."""
+    days = _Days(exact_now() - timedelta(days=len(truth.interviews)))
+    made = []
+    with _interviews_at(study, days) as interviews:
+        if interviews.interviews():
+            raise StateError(
+                "interviews have been planned in this study: take synthetic ones into a study of their own"
+            )
+        for place, written in enumerate(truth.interviews):
+            made.append(_held(interviews, days, folder, truth.guide, written))
+            days.move_to(days() + timedelta(days=1))
+            tell(place + 1, len(truth.interviews))
+        days.move_to(exact_now())
+        _tell_names(interviews, truth)
+        turns = sum(one.turns for one in made)
+        asked = sum(turn.asks for one in truth.interviews for turn in one.talk.turns)
+        found = sum(one.asked for one in made)
+        told = len(all_names(interviews))
+        return TakenIn(tuple(one.interview for one in made), turns, sum(one.words for one in made), asked, found, told)
+
+
+@contextmanager
+def _interviews_at(study: Study, days: _Days) -> Iterator[Interviews]:
+    with open_journal(study, days) as journal:
+        interviews = Interviews(Coding(study, journal), *opened_files(study))
+        try:
+            yield interviews
+        finally:
+            interviews.close()
+
+
+def _held(interviews: Interviews, days: _Days, folder: Path, guide: str, written: WrittenTalk) -> Imported:
+    """One interview, from who takes part to the file of what was said."""
+    plan = written.talk.plan
+    who = add_participant(interviews, plan.role, float(plan.years), plan.field, synthetic=True).pseudonym
+    first = {kind: forms[0] for kind, forms in plan.names.items() if forms}
+    set_contact(interviews, who, Contact(plan.name, first.get("email", ""), first.get("phone", "")))
+    record_consent(interviews, who, ACCEPTED, SPOKEN)
+    interview = interviews.plan(who, guide, interviews.coding.lead)
+    _converse(interviews, days, interview.id, interviews.guide_of(interview), written)
+    return import_transcript(interviews, interview.id, folder / written.file)
+
+
+def _converse(interviews: Interviews, days: _Days, name: str, guide: Guide, written: WrittenTalk) -> None:
+    """The clock, what was asked and skipped, ticks and notes, each at the moment of what was said."""
+    stamp = Stamp(interviews.coding.lead)
+    began = days()
+    move_clock(interviews, name, stamp, START)
+    at, noted = guide.sections[0].id, {""}
+    for one in timed(written.talk):
+        days.move_to(began + timedelta(seconds=one.start))
+        turn = one.turn
+        section = guide.section_of(turn.question)
+        if turn.asks and section is not None and section.id != at:
+            at = section.id
+            move_clock(interviews, name, stamp, SECTION, at)
+        if turn.asks:
+            mark(interviews, name, stamp, turn.question, ASKED)
+            _tick(interviews, name, stamp, guide, turn.question, written)
+        days.move_to(began + timedelta(seconds=one.ends[-1]))
+        if turn.stretches and turn.question not in noted:
+            noted.add(turn.question)
+            words = turn.text[turn.stretches[0].start : turn.stretches[0].end].split()
+            take_note(interviews, name, stamp, " ".join(words[:_NOTED]) + " …", turn.question)
+    for question in written.talk.skipped:
+        mark(interviews, name, stamp, question, SKIPPED)
+    move_clock(interviews, name, stamp, END)
+
+
+def _tick(interviews: Interviews, name: str, stamp: Stamp, guide: Guide, question: str, written: WrittenTalk) -> None:
+    asked = guide.question(question)
+    if asked is None or not asked.items:
+        return
+    for item in written.talk.plan.ticks:
+        tick(interviews, name, stamp, question, item)
+    for other in written.talk.plan.other:
+        tick(interviews, name, stamp, question, other=other)
+
+
+def _tell_names(interviews: Interviews, truth: InterviewTruth) -> None:
+    """The names that nothing but a person could know for names."""
+    told: set[str] = set()
+    for written in truth.interviews:
+        for kind in NAMED:
+            for form in written.talk.plan.names.get(kind, ()):
+                if form not in told:
+                    told.add(form)
+                    add_name(interviews, kind, [form])
+
+
+def planted_stretches(interviews: Interviews, truth: InterviewTruth) -> Planted:
+    """What is planted in the turns of the study's transcripts, which are known by the bytes of their files."""
+    by_file = truth.by_file()
+    found: dict[str, tuple[str, Sequence[PlantedStretch]]] = {}
+    for one in interviews.interviews():
+        came = latest_import(interviews.file.entries(about=one.id))
+        written = by_file.get(came.said["sha256"]) if came else None
+        if written is None:
+            continue
+        transcript = interviews.transcript(one.id)
+        for turn, said in zip(transcript.turns, written.talk.turns, strict=True):
+            found[transcript.item(turn.number)] = (turn.raw, said.stretches)
+    return found
+
+
+def simulate_coding(
+    interviews: Interviews, name: str, truth: InterviewTruth, *, finding: float, seed: int, only: str | None = None
+) -> int:
+    """Let simulated raters code every turn of a round that they have not coded; how many ratings they gave."""
+    coding = interviews.coding
+    one = coding.state.round(name)
+    require_open(one)
+    facet = required_facet(one.plan)
+    planted = planted_stretches(interviews, truth)
+    siblings = _siblings(coding.state.history.at(one.plan.codebook), facet)
+    raters = {seat.rater: SimulatedCoder(seat.rater, finding, _SHIFTING, _MISTAKING, seed) for seat in one.seats}
+
+    def said(rater: str, asked: Facet, item: str) -> Any:
+        words, stretches = _planted_in(planted, asked, facet, item)
+        return raters[rater].answer(item, words, stretches, siblings, dict(facet.fields))
+
+    return give_missing(coding, name, said, seed=seed, only=only)
+
+
+def simulate_round(
+    study: Study, name: str, path: Path, *, accuracy: float, seed: int, only: str | None = None, settle: bool = False
+) -> dict[str, int]:
+    """A round coded, or a closed one settled, by what a folder of synthetic interviews knows; how many."""
+    truth = read_truth(path)
+    with open_interviews(study) as interviews:
+        if settle:
+            return settle_coding(interviews, name, truth, seed=seed)
+        return {"ratings": simulate_coding(interviews, name, truth, finding=accuracy, seed=seed, only=only)}
+
+
+def settle_coding(interviews: Interviews, name: str, truth: InterviewTruth, *, seed: int) -> dict[str, int]:
+    """Settle every turn on which the raters differ as it was planted; how many each way."""
+    planted = planted_stretches(interviews, truth)
+    facet = required_facet(interviews.coding.state.round(name).plan)
+
+    def right(asked: Facet, item: str) -> Any:
+        return [_payload(one) for one in _planted_in(planted, asked, facet, item)[1]]
+
+    return simulate_settling(interviews.coding, name, seed=seed, planted=right)
+
+
+def _planted_in(planted: Planted, asked: Facet, facet: Facet, item: str) -> tuple[str, Sequence[PlantedStretch]]:
+    if asked.id != facet.id:
+        raise StateError(f"simulated raters of transcripts answer {facet.id!r} alone: leave {asked.id!r} to people")
+    if item not in planted:
+        interview, turn = place_of(item)
+        raise StateError(f"nothing is planted about turn {turn + 1} of {interview}: its transcript is not synthetic")
+    return planted[item]
+
+
+def _payload(one: PlantedStretch) -> dict[str, Any]:
+    fields = {"fields": dict(one.fields)} if one.fields else {}
+    return {"start": one.start, "end": one.end, "code": one.code, **fields}
+
+
+def _siblings(book: Codebook, facet: Facet) -> dict[str, list[str]]:
+    """By code the others under the same one."""
+    active = [code for code in book.active(facet.codes, None) if code.parent]
+    return {one.id: [other.id for other in active if other.parent == one.parent and other is not one] for one in active}

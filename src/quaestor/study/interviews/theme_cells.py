@@ -1,0 +1,81 @@
+"""All tables of interviews under names that tell them apart, and the quotations behind each of their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.publish.records import Selection, Table
+from quaestor.study.interviews.named_tables import field_tables, quotations_table, reference_tables
+from quaestor.study.interviews.saturating import saturation_table
+from quaestor.study.interviews.theme_columns import selected
+from quaestor.study.interviews.theme_records import Quotation, Themes
+from quaestor.study.interviews.theme_tables import matrix_table, themes_table
+from quaestor.study.interviews.together import together_table
+
+_SHOWN = 6
+
+
+def interview_tables(themes: Themes, taken: Collection[str] = ()) -> list[Table]:
+    """Every table, in the order in which they are read; names that are taken elsewhere get a word before them."""
+    names = set(taken)
+    made = []
+    for table in _tables(themes):
+        name = table.id
+        while name in names:
+            name = f"interview-{name}"
+        names.add(name)
+        made.append(replace(table, id=name))
+    return made
+
+
+def _tables(themes: Themes) -> Iterator[Table]:
+    yield themes_table(themes)
+    yield matrix_table(themes)
+    yield saturation_table(themes)
+    yield together_table(themes)
+    yield from reference_tables(themes)
+    yield from field_tables(themes)
+    yield quotations_table(themes)
+
+
+@dataclass(frozen=True)
+class Behind:
+    """The quotations behind a cell, the selection that finds them, and where the cell stands."""
+
+    quotations: tuple[Quotation, ...]
+    selection: Selection
+    table: str
+    place: str
+    """Its row and its column, as a reader sees them."""
+
+
+def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) -> Behind:
+    """The quotations behind `TABLE:ROW:COLUMN`."""
+    tables = {table.id: table for table in interview_tables(themes, taken)}
+    name, _, rest = cell.partition(":")
+    if name not in tables:
+        raise InputError(f"there is no table {name!r} of interviews, allowed: {_some(name, tables)}")
+    table = tables[name]
+    columns = [one.key for one in table.columns]
+    fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
+    if not fitting:
+        given = rest.rpartition(":")[2]
+        raise InputError(f"table {name} has no column {given!r}, allowed: {_some(given, columns)}")
+    row = rest.removesuffix(f":{fitting[-1]}")
+    rows = {one.key: one.title for one in table.rows()}
+    if row not in rows:
+        raise InputError(f"table {name} has no row {row!r}, allowed: {_some(row, rows)}")
+    found = table.cell(row, fitting[-1])
+    if found is None or found.selection is None:
+        raise StateError(f"the cell {cell} counts no quotations: there is no list behind it")
+    title = next(one.title for one in table.columns if one.key == fitting[-1])
+    place = f"{rows[row]}, {title}"
+    return Behind(tuple(selected(themes, found.selection)), found.selection, table.title, place)
+
+
+def _some(given: str, names: Collection[str]) -> str:
+    found = nearest_first(given, names)
+    return listed(found[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")

@@ -1,0 +1,59 @@
+"""Themes as figures: how many codes interviews still add, who speaks of what, and what goes together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quaestor.measures.interviews import co_occurrence
+from quaestor.publish.figures.code_grid import draw_code_map, draw_together
+from quaestor.publish.figures.drawing import svg_of
+from quaestor.publish.figures.records import Accumulated, Counted, Figure
+from quaestor.publish.figures.saturation import draw_saturation
+from quaestor.study.interviews.saturating import saturation_of, stop_in_words
+from quaestor.study.interviews.theme_columns import TURN, mentions, occurrences
+from quaestor.study.interviews.theme_records import Themes
+
+SATURATION, CODE_MAP, TOGETHER = "saturation", "code-map", "together"
+FIGURES = (SATURATION, CODE_MAP, TOGETHER)
+_MOST_CODES = 14
+"""Of those that occur together most often."""
+
+
+def figures_of(themes: Themes) -> list[Figure]:
+    return [figure_of(themes, name) for name in FIGURES]
+
+
+def figure_of(themes: Themes, name: str) -> Figure:
+    """One of the figures, by its name."""
+    return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _together}[name](themes)
+
+
+def drawn(themes: Themes, name: str) -> str | None:
+    """A figure as SVG, for a page; none where there is none of that name."""
+    return svg_of(figure_of(themes, name)) if name in FIGURES else None
+
+
+def _saturation(themes: Themes) -> Figure:
+    found = saturation_of(themes)
+    names = [interview for interview, _ in themes.interviews]
+    lines = zip(names, found.new, found.total, found.expected, found.low, found.high, strict=True)
+    return draw_saturation([Accumulated(*line) for line in lines], stops=[stop_in_words(one) for one in found.stops])
+
+
+def _code_map(themes: Themes) -> Figure:
+    rows = [
+        Counted(one.theme_name, one.name, tuple(counts))
+        for one, counts in zip(themes.codes, mentions(themes).tolist(), strict=True)
+    ]
+    return draw_code_map(themes.participants, rows)
+
+
+def _together(themes: Themes) -> Figure:
+    """Of the codes that meet others most often, in the order of the codebook."""
+    _, found = occurrences(themes, TURN)
+    counts = co_occurrence(found).counts
+    meets = counts.sum(axis=1) - counts.diagonal()
+    best = np.argsort(-meets, kind="stable")[:_MOST_CODES]
+    chosen = sorted(place for place in best.tolist() if meets[place])
+    names = [themes.codes[place].name for place in chosen]
+    return draw_together(names, counts[np.ix_(chosen, chosen)].tolist())

@@ -1,0 +1,133 @@
+"""What interviews come to as files and as JSON: the same numbers as on the page and in the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.files import write_whole
+from quaestor.base.names import listed, nearest_first
+from quaestor.measures.interviews import participant_shares
+from quaestor.publish.figures.drawing import write_figure
+from quaestor.publish.tables import write_table
+from quaestor.study.interviews.remaining import refuse_names_in
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.saturating import saturation_of, stop_in_words
+from quaestor.study.interviews.theme_cells import interview_tables
+from quaestor.study.interviews.theme_columns import mentions
+from quaestor.study.interviews.theme_figures import figures_of
+from quaestor.study.interviews.theme_records import Quotation, Themes
+from quaestor.study.interviews.together import pairs
+
+
+def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[Path]:
+    """Tables, figures and `themes.json` in a folder; nothing is written while a known name remains."""
+    refuse_names_in(interviews)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [path for table in interview_tables(themes) for path in write_table(table, folder / "tables")]
+    written += [path for figure in figures_of(themes) for path in write_figure(figure, folder / "figures")]
+    whole = folder / "themes.json"
+    told = {**themes_json(themes), "quotations": [quotation_json(one) for one in themes.quotations]}
+    write_whole(whole, (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode())
+    return [*written, whole]
+
+
+def themes_json(themes: Themes) -> dict[str, Any]:
+    """Codes with their participants and mentions, what occurs together, and saturation."""
+    counts = mentions(themes)
+    shares = participant_shares(counts)
+    codes = [
+        {
+            "code": one.id,
+            "name": one.name,
+            "theme": one.theme,
+            "participants": found.count,
+            "of": found.of,
+            "share": found.value,
+            "low": found.low,
+            "high": found.high,
+            "mentions": dict(zip(themes.participants, row, strict=True)),
+        }
+        for one, found, row in zip(themes.codes, shares, counts.tolist(), strict=True)
+    ]
+    together = [
+        {
+            "codes": [one.first.id, one.second.id],
+            "turns": len(one.turns),
+            "turns_jaccard": one.by_turn,
+            "answers": len(one.answers),
+            "answers_jaccard": one.by_answer,
+            "characters": one.characters,
+            "characters_jaccard": one.on_words,
+        }
+        for one in pairs(themes)
+    ]
+    return {
+        "rounds": list(themes.rounds),
+        "participants": list(themes.participants),
+        "interviews": [name for name, _ in themes.interviews],
+        "codes": codes,
+        "unused": list(themes.unused),
+        "together": together,
+        "references": [asdict(one) for one in themes.references],
+        "saturation": saturation_json(themes),
+        "unsettled": themes.unsettled,
+        "uncoded": themes.uncoded,
+        "in_vivo": themes.in_vivo,
+        "withdrawn": themes.withdrawn,
+        "simulated": themes.simulated,
+        "synthetic": themes.synthetic,
+    }
+
+
+def saturation_json(themes: Themes) -> dict[str, Any]:
+    found = saturation_of(themes)
+    curve = zip(themes.interviews, found.new, found.total, found.expected, found.low, found.high, strict=True)
+    names = ("new", "total", "expected", "low", "high")
+    return {
+        "interviews": [
+            {"interview": name, "participant": who, **dict(zip(names, numbers, strict=True))}
+            for (name, who), *numbers in curve
+        ],
+        "rules": [
+            {**asdict(one.rule), "reached": one.reached, "shares": list(one.shares), "words": stop_in_words(one)}
+            for one in found.stops
+        ],
+    }
+
+
+def quotation_json(one: Quotation) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "item": one.item,
+        "participant": one.participant,
+        "interview": one.interview,
+        "code": one.code,
+        "question": one.question,
+        "asked": one.asked,
+        "words": one.words,
+        "before": one.before,
+        "after": one.after,
+        "earlier": asdict(one.earlier) if one.earlier else None,
+        "later": asdict(one.later) if one.later else None,
+        "fields": dict(one.fields),
+        "memo": one.memo,
+        "raters": one.raters,
+    }
+
+
+def quotations_of(themes: Themes, code: str) -> tuple[str, list[Quotation]]:
+    """The name of a code, or of a theme, and its quotations."""
+    names = {one.theme: one.theme_name for one in themes.codes} | {one.id: one.path for one in themes.codes}
+    if code not in names:
+        raise InputError(f"nobody's words were given a code {code!r}, there are: {_some(code, list(names))}")
+    return names[code], themes.of(code)
+
+
+def _some(code: str, names: Sequence[str]) -> str:
+    found = nearest_first(code, names)
+    return (listed(found[:6]) or "none yet") + (" …" if len(found) > 6 else "")

@@ -1,0 +1,65 @@
+"""What the page of themes shows: tables in the order in which they are read, and figures with their words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quaestor.publish.records import Table
+from quaestor.study.interviews.named_tables import QUOTATIONS
+from quaestor.study.interviews.saturating import SATURATION, saturation_of, stop_in_words
+from quaestor.study.interviews.theme_cells import interview_tables
+from quaestor.study.interviews.theme_figures import CODE_MAP, figure_of
+from quaestor.study.interviews.theme_figures import SATURATION as SATURATION_FIGURE
+from quaestor.study.interviews.theme_figures import TOGETHER as TOGETHER_FIGURE
+from quaestor.study.interviews.theme_records import Themes
+from quaestor.study.interviews.theme_tables import MATRIX, THEMES, base_notes
+from quaestor.study.interviews.together import TOGETHER
+
+_FIGURES = {MATRIX: CODE_MAP, SATURATION: SATURATION_FIGURE, TOGETHER: TOGETHER_FIGURE}
+
+
+@dataclass(frozen=True)
+class ThemeSection:
+    """A table of the page, and the figure that goes with it."""
+
+    table: Table
+    figure: str = ""
+    alt: str = ""
+    """The figure in words."""
+    notes: tuple[str, ...] = ()
+    """What is said below the table, without what is said of all tables once."""
+    codes: Mapping[str, str] | None = None
+    """By row the code that it is about, where rows are codes."""
+
+
+@dataclass(frozen=True)
+class ThemesPage:
+    """The page."""
+
+    themes: Themes
+    sections: tuple[ThemeSection, ...]
+    base: tuple[str, ...]
+    """What was counted, said once."""
+    stops: tuple[str, ...] = ()
+
+
+def themes_page(themes: Themes) -> ThemesPage:
+    """All of it; nothing but why, where no words were coded that the viewer may see."""
+    base = base_notes(themes)
+    if not themes.quotations:
+        return ThemesPage(themes, (), base)
+    stops = tuple(stop_in_words(one) for one in saturation_of(themes).stops)
+    sections = [
+        _section(themes, table, {*base, *stops}) for table in interview_tables(themes) if table.id != QUOTATIONS
+    ]
+    return ThemesPage(themes, tuple(sections), base, stops)
+
+
+def _section(themes: Themes, table: Table, said: set[str]) -> ThemeSection:
+    figure = _FIGURES.get(table.id, "")
+    alt = figure_of(themes, figure).alt if figure else ""
+    notes = tuple(one for one in table.notes if one not in said)
+    known = {one.id for one in themes.codes} | {one.theme for one in themes.codes}
+    codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if table.id in (THEMES, MATRIX) else {}
+    return ThemeSection(table, figure, alt, notes, {row: code for row, code in codes.items() if code in known})

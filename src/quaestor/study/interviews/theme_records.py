@@ -1,0 +1,148 @@
+"""What interviews come to: quotations with their codes and surroundings, and all that tables are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+BETWEEN = " […] "
+"""Stands between parts of one quotation that others spoke between."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn beside a quotation."""
+
+    voice: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of one turn."""
+
+    item: str
+    turn: int
+    start: int
+    end: int
+    words: str
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """Words that count as a code, once, with what stands around them; several turns where they were coded as one."""
+
+    id: str
+    code: str
+    theme: str
+    """The code at the root of that one, or itself."""
+    interview: str
+    participant: str
+    question: str
+    """The question of the guide that is answered, by its id; empty before the first one."""
+    asked: str
+    """Its words."""
+    answer: str
+    """The answer that it is part of, by its id; empty before the first question."""
+    parts: tuple[Part, ...]
+    fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """What the code asks for more, such as a threshold."""
+    memo: str = ""
+    raters: int = 0
+    """How many gave it this code before it was decided."""
+    earlier: Said | None = None
+    before: str = ""
+    """The rest of its turn."""
+    after: str = ""
+    later: Said | None = None
+
+    @property
+    def item(self) -> str:
+        """The turn in which it begins."""
+        return self.parts[0].item
+
+    @property
+    def words(self) -> str:
+        return BETWEEN.join(part.words for part in self.parts)
+
+
+@dataclass(frozen=True)
+class CodeUsed:
+    """A code that somebody's words were given."""
+
+    id: str
+    name: str
+    theme: str
+    theme_name: str
+    fields: tuple[str, ...] = ()
+    """What its stretches say more."""
+
+    @property
+    def path(self) -> str:
+        return self.name if self.id == self.theme else f"{self.theme_name} › {self.name}"
+
+
+@dataclass(frozen=True)
+class ReferenceTally:
+    """An item that participants may refer to: who did so in the conversation, and whose words were coded as it."""
+
+    key: str
+    label: str
+    ticked: tuple[str, ...]
+    named: tuple[str, ...]
+    codes: tuple[str, ...] = ()
+    """The codes that count as naming it."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A question with items to refer to, and how often each was."""
+
+    question: str
+    text: str
+    asked: tuple[str, ...]
+    """Participants in whose conversations it was asked, as the interviewer's desk has it."""
+    items: tuple[ReferenceTally, ...]
+    others: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What was added, and who added it."""
+
+
+@dataclass(frozen=True)
+class Themes:
+    """All that the coded interviews of a study come to."""
+
+    rounds: tuple[str, ...]
+    quotations: tuple[Quotation, ...]
+    codes: tuple[CodeUsed, ...]
+    """Those in use, in the order of the codebook."""
+    interviews: tuple[tuple[str, str], ...]
+    """(interview, participant) of all that were coded, in the order in which they were held."""
+    references: tuple[Reference, ...] = ()
+    unused: tuple[str, ...] = ()
+    """Names of the codes that nobody's words were given."""
+    turns: int = 0
+    unsettled: int = 0
+    """Turns on which raters differ and nobody has decided."""
+    uncoded: int = 0
+    """Stretches whose code was split or withdrawn since."""
+    in_vivo: int = 0
+    """Stretches whose words are their own code and were adopted as none."""
+    withdrawn: int = 0
+    simulated: bool = False
+    synthetic: bool = False
+    hidden: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    """By round: why whoever looks does not see what it decided."""
+    seed: int = 0
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(participant for _, participant in self.interviews))
+
+    def code(self, name: str) -> CodeUsed | None:
+        return next((one for one in self.codes if one.id == name), None)
+
+    def of(self, code: str) -> list[Quotation]:
+        """The quotations of a code, or of all codes of a theme."""
+        return [one for one in self.quotations if code in (one.code, one.theme)]

@@ -1,0 +1,227 @@
+"""Decided stretches of all interviews as quotations, ready to be counted: who withdrew is in none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from quaestor.base.errors import StateError
+from quaestor.coding.records import Codebook
+from quaestor.coding.state import State
+from quaestor.instruments.interviews.records import Asks, SpokenTurn, Transcript
+from quaestor.study.interviews.code_agreement import segments_of
+from quaestor.study.interviews.coded import Coded, CodedStretch, coded_rounds, coded_stretches, decided_stretches
+from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.conversation import ASKED, Conversation, conversation
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.theme_records import (
+    CodeUsed,
+    Part,
+    Quotation,
+    Reference,
+    ReferenceTally,
+    Said,
+    Themes,
+)
+from quaestor.study.sight import Sight, Viewer
+
+_OTHER = "other"
+
+
+def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Themes:
+    """What the closed rounds that coded transcripts come to, or those named; a rater who looks is on record."""
+    found = coded_stretches(interviews, rounds, actor)
+    if not found.rounds:
+        raise StateError(NOTHING)
+    return _gathered(interviews, found)
+
+
+def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
+    """The same for somebody who reads pages: of the rounds that they may see, with nothing put on record."""
+    with interviews.coding.looking() as state:
+        sight = Sight(state, interviews.coding.lead, viewer)
+        whys = {name: sight.why_no_decisions(name) for name in coded_rounds(state)}
+    hidden = {name: why for name, why in whys.items() if why}
+    found = decided_stretches(interviews, [name for name in whys if name not in hidden])
+    return replace(_gathered(interviews, found), hidden=hidden)
+
+
+NOTHING = (
+    "no round that codes transcripts is closed yet: code them, close the round, and settle where raters differ "
+    "(`quaestor round close NAME`, `quaestor decisions agree NAME`)"
+)
+
+
+def has_themes(state: State) -> bool:
+    """Whether a round that codes transcripts has decided anything."""
+    return any(state.round(name).decided(required_facet(state.round(name).plan).id) for name in coded_rounds(state))
+
+
+def _gathered(interviews: Interviews, found: Coded) -> Themes:
+    state = interviews.coding.state
+    book = state.history.latest
+    transcripts = {one.interview: one for one in interviews.transcripts()}
+    counted = [one for one in found.stretches if one.code]
+    questions = {name: _questions(interviews, one) for name, one in transcripts.items()}
+    asked = _asked(state, found.rounds)
+    quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), asked))
+    codes = tuple(_codes_used(book, asked, {one.code for one in quotations}))
+    facets = {required_facet(state.round(name).plan).codes for name in found.rounds}
+    offered = [code for facet in facets for code in book.active(facet) if not book.children(code.id)]
+    synthetic = {one.pseudonym for one in interviews.participants() if one.synthetic}
+    order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, found.interviews))
+    return Themes(
+        found.rounds,
+        quotations,
+        codes,
+        order,
+        tuple(_references(interviews, book, quotations)),
+        tuple(book.path_name(code.id) for code in offered if code.id not in {one.id for one in codes}),
+        found.turns,
+        found.unsettled,
+        found.uncoded,
+        sum(not one.code for one in found.stretches),
+        len(interviews.file.erased()),
+        found.simulated,
+        any(participant in synthetic for _, participant in order),
+        seed=interviews.study.settings.study.seed,
+    )
+
+
+def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
+    """As they were held, where the desk knows the day of each; else by participant."""
+    held = {one.id: one.day for one in interviews.interviews()}
+    if not all(held[name] for name in coded):
+        return list(coded)
+    return sorted(coded, key=lambda name: held[name])
+
+
+def _questions(interviews: Interviews, transcript: Transcript) -> dict[str, str]:
+    guide = interviews.guide(transcript.guide, transcript.version)
+    return {one.id: one.text for one in guide.questions()}
+
+
+def _quotations(
+    book: Codebook,
+    stretches: Sequence[CodedStretch],
+    transcripts: Mapping[str, Transcript],
+    questions: Mapping[str, Mapping[str, str]],
+    answers: Mapping[str, str],
+    asked: Mapping[str, tuple[str, ...]],
+) -> Iterator[Quotation]:
+    """One for each stretch; those that were coded as one are one, however many turns they cross."""
+    joined: dict[tuple[str, ...], list[CodedStretch]] = {}
+    for one in stretches:
+        alone = (one.item, str(one.start), str(one.end), one.code)
+        joined.setdefault((one.interview, one.link, one.code) if one.link else alone, []).append(one)
+    for several in joined.values():
+        ordered = sorted(several, key=lambda one: (one.turn, one.start))
+        first, last = ordered[0], ordered[-1]
+        spoken = transcripts[first.interview].turns
+        start, _ = spoken[first.turn].to_shown(first.start, first.end)
+        _, end = spoken[last.turn].to_shown(last.start, last.end)
+        yield Quotation(
+            f"{first.item}@{first.start}-{first.end}:{first.code}",
+            first.code,
+            book.way(first.code)[0],
+            first.interview,
+            first.participant,
+            first.question,
+            questions[first.interview].get(first.question, ""),
+            answers.get(first.item, ""),
+            tuple(Part(one.item, one.turn, one.start, one.end, one.words) for one in ordered),
+            _fields(ordered, asked.get(first.code, ())),
+            " ".join(one.memo for one in ordered if one.memo),
+            len({rater for one in ordered for rater in one.raters}),
+            _said(spoken, first.turn - 1),
+            spoken[first.turn].text[:start],
+            spoken[last.turn].text[end:],
+            _said(spoken, last.turn + 1),
+        )
+
+
+def _fields(several: Sequence[CodedStretch], asked: Sequence[str]) -> dict[str, str]:
+    """What was said more, in the order in which the code asks for it; of several parts the first that says it."""
+    said = {name: words for one in reversed(several) for name, words in one.fields.items() if words}
+    return {name: said[name] for name in dict.fromkeys((*asked, *said)) if name in said}
+
+
+def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
+    return Said(turns[number].voice, turns[number].text) if 0 <= number < len(turns) else None
+
+
+def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """By code what it asks for more."""
+    facets = [required_facet(state.round(name).plan) for name in rounds]
+    return {code: names for facet in facets for code, names in facet.fields}
+
+
+def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[CodeUsed]:
+    """In the order of the codebook; a code that was retired with words on it comes last."""
+    places = {code: place for place, code in enumerate(book.codes)}
+
+    def place(code: str) -> tuple[bool, list[int]]:
+        return not book.codes[code].active, [places[one] for one in book.way(code)]
+
+    for code in sorted(used, key=place):
+        root = book.way(code)[0]
+        yield CodeUsed(code, book.codes[code].name, root, book.codes[root].name, asked.get(code, ()))
+
+
+def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:
+    """Every question with items to refer to, by the last guide that has it."""
+    held = interviews.interviews()
+    talks = {one.id: conversation(interviews, one.id) for one in held}
+    people = {one.id: one.participant for one in held}
+    asked: dict[str, tuple[str, list[tuple[str, str]], bool]] = {}
+    for one in held:
+        for question in interviews.guide_of(one).questions():
+            if question.asks is Asks.REFERENCE:
+                items = [(item.code, item.label) for item in question.items]
+                asked[question.id] = (question.text, items, question.other)
+    for name, (text, items, other) in asked.items():
+        named = _named(book, [code for code, _ in items], quotations)
+        tallies = [
+            ReferenceTally(code, label, _ticking(talks, people, name, code), *named.get(code, ((), ())))
+            for code, label in items
+        ]
+        added = _others(talks, people, name)
+        if other:
+            everybody = {who for _, several in added for who in several}
+            of_all = tuple(one for one in dict.fromkeys(people.values()) if one in everybody)
+            tallies.append(ReferenceTally(_OTHER, "other", of_all, *named.get(_OTHER, ((), ()))))
+        reached = dict.fromkeys(people[one] for one, talk in talks.items() if talk.state_of(name) == ASKED)
+        yield Reference(name, text, tuple(reached), tuple(tallies), tuple(added))
+
+
+def _ticking(talks: Mapping[str, Conversation], people: Mapping[str, str], question: str, item: str) -> tuple[str, ...]:
+    found = (people[name] for name, talk in talks.items() if any(tick.item == item for tick in talk.ticked(question)))
+    return tuple(dict.fromkeys(found))
+
+
+def _others(
+    talks: Mapping[str, Conversation], people: Mapping[str, str], question: str
+) -> list[tuple[str, tuple[str, ...]]]:
+    """What was added in words, the same words together."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name, talk in talks.items():
+        for tick in talk.ticked(question):
+            if words := " ".join(tick.other.split()):
+                found.setdefault(words.casefold(), (words, []))[1].append(people[name])
+    return [(words, tuple(dict.fromkeys(who))) for words, who in found.values()]
+
+
+def _named(
+    book: Codebook, items: Sequence[str], quotations: Sequence[Quotation]
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """By item (participants, codes): a code with the id of an item names it, its sisters name something else."""
+    here = {code: code for code in items if code in book.codes}
+    above = {book.codes[code].parent for code in here} - {""}
+    sisters = [code.id for code in book.codes.values() if code.parent in above and code.id not in here]
+    here |= dict.fromkeys(sisters, _OTHER)
+    found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for item in dict.fromkeys(here.values()):
+        codes = tuple(code for code, means in here.items() if means == item)
+        who = tuple(dict.fromkeys(one.participant for one in quotations if one.code in codes))
+        found[item] = (who, codes)
+    return found

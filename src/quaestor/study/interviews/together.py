@@ -1,0 +1,130 @@
+"""Codes that occur together: in the same turn, in the same answer, on the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from quaestor.measures.interviews import co_occurrence, overlapping
+from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
+from quaestor.publish.shown import decimal, whole
+from quaestor.study.interviews.theme_columns import ANSWER, CODE, QUOTATION, TURN, occurrences, of
+from quaestor.study.interviews.theme_records import CodeUsed, Themes
+from quaestor.study.interviews.theme_tables import base_notes
+
+TOGETHER = "together"
+_MOST_PAIRS = 40
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two codes that occur together, by turn, by answer to a question, and on the same words."""
+
+    first: CodeUsed
+    second: CodeUsed
+    turns: tuple[str, ...]
+    answers: tuple[str, ...]
+    characters: int
+    same: tuple[str, ...]
+    """Quotations of the one that share words with one of the other, and those."""
+    by_turn: float
+    by_answer: float | None
+    on_words: float | None
+
+
+def pairs(themes: Themes) -> list[Pair]:
+    """All codes that occur in the same turn or answer, those that do so most first."""
+    places = {one.id: place for place, one in enumerate(themes.codes)}
+    turns, in_turns = occurrences(themes, TURN)
+    answers, in_answers = occurrences(themes, ANSWER)
+    by_turn, by_answer = co_occurrence(in_turns), co_occurrence(in_answers)
+    stretches = [(part.item, part.start, part.end, places[one.code]) for one in themes.quotations for part in one.parts]
+    words = overlapping(stretches, len(places))
+    found = []
+    for (at, first), (to, second) in combinations(enumerate(themes.codes), 2):
+        if not by_turn.counts[at, to] and not by_answer.counts[at, to]:
+            continue
+        found.append(
+            Pair(
+                first,
+                second,
+                tuple(name for name, both in zip(turns, in_turns[:, at] & in_turns[:, to], strict=True) if both),
+                tuple(name for name, both in zip(answers, in_answers[:, at] & in_answers[:, to], strict=True) if both),
+                int(words.counts[at, to]),
+                tuple(_on_the_same_words(themes, first.id, second.id)) if words.counts[at, to] else (),
+                float(by_turn.jaccard[at, to]),
+                _known(by_answer.jaccard[at, to]),
+                _known(words.jaccard[at, to]),
+            )
+        )
+    return sorted(found, key=lambda one: (-len(one.turns), -len(one.answers), one.first.path, one.second.path))
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]:
+    own, others = themes_with(themes, first), themes_with(themes, second)
+    for one, against in [*((one, others) for one in own), *((one, own) for one in others)]:
+        mine, theirs = one[1], [part for _, parts in against for part in parts]
+        if any(a[0] == b[0] and a[1] < b[2] and b[1] < a[2] for a in mine for b in theirs):
+            yield one[0]
+
+
+def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, int, int]]]]:
+    """(quotation, its places) of a code."""
+    return [
+        (one.id, [(part.item, part.start, part.end) for part in one.parts])
+        for one in themes.quotations
+        if one.code == code
+    ]
+
+
+def together_table(themes: Themes) -> Table:
+    """Codes that occur together, counted in turns, in answers and on the same words."""
+    found = pairs(themes)
+    rows = [_pair_row(themes, one) for one in found[:_MOST_PAIRS]]
+    columns = (
+        Column("turns", "turns", ("", "Jaccard")),
+        Column("answers", "answers", ("", "Jaccard")),
+        Column("words", "shared characters", ("", "Jaccard")),
+        Column("participants", "participants"),
+    )
+    notes = [
+        "Jaccard is the part of all turns, answers or characters with either code that has both.",
+        *base_notes(themes),
+    ]
+    if len(found) > _MOST_PAIRS:
+        notes.insert(0, f"The {_MOST_PAIRS} most frequent of {len(found):,} pairs.")
+    return Table(TOGETHER, "Codes that occur together", "codes", columns, (Group("", tuple(rows)),), notes=tuple(notes))
+
+
+def _pair_row(themes: Themes, one: Pair) -> Row:
+    both = of(CODE, one.first.id, one.second.id)
+    people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(one.turns)}
+    there = both.narrowed(QUOTATION, *_of_pair(themes, one)) if one.turns else None
+    cells = (
+        _counted_with(len(one.turns), one.by_turn, there),
+        _counted_with(len(one.answers), one.by_answer, both.narrowed(ANSWER, *one.answers) if one.answers else None),
+        _counted_with(one.characters, one.on_words, of(QUOTATION, *one.same) if one.same else None),
+        Cell((whole(len(people)),), (len(people),), there),
+    )
+    return Row(f"{one.first.id}+{one.second.id}", f"{one.first.name} + {one.second.name}", cells)
+
+
+def _of_pair(themes: Themes, pair: Pair) -> list[str]:
+    """The quotations of both codes in the turns that have both."""
+    wanted = {pair.first.id, pair.second.id}
+    return [
+        one.id
+        for one in themes.quotations
+        if one.code in wanted and {part.item for part in one.parts} & set(pair.turns)
+    ]
+
+
+def _counted_with(number: int, jaccard: float | None, selection: Selection | None) -> Cell:
+    return Cell((whole(number), decimal(jaccard)), (number, jaccard), selection)

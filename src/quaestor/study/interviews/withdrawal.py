@@ -1,0 +1,102 @@
+"""Withdrawal of a participant: all that was said by them and about them is erased for good, wherever a copy is kept.
+
+What stays: their pseudonym, so that nobody else gets it, the day, and in the journal the places and codes of turns that
+raters coded, with none of the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from quaestor.base.errors import InputError
+from quaestor.base.folders import remove
+from quaestor.store.records import NewAct
+from quaestor.study.coding import require_lead
+from quaestor.study.folder import Study
+from quaestor.study.interviews.consent import BY_LINK, asked_by
+from quaestor.study.interviews.items import forget_participant
+from quaestor.study.interviews.people import WITHDRAW_ACT, withdrawn
+from quaestor.study.interviews.room import Interviews, keys_of, open_interviews
+
+Copy = Callable[[Interviews, str, tuple[str, ...]], bool]
+"""Erases what one place keeps of a participant and of their interviews; whether there was anything."""
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """What was erased."""
+
+    participant: str
+    day: str
+    interviews: tuple[str, ...]
+    published: bool
+    """Whether published results were removed with it, since they may quote the participant."""
+
+
+def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> Withdrawal:
+    """Erase a participant, as the lead; done again, it erases whatever was left the first time."""
+    lead = require_lead(interviews.coding, actor, "erase what a participant said")
+    return _erased(interviews, participant, lead, how)
+
+
+def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
+    """Erase whoever holds a link, and the link with them."""
+    found = asked_by(interviews, code)
+    if found is None:
+        raise InputError("this link leads nowhere: check that it is whole")
+    return _erased(interviews, found.participant, found.participant, BY_LINK)
+
+
+def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> Withdrawal:
+    if participant not in interviews.file.erased():
+        interviews.participant(participant)
+    held = [one for one in interviews.interviews() if one.participant == participant]
+    names = tuple(one.id for one in held)
+    unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
+    quoted = unfinished or any(one.transcript for one in held)
+    day = interviews.today()
+    # Copies go first: where one cannot be reached, all is still there, and so is the link to try again with.
+    _erase_copies(interviews, participant, names)
+    published = quoted and _unpublish(interviews)
+    interviews.file.erase(participant, day)
+    interviews.identities.erase(participant, day)
+    interviews.forget(participant)
+    _erase_copies(interviews, participant, names)  # of what somebody copied meanwhile
+    published = (quoted and _unpublish(interviews)) or published
+    if participant not in withdrawn(interviews):
+        payload = {"participant": participant, "how": how}
+        interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
+    return Withdrawal(participant, interviews.file.erased()[participant], names, published)
+
+
+def forget_withdrawn(study: Study, erased: Mapping[str, Collection[str]]) -> None:
+    """Erase what other places still keep of those who withdrew, as a restore learnt it; by name, their interviews."""
+    if not erased or not all(key.exists() for key in keys_of(study).values()):
+        return
+    with open_interviews(study) as interviews:
+        found = [_erase_copies(interviews, one, tuple(sorted(names))) for one, names in erased.items()]
+        if any(found) or any(erased.values()):
+            _unpublish(interviews)
+
+
+def _erase_copies(interviews: Interviews, participant: str, names: tuple[str, ...]) -> bool:
+    found = [copy(interviews, participant, names) for copy in COPIES]
+    return any(found)
+
+
+def _unpublish(interviews: Interviews) -> bool:
+    """What was generated from evidence may quote anybody in it: it is made anew from what is left.
+
+    What is being made just now is refused its place once the erasure is on record (`results.unwithdrawn`).
+    """
+    folder = interviews.study.published
+    with interviews.file.held():
+        found = list(folder.iterdir()) if folder.is_dir() else []
+        for one in found:
+            remove(one)
+    return bool(found)
+
+
+COPIES: tuple[Copy, ...] = (forget_participant,)
+"""Every other place that keeps words of participants."""

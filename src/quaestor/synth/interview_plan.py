@@ -1,0 +1,109 @@
+"""What is planted in synthetic interviews: who takes part, what each speaks of, and in which sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import InputError
+
+Stock = Mapping[str, tuple[str, ...]]
+Told = Mapping[str, str]
+_SOUNDS = ("zor", "qua", "brum", "vex", "til", "oth", "drin", "plo", "mur", "kel", "wum", "yax", "fro", "gly")
+_OWN = ("role", "years", "field", "frameworks", "name", "names", "codes", "ticks", "other")
+_FEWEST_CODES = 0.6
+
+
+@dataclass(frozen=True)
+class TalkPlan:
+    """One participant, and what they speak of."""
+
+    role: str
+    years: int
+    field: str
+    frameworks: str
+    name: str
+    """Made up of sounds, and nobody's."""
+    names: Stock = dataclasses.field(default_factory=dict)
+    """What they name, by its kind: organisations, persons, products, addresses, numbers."""
+    codes: tuple[str, ...] = ()
+    told: Mapping[str, tuple[Told, ...]] = dataclasses.field(default_factory=dict)
+    """What is said of a code that asks for more: an indicator and its threshold, a defect and its case."""
+    ticks: tuple[str, ...] = ()
+    """Items that they refer to when the list is read out."""
+    other: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class InterviewPlan:
+    """The talks and the stock of sentences they are made of."""
+
+    guide: str
+    interviewer: str
+    note: str
+    """Said first: that nobody said any of it."""
+    answers: Stock
+    """By question the codes that can be an answer to it."""
+    sentences: Stock
+    """By code what is said."""
+    plain: Stock
+    """By question what is said and stands for no code."""
+    naming: Stock
+    """By question sentences that name somebody or something."""
+    fillers: Stock
+    words: Stock
+    talks: tuple[TalkPlan, ...]
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """All codes that somebody speaks of."""
+        return frozenset(code for talk in self.talks for code in talk.codes)
+
+    def talk(self, place: int, seed: int) -> TalkPlan:
+        """Who comes at a place; after the last one, somebody who says nothing that was not said before."""
+        if place < len(self.talks):
+            return self.talks[place]
+        dice = random.Random(f"{seed}/talk/{place}")
+        like = dice.choice(self.talks)
+        known = sorted(self.codes)
+        codes = dice.sample(known, dice.randint(round(len(known) * _FEWEST_CODES), len(known)))
+        told = {code: one for talk in self.talks for code, one in talk.told.items()}
+        name = " ".join("".join(dice.sample(_SOUNDS, 3)).capitalize() for _ in range(2))
+        names = {**like.names, "email": (f"{name.replace(' ', '.').lower()}@nowhere.example",)}
+        return TalkPlan(
+            like.role, dice.randint(1, 20), like.field, like.frameworks, name, names, tuple(codes),
+            {code: told[code] for code in codes if code in told}, like.ticks, like.other,
+        )  # fmt: skip
+
+
+def plan_from(said: Mapping[str, Any], where: str) -> InterviewPlan:
+    """A plan as a file has it under [interviews]."""
+    try:
+        stocks = {
+            name: {key: tuple(words) for key, words in said[name].items()}
+            for name in ("answers", "sentences", "plain", "naming", "fillers", "words")
+        }
+        talks = tuple(_talk(one) for one in said["talks"])
+        plan = InterviewPlan(said["guide"], said["interviewer"], said["note"], **stocks, talks=talks)
+    except KeyError as missing:
+        raise InputError(f"{where} does not say {missing} of its interviews: add it") from None
+    fitting = {code for codes in plan.answers.values() for code in codes}
+    for code in sorted(plan.codes):
+        if code not in plan.sentences or code not in fitting:
+            raise InputError(f"{where} plants {code!r} without a sentence or a question for it: add them")
+    return plan
+
+
+def _talk(said: Mapping[str, Any]) -> TalkPlan:
+    names = {kind: tuple(forms) for kind, forms in said["names"].items()}
+    told = {code: _told(one) for code, one in said.items() if code not in _OWN}
+    about = (str(said["role"]), int(said["years"]), str(said["field"]), str(said["frameworks"]), str(said["name"]))
+    ticked = (tuple(said.get("ticks", ())), tuple(said.get("other", ())))
+    return TalkPlan(*about, names, tuple(said["codes"]), told, *ticked)
+
+
+def _told(said: Sequence[Mapping[str, Any]]) -> tuple[Told, ...]:
+    return tuple({name: str(words) for name, words in one.items()} for one in said)

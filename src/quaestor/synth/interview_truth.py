@@ -1,0 +1,143 @@
+"""What synthetic interviews are known to hold, kept beside them so that whatever comes out can be compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.files import write_whole
+from quaestor.instruments.interviews.records import Voice
+from quaestor.synth.interview_plan import TalkPlan
+from quaestor.synth.interviews import PlantedName, PlantedStretch, SaidTurn, Talk
+from quaestor.synth.transcript_files import FORMATS
+
+TRUTH_FILE = "truth.json"
+
+
+@dataclass(frozen=True)
+class WrittenTalk:
+    """An interview that was written to a file, which is known again by its bytes."""
+
+    file: str
+    format: str
+    sha256: str
+    talk: Talk
+
+
+@dataclass(frozen=True)
+class InterviewTruth:
+    """All that was planted, the same as in truth.json."""
+
+    seed: int
+    guide: str
+    interviews: tuple[WrittenTalk, ...]
+
+    @property
+    def codes(self) -> frozenset[str]:
+        return frozenset(code for one in self.interviews for code in one.talk.codes)
+
+    @property
+    def stretches(self) -> int:
+        return sum(len(turn.stretches) for one in self.interviews for turn in one.talk.turns)
+
+    @property
+    def new_codes(self) -> tuple[int, ...]:
+        """How many codes each interview has that none before it had."""
+        seen: set[str] = set()
+        found = []
+        for one in self.interviews:
+            found.append(len(one.talk.codes - seen))
+            seen |= one.talk.codes
+        return tuple(found)
+
+    def of_code(self, code: str) -> list[Mapping[str, str]]:
+        """What was said of a code that asks for more, in the order in which it was said."""
+        turns = (turn for one in self.interviews for turn in one.talk.turns)
+        return [one.fields for turn in turns for one in turn.stretches if one.code == code]
+
+    def by_file(self) -> dict[str, WrittenTalk]:
+        """Interviews by the bytes of their files."""
+        return {one.sha256: one for one in self.interviews}
+
+    @property
+    def words(self) -> int:
+        return sum(one.talk.words for one in self.interviews)
+
+    def summary(self) -> dict[str, Any]:
+        """The counts, without what was said."""
+        return {
+            "synthetic": True,
+            "seed": self.seed,
+            "guide": self.guide,
+            "interviews": len(self.interviews),
+            "words": self.words,
+            "codes": sorted(self.codes),
+            "stretches": self.stretches,
+            "new_codes": list(self.new_codes),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, in the order in which truth.json shows it."""
+        return {**self.summary(), "interviews": [_told(one) for one in self.interviews]}
+
+
+def write_talks(folder: Path, talks: Iterable[Talk], seed: int, guide: str) -> InterviewTruth:
+    """A file an interview, each in another format, and the truth beside them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    names = list(FORMATS)
+    for place, talk in enumerate(talks):
+        format = names[place % len(names)]
+        ending, write = FORMATS[format]
+        file, data = f"interview-{place + 1}{ending}", write(talk)
+        write_whole(folder / file, data)
+        written.append(WrittenTalk(file, format, hashlib.sha256(data).hexdigest(), talk))
+    truth = InterviewTruth(seed, guide, tuple(written))
+    write_whole(folder / TRUTH_FILE, (json.dumps(truth.as_json(), indent=1, ensure_ascii=False) + "\n").encode())
+    return truth
+
+
+def read_truth(path: Path) -> InterviewTruth:
+    """The truth as its file has it."""
+    path = path / TRUTH_FILE if path.is_dir() else path
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: name the folder that `quaestor synth interviews` wrote")
+    try:
+        said = json.loads(path.read_text("utf-8"))
+        return InterviewTruth(said["seed"], said["guide"], tuple(_written(one) for one in said["interviews"]))
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is not what `quaestor synth interviews` writes: make it anew") from None
+
+
+def _told(one: WrittenTalk) -> dict[str, Any]:
+    turns = [{**asdict(turn), "words": turn.words} for turn in one.talk.turns]
+    about = {"file": one.file, "format": one.format, "sha256": one.sha256, "interviewer": one.talk.interviewer}
+    return {**about, "plan": asdict(one.talk.plan), "skipped": list(one.talk.skipped), "turns": turns}
+
+
+def _written(said: Mapping[str, Any]) -> WrittenTalk:
+    talk = Talk(_plan(said["plan"]), said["interviewer"], tuple(map(_turn, said["turns"])), tuple(said["skipped"]))
+    return WrittenTalk(said["file"], said["format"], said["sha256"], talk)
+
+
+def _plan(said: Mapping[str, Any]) -> TalkPlan:
+    names = {kind: tuple(forms) for kind, forms in said["names"].items()}
+    told = {code: tuple(one) for code, one in said["told"].items()}
+    lists = {name: tuple(said[name]) for name in ("codes", "ticks", "other")}
+    return TalkPlan(**{**said, **lists, "names": names, "told": told})
+
+
+def _turn(said: Mapping[str, Any]) -> SaidTurn:
+    return SaidTurn(
+        Voice(said["voice"]),
+        tuple(said["sentences"]),
+        said["question"],
+        said["asks"],
+        tuple(PlantedStretch(**one) for one in said["stretches"]),
+        tuple(PlantedName(**one) for one in said["names"]),
+    )

@@ -1,0 +1,277 @@
+"""Synthetic interviews: conversations by a guide in which every coded stretch and every name is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Formatter
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, Section, Voice
+from quaestor.synth.interview_plan import InterviewPlan, TalkPlan, Told
+
+_SKIPPED, _TWICE, _AFTER, _PROBED, _NAMED = 0.25, 0.4, 0.4, 0.5, 0.6
+_TOGETHER = 2
+"""Codes that are spoken of in one turn, at most."""
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_MOST_WORDS = 200_000
+
+
+@dataclass(frozen=True)
+class PlantedStretch:
+    """Words of a turn that stand for a code."""
+
+    start: int
+    end: int
+    code: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlantedName:
+    """Words of a turn that name somebody or something."""
+
+    start: int
+    end: int
+    kind: str
+    name: str
+    """The name whole, of which a turn may have a part."""
+
+
+@dataclass(frozen=True)
+class SaidTurn:
+    """What one of the two says before the other speaks."""
+
+    voice: Voice
+    sentences: tuple[str, ...]
+    question: str
+    asks: bool = False
+    stretches: tuple[PlantedStretch, ...] = ()
+    names: tuple[PlantedName, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.sentences)
+
+    @property
+    def words(self) -> int:
+        return len(self.text.split())
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One synthetic interview and all that is planted in it."""
+
+    plan: TalkPlan
+    interviewer: str
+    turns: tuple[SaidTurn, ...]
+    skipped: tuple[str, ...]
+    """Questions that were not asked."""
+
+    @property
+    def codes(self) -> frozenset[str]:
+        return frozenset(one.code for turn in self.turns for one in turn.stretches)
+
+    @property
+    def words(self) -> int:
+        return sum(turn.words for turn in self.turns)
+
+
+def make_talks(
+    guide: Guide, plan: InterviewPlan, *, seed: int, interviews: int | None = None, words: int | None = None
+) -> Iterator[Talk]:
+    """So many interviews, else those that are planned; each of about so many words, else of as many as it takes."""
+    number = len(plan.talks) if interviews is None else interviews
+    if number < 1:
+        raise InputError(f"--interviews is {number}: ask for at least one")
+    if words is not None and not 0 < words <= _MOST_WORDS:
+        raise InputError(f"--words is {words}: ask for 1 to {_MOST_WORDS:,}")
+    known = {one.id for one in guide.questions()}
+    strange = [name for name in (*plan.answers, *plan.plain, *plan.naming) if name not in known]
+    if strange:
+        raise InputError(f"the plan answers {strange[0]!r}, which the guide {guide.id!r} does not ask: mend the plan")
+    for place in range(number):
+        yield _Speaking(guide, plan, plan.talk(place, seed), random.Random(f"{seed}/interview/{place}"), words).talk()
+
+
+def _may_be_skipped(question: GuideQuestion, section: Section) -> bool:
+    """Only where it leaves something of its section to be asked, and nothing that is ticked goes missing."""
+    return question.optional and question.asks is not Asks.REFERENCE and len(section.questions) > 1
+
+
+class _Turn:
+    """A turn under way: sentences, and what is planted in them."""
+
+    def __init__(self, voice: Voice, question: str, asks: bool = False) -> None:
+        self.voice, self.question, self.asks = voice, question, asks
+        self.sentences: list[str] = []
+        self.stretches: list[PlantedStretch] = []
+        self.names: list[PlantedName] = []
+        self._length = 0
+
+    def say(self, sentence: str, names: Sequence[PlantedName] = ()) -> int:
+        """Add a sentence; where it begins."""
+        begins = self._length + (1 if self.sentences else 0)
+        self.sentences.append(sentence)
+        self.names += [PlantedName(one.start + begins, one.end + begins, one.kind, one.name) for one in names]
+        self._length = begins + len(sentence)
+        return begins
+
+    def whole(self) -> SaidTurn:
+        told = (tuple(self.stretches), tuple(self.names))
+        return SaidTurn(self.voice, tuple(self.sentences), self.question, self.asks, *told)
+
+
+class _Speaking:
+    """One conversation as it goes on."""
+
+    def __init__(
+        self, guide: Guide, plan: InterviewPlan, who: TalkPlan, dice: random.Random, words: int | None
+    ) -> None:
+        self.guide, self.plan, self.who, self.dice = guide, plan, who, dice
+        self.turns: list[SaidTurn] = []
+        self._words = 0
+        self._plain: dict[str, list[str]] = {}
+        self._used: dict[str, list[str]] = {}
+        optional = [one.id for part in guide.sections for one in part.questions if _may_be_skipped(one, part)]
+        self.skipped = tuple(name for name in optional if dice.random() < _SKIPPED)
+        self.asked = [one for one in guide.questions() if one.id not in self.skipped]
+        self.share = None if words is None else words / len(self.asked)
+
+    def talk(self) -> Talk:
+        planted = self._planted()
+        for section in self.guide.sections:
+            before = [self.plan.note] if not self.turns else []
+            before += [" ".join(section.script.split())] if section.script else []
+            for question in section.questions:
+                if question.id not in self.skipped:
+                    self._ask(question, before)
+                    self._answer(question, planted.get(question.id, []))
+                    before = []
+        return Talk(self.who, self.plan.interviewer, tuple(self.turns), self.skipped)
+
+    def _planted(self) -> dict[str, list[tuple[str, Told]]]:
+        """By question what is to be said in answer to it: every code at least once, what is told of one just once."""
+        found: dict[str, list[tuple[str, Told]]] = {}
+        for code in self.who.codes:
+            fitting = [one.id for one in self.asked if code in self.plan.answers.get(one.id, ())]
+            told = self.who.told.get(code, ())
+            if told:
+                for place, one in enumerate(told):
+                    found.setdefault(fitting[place % len(fitting)], []).append((code, one))
+                continue
+            for place, name in enumerate(fitting[:_TOGETHER]):
+                if place == 0 or self.dice.random() < _TWICE:
+                    found.setdefault(name, []).append((code, {}))
+        return found
+
+    def _add(self, turn: _Turn) -> None:
+        self.turns.append(turn.whole())
+        self._words += self.turns[-1].words
+
+    def _ask(self, question: GuideQuestion, before: Sequence[str]) -> None:
+        turn = _Turn(Voice.INTERVIEWER, question.id, asks=True)
+        lead = self._stock("leading") if self.turns and not before else ""
+        for sentence in (lead, *before, question.text):
+            if sentence:
+                turn.say(sentence)
+        self._add(turn)
+
+    def _answer(self, question: GuideQuestion, planted: Sequence[tuple[str, Told]]) -> None:
+        began = self._words
+        left = list(planted)
+        probes = list(question.probes)
+        turn = self._turn(question.id, [left.pop(0) for _ in range(min(len(left), self.dice.randint(1, _TOGETHER)))])
+        self._name(turn, question.id)
+        self._add(turn)
+        if question.items:
+            self._read_out(question)
+        while left or (probes and self.dice.random() < _PROBED):
+            self._listen(question.id, probes)
+            now = [left.pop(0) for _ in range(min(len(left), self.dice.randint(1, _TOGETHER)))]
+            self._add(self._turn(question.id, now))
+        again = [(code, told) for code, told in planted if not told]
+        while self.share is not None and self._words - began < self.share:
+            self._listen(question.id, [])
+            some = [self.dice.choice(again)] if again and self.dice.random() < _PROBED else []
+            self._add(self._turn(question.id, some))
+
+    def _listen(self, question: str, probes: list[str]) -> None:
+        turn = _Turn(Voice.INTERVIEWER, question)
+        turn.say(probes.pop(0) if probes and self.dice.random() < _PROBED else self._stock("listening"))
+        self._add(turn)
+
+    def _turn(self, question: str, planted: Sequence[tuple[str, Told]]) -> _Turn:
+        turn = _Turn(Voice.PARTICIPANT, question)
+        plain = self._plain_left(question)
+        if plain and (not planted or len(plain) == len(self.plan.plain[question])):
+            turn.say(self._filled(plain.pop())[0])
+        for code, told in planted:
+            self._plant(turn, code, told)
+        if not turn.sentences:
+            turn.say(self._stock("small"))
+        if self.dice.random() < _AFTER:
+            turn.say(self._stock("after"))
+        return turn
+
+    def _plain_left(self, question: str) -> list[str]:
+        """What can still be said to a question beside its codes; nothing of it twice."""
+        stock = self.plan.plain.get(question, ())
+        return self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
+
+    def _plant(self, turn: _Turn, code: str, told: Told) -> None:
+        words, _ = self._filled(self._from(f"code/{code}", self.plan.sentences[code]), told)
+        before = self._stock("before") if self.dice.random() < _AFTER else ""
+        if not before or before.endswith("."):
+            if before:
+                turn.say(before)
+            words = words[0].upper() + words[1:]
+            begins = turn.say(f"{words}.")
+        else:
+            begins = turn.say(f"{before} {words}.") + len(before) + 1
+        turn.stretches.append(PlantedStretch(begins, begins + len(words), code, told))
+
+    def _name(self, turn: _Turn, question: str) -> None:
+        for place, pattern in enumerate(self.plan.naming.get(question, ())):
+            if place == 0 or self.dice.random() < _NAMED:
+                turn.say(*self._filled(pattern))
+
+    def _read_out(self, question: GuideQuestion) -> None:
+        """The list of items, after the person has answered freely, and which of them apply."""
+        listed = _Turn(Voice.INTERVIEWER, question.id)
+        listed.say(self._stock("listed"))
+        listed.say(f"{'; '.join(one.label for one in question.items)}.")
+        self._add(listed)
+        named = [_ORDINALS[place] for place, one in enumerate(question.items) if one.code in self.who.ticks]
+        said = _Turn(Voice.PARTICIPANT, question.id)
+        said.say(f"Of these, the {', the '.join(named)}." if named else "None of these, really.")
+        for other in self.who.other:
+            said.say(f"What is missing there: {other[0].lower()}{other[1:]}.")
+        self._add(said)
+
+    def _filled(self, pattern: str, told: Told | None = None) -> tuple[str, list[PlantedName]]:
+        """A sentence with its words filled in, and where it names somebody or something."""
+        about = {"role": self.who.role, "years": str(self.who.years), "field": self.who.field}
+        known = {**about, "frameworks": self.who.frameworks, **(told or {})}
+        text, names = "", []
+        for literal, slot, _, _ in Formatter().parse(pattern):
+            text += literal
+            if slot and slot in self.who.names:
+                whole = self.dice.choice(self.who.names[slot])
+                form = whole.split()[0] if slot == "person" and self.dice.random() < _NAMED / 2 else whole
+                names.append(PlantedName(len(text), len(text) + len(form), slot, whole))
+                text += form
+            elif slot:
+                text += known[slot] if slot in known else self.dice.choice(self.plan.words[slot])
+        return text, names
+
+    def _stock(self, name: str) -> str:
+        return self._from(f"filler/{name}", self.plan.fillers[name])
+
+    def _from(self, key: str, sentences: Sequence[str]) -> str:
+        """One of some sentences; none comes again before all were said."""
+        left = self._used.setdefault(key, [])
+        if not left:
+            left += self.dice.sample(sentences, len(sentences))
+        return left.pop()

@@ -1,0 +1,136 @@
+"""Conversations written as recording programs write them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from quaestor.instruments.interviews.records import Voice
+from quaestor.synth.interviews import SaidTurn, Talk
+
+_WORDS_A_SECOND, _PAUSE = 1.6, 4.0
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+_MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class TimedTurn:
+    """A turn with when it began and when each of its sentences ended."""
+
+    turn: SaidTurn
+    start: float
+    ends: tuple[float, ...]
+
+
+def timed(talk: Talk) -> Iterator[TimedTurn]:
+    """The turns of a talk at the pace of somebody who thinks while speaking."""
+    now = 2.0
+    for turn in talk.turns:
+        start, ends = now, []
+        for sentence in turn.sentences:
+            now += len(sentence.split()) / _WORDS_A_SECOND
+            ends.append(round(now, 2))
+        yield TimedTurn(turn, round(start, 2), tuple(ends))
+        now += _PAUSE
+
+
+def teams_webvtt(talk: Talk) -> bytes:
+    cues = [
+        f"{place:08x}-0/{place}-0\n{_clock(start)} --> {_clock(end)}\n<v {_name(talk, turn)}>{escape(words)}</v>"
+        for place, (turn, words, start, end) in enumerate(_cues(talk))
+    ]
+    return ("WEBVTT\n\n" + "\n\n".join(cues) + "\n").encode()
+
+
+def zoom_webvtt(talk: Talk) -> bytes:
+    cues = [
+        f"{place}\r\n{_clock(start)} --> {_clock(end)}\r\n{_name(talk, turn)}: {escape(words)}"
+        for place, (turn, words, start, end) in enumerate(_cues(talk), start=1)
+    ]
+    return ("WEBVTT\r\n\r\n" + "\r\n\r\n".join(cues) + "\r\n").encode()
+
+
+def subrip(talk: Talk) -> bytes:
+    cues = [
+        f"{place}\n{_clock(start, ',')} --> {_clock(end, ',')}\n{_word(turn)}: {words}\n"
+        for place, (turn, words, start, end) in enumerate(_cues(talk), start=1)
+    ]
+    return "\n".join(cues).encode()
+
+
+def word_document(talk: Talk) -> bytes:
+    paragraphs = [
+        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_name(talk, one.turn))}</w:t></w:r>"
+        f'<w:r><w:t xml:space="preserve">   {_short_clock(one.start)}</w:t><w:br/>'
+        f'<w:t xml:space="preserve">{escape(one.turn.text)}</w:t></w:r></w:p>'
+        for one in timed(talk)
+    ]
+    head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{_TYPES}"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/word/document.xml" ContentType="{_MAIN}"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="r1" Type="{_DOCUMENT}" '
+        'Target="word/document.xml"/></Relationships>',
+        "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{"".join(paragraphs)}</w:body></w:document>',
+    }
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), head + text, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def timed_text(talk: Talk) -> bytes:
+    return "".join(f"[{_clock(one.start)[:8]}] {_word(one.turn)}: {one.turn.text}\n" for one in timed(talk)).encode()
+
+
+def markdown(talk: Talk) -> bytes:
+    return "\n\n".join(f"**{_word(turn)}:** {turn.text}" for turn in talk.turns).encode() + b"\n"
+
+
+FORMATS: dict[str, tuple[str, Callable[[Talk], bytes]]] = {
+    "Teams": (".vtt", teams_webvtt),
+    "Zoom": (".vtt", zoom_webvtt),
+    "SubRip": (".srt", subrip),
+    "Word": (".docx", word_document),
+    "text": (".txt", timed_text),
+    "Markdown": (".md", markdown),
+}
+"""What writes such a file, how it is called, and how it writes."""
+
+
+def _cues(talk: Talk) -> Iterator[tuple[SaidTurn, str, float, float]]:
+    """A cue a sentence."""
+    for one in timed(talk):
+        starts = (one.start, *one.ends)
+        for words, start, end in zip(one.turn.sentences, starts, one.ends, strict=False):
+            yield one.turn, words, start, end
+
+
+def _name(talk: Talk, turn: SaidTurn) -> str:
+    """The speaker by their name, as programs with accounts do."""
+    return talk.interviewer if turn.voice is Voice.INTERVIEWER else talk.plan.name
+
+
+def _word(turn: SaidTurn) -> str:
+    """The speaker by a word, as who types it does."""
+    return "Interviewer" if turn.voice is Voice.INTERVIEWER else "Participant"
+
+
+def _clock(seconds: float, mark: str = ".") -> str:
+    whole, thousandths = divmod(round(seconds * 1000), 1000)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{mark}{thousandths:03d}"
+
+
+def _short_clock(seconds: float) -> str:
+    whole = int(seconds)
+    hours = f"{whole // 3600}:{whole // 60 % 60:02d}" if whole >= 3600 else f"{whole // 60}"
+    return f"{hours}:{whole % 60:02d}"

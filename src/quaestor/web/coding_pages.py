@@ -1,0 +1,213 @@
+"""The coding page of transcripts: stretches by mouse, key or form, each turn's rating acknowledged from the disk."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.errors import NotNow, QuaestorError
+from quaestor.base.numbers import whole_number
+from quaestor.study.coding import Wanted
+from quaestor.study.interviews.coding_acts import (
+    CodedAs,
+    ReadTo,
+    Selected,
+    coding_wanted,
+    reading_wanted,
+    selected_place,
+    stretches_shown,
+)
+from quaestor.study.interviews.coding_sheet import (
+    CodingSheet,
+    codes_stretches,
+    coding_sheet,
+    require_stretches,
+    round_progress,
+)
+from quaestor.study.interviews.items import item_of
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.kept_open import KeptOpen
+from quaestor.study.ratings import OtherStudy
+from quaestor.web.cases import one_of
+from quaestor.web.forms import checked_key, fields_in
+from quaestor.web.page import Pages, visitor
+from quaestor.web.recording import Together
+from quaestor.web.spoken_text import exactly, lane_of, spoken, stretches_json
+
+_LONGEST_BODY = 400_000
+_LATER = "The desk cannot save at this moment. What you coded is not lost; the lead can see what is wrong."
+Asked = CodedAs | ReadTo
+
+
+class CodingPages(Pages):
+    """What a rater does with transcripts; who codes is the signed-in visitor, never a field of a form."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
+        super().__init__(opened, templates)
+        templates.env.filters |= {
+            "exactly": exactly, "spoken": spoken, "lane_of": lane_of, "stretches_json": stretches_json
+        }  # fmt: skip
+        self._together = Together(self.work)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/rounds/{name}/code", self.transcripts, methods=["GET"], name="coding"),
+            Route("/rounds/{name}/code/{interview}", self.transcript, methods=["GET"], name="coding-transcript"),
+            Route("/rounds/{name}/code/{interview}/turns", self.give, methods=["POST"], name="coding-give"),
+        ]
+
+    def _interviews(self, name: str) -> Interviews:
+        """The interviews, where the round codes them: looking at another makes no files."""
+        require_stretches(self.opened.desk.coding, name)
+        return self.opened.interviews
+
+    async def transcripts(self, request: Request) -> Response:
+        """The transcripts of a round with one's own progress."""
+        name, who = request.path_params["name"], visitor(request).name
+        coding = await self.work(lambda: self.opened.desk.coding)
+        if not await self.work(lambda: codes_stretches(coding, name)):
+            return self.go(request, "rate", name=name)
+        found = await self.work(lambda: round_progress(coding, self.opened.interviews, name, who))
+        return self.page(request, "coding.html", {"progress": found})
+
+    async def transcript(self, request: Request) -> Response:
+        """A page of a transcript: the one asked for, else the first with something left to read."""
+        query = request.query_params
+        return await self._page(request, whole_number(query.get("page", "")), whole_number(query.get("turn", "")))
+
+    async def _page(
+        self,
+        request: Request,
+        page: int | None,
+        turn: int | None,
+        typed: Mapping[str, str] | None = None,
+        refused: str = "",
+    ) -> Response:
+        name, interview, who = (*self._place(request), visitor(request).name)
+
+        def found() -> CodingSheet:
+            interviews = self._interviews(name)
+            return coding_sheet(interviews.coding, interviews, name, who, interview, page=page, turn=turn)
+
+        context = {
+            "sheet": await self.work(found),
+            "chosen": turn,
+            "typed": defaultdict(str, typed or {}),
+            "refused": refused,
+        }
+        return self.page(request, "coding_transcript.html", context, 422 if refused else 200)
+
+    def _place(self, request: Request) -> tuple[str, str]:
+        return request.path_params["name"], request.path_params["interview"]
+
+    async def give(self, request: Request) -> Response:
+        """The stretches of a turn, or turns that were read, by script or by form."""
+        by_script = request.headers.get("content-type", "").startswith("application/json")
+        if not by_script:
+            return await self._form(request)
+        said, rater = _from_script(await request.body(), request.path_params["interview"])
+        if rater not in ("", visitor(request).name):  # kept by a browser in which somebody else has signed in since
+            return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
+        try:
+            act = await self._recorded(request, said)
+        except OtherStudy as error:
+            return JSONResponse({"refused": str(error)}, status_code=409)
+        except NotNow:  # it is all right, and waits in the browser
+            return JSONResponse({"later": _LATER}, status_code=503)
+        except QuaestorError as error:
+            return JSONResponse({"refused": str(error)}, status_code=422)
+        return JSONResponse({"act": act})
+
+    async def _recorded(self, request: Request, said: Asked) -> int:
+        """The number of the act that the disk has; 0 where nothing was left to record."""
+        name, who = request.path_params["name"], visitor(request).name
+
+        def wanted() -> Wanted:
+            interviews = self._interviews(name)
+            if isinstance(said, ReadTo):
+                made = reading_wanted(interviews.coding, interviews, name, who, said)
+            else:
+                made = coding_wanted(interviews.coding, interviews, name, who, said)
+            interviews.coding.ask_for(made)
+            return made
+
+        waiting = await self.work(wanted)
+        await self._together.record(waiting, self.opened.interviews.coding.record)
+        acts = waiting.acts()
+        return acts[0].number if acts else 0
+
+    async def _form(self, request: Request) -> Response:
+        """The same without a script: a stretch added or removed, or turns read; then the page again, at its place."""
+        form = fields_in(await request.body())
+        name, interview = self._place(request)
+        turn, page = whole_number(one_of(form, "turn")), whole_number(one_of(form, "page"))
+        try:
+            said = await self.work(lambda: self._asked(request, form))
+            await self._recorded(request, said)
+        except QuaestorError as error:
+            typed = {field: values[0] for field, values in form.items()}
+            return await self._page(request, page, turn, typed, str(error))
+        if isinstance(said, ReadTo):
+            return self.go(request, "coding-transcript", name=name, interview=interview)
+        return self.go(
+            request, "coding-transcript", f"page={page or 1}#turn-{said.turn}", name=name, interview=interview
+        )
+
+    def _asked(self, request: Request, form: Mapping[str, Sequence[str]]) -> Asked:
+        name, interview = self._place(request)
+        key = checked_key(one_of(form, "key"))
+        if one_of(form, "read"):
+            first, _, last = one_of(form, "read").partition("-")
+            return ReadTo(interview, whole_number(first) or 0, whole_number(last) or 0, key)
+        interviews = self._interviews(name)
+        removed = one_of(form, "remove").split(":", 3)
+        turn = whole_number(removed[0] if len(removed) == 4 else one_of(form, "turn"))
+        if turn is None:
+            raise HTTPException(400)
+        item, who = item_of(interview, turn), visitor(request).name
+        stretches = stretches_shown(interviews.coding, interviews, name, who, item)
+        if len(removed) == 4:
+            place = [whole_number(removed[1]), whole_number(removed[2]), removed[3]]
+            stretches = [one for one in stretches if [one["start"], one["end"], one.get("code", "")] != place]
+        elif not one_of(form, "nothing"):
+            picked = Selected(
+                turn, one_of(form, "words"), whole_number(one_of(form, "from")), whole_number(one_of(form, "to"))
+            )
+            start, end = selected_place(interviews, interview, picked)
+            stretches.append(_stretch(form, start, end))
+        return CodedAs(interview, turn, stretches, key=key)
+
+
+def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:
+    code = one_of(form, "code")
+    told = {name.removeprefix("field."): values[0] for name, values in form.items() if name.startswith("field.")}
+    own = {
+        name.removeprefix(f"{code}."): words for name, words in told.items() if name.startswith(f"{code}.") and words
+    }
+    return {"start": start, "end": end, "code": code, "memo": one_of(form, "memo"), "fields": own}
+
+
+def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
+    if len(body) > _LONGEST_BODY:
+        raise HTTPException(413)
+    try:
+        raw = json.loads(body)
+        key, opened, rater = checked_key(str(raw["key"])), str(raw.get("opened", "")), str(raw.get("rater", ""))
+        if "read" in raw:
+            first, last = raw["read"]
+            return ReadTo(interview, int(first), int(last), key, opened), rater
+        stretches = [dict(one) for one in raw["stretches"]]
+        said = CodedAs(
+            interview, int(raw["turn"]), stretches, int(raw.get("seen", 0)), float(raw.get("seconds", 0)), key, opened
+        )
+        return said, rater
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        raise HTTPException(400) from None

@@ -1,0 +1,181 @@
+"""The interviewer's desk: the guide with its clock, notes by script or by form, and the protocol afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
+from quaestor.base.numbers import whole_number
+from quaestor.study.interviews.conduct_sent import OTHER, StepSent, carry_out, take_step
+from quaestor.study.interviews.conducting import clock_json, desk_sheet, since
+from quaestor.study.interviews.consent import HOW, agreement_of, record_consent
+from quaestor.study.interviews.conversation_acts import LONGEST, LONGEST_OTHER, Stamp, move_clock
+from quaestor.study.interviews.protocol import protocol, protocol_markdown
+from quaestor.study.interviews.reading import clock_words
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.ratings import OtherStudy
+from quaestor.web.cases import one_of
+from quaestor.web.forms import checked_key, fields_in
+from quaestor.web.page import Pages, visitor
+
+_ONE = "/interviews/{name:interview}"
+_LONGEST_BODY = 200_000
+_LATER = "The desk cannot save at this moment. What you wrote is not lost; the lead can see what is wrong."
+Form = Mapping[str, Sequence[str]]
+
+
+class ConductPages(Pages):
+    """Pages of those who hold interviews; who writes is the signed-in visitor, never a field of a form."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        desk = f"{_ONE}/conduct"
+        return [
+            Route(desk, self.desk, methods=["GET"], name="interview-conduct"),
+            Route(f"{desk}/acts", self.act, methods=["POST"], name="interview-act"),
+            Route(f"{desk}/since", self.since, methods=["GET"], name="interview-since"),
+            Route(f"{_ONE}/protocol", self.protocol, methods=["GET"], name="interview-protocol"),
+            Route(f"{_ONE}/protocol.md", self.markdown, methods=["GET"], name="interview-protocol-file"),
+        ]
+
+    async def desk(self, request: Request) -> Response:
+        """The guide with its clock, once the participant has agreed."""
+        return await self._desk(request, whole_number(request.query_params.get("stop", "")))
+
+    async def _desk(self, request: Request, stop: int | None, status: int = 200, **more: Any) -> Response:
+        name, who = request.path_params["name"], visitor(request).name
+        sheet = await self.work(lambda: desk_sheet(self._room(), name, who))
+        if not sheet.consent.accepted:
+            agreement = await self.work(lambda: agreement_of(self._room()))
+            context = {"sheet": sheet, "agreement": agreement, "how": HOW, **more}
+            return self.page(request, "interview_consent_first.html", context, status)
+        here = sheet.at(stop)
+        context = {
+            "sheet": sheet,
+            "here": here,
+            "amended": sheet.note(request.query_params.get("amend", "")),
+            "clock": clock_json(sheet.clock, sheet.moment),
+            "clock_words": clock_words,
+            "other": OTHER,
+            "longest": LONGEST,
+            "longest_other": LONGEST_OTHER,
+            "typed": "",
+        }
+        return self.page(request, "interview_conduct.html", {**context, **more}, status)
+
+    async def act(self, request: Request) -> Response:
+        """Notes, ticks, marks and the clock: one act of a script, or a whole form."""
+        if not request.headers.get("content-type", "").startswith("application/json"):
+            return await self._form(request)
+        told = _from_script(await request.body())
+        name, who = request.path_params["name"], visitor(request).name
+        if told.get("rater", "") not in ("", who):  # kept by a browser in which somebody else has signed in since
+            return JSONResponse({"refused": "this was written by somebody else"}, status_code=409)
+        stamp = Stamp(who, told["key"], told["when"], str(told.get("opened", "")))
+        try:
+            made = await self.work(lambda: carry_out(self._room(), name, stamp, told))
+        except OtherStudy as error:
+            return JSONResponse({"refused": str(error)}, status_code=409)
+        except NotNow:  # it is all right, and waits in the browser
+            return JSONResponse({"later": _LATER}, status_code=503)
+        except QuaestorError as error:
+            gone = await self.work(lambda: self._is_gone(name))
+            return JSONResponse({"refused": str(error)}, status_code=410 if gone else 422)
+        return JSONResponse({"number": made.number if made else 0})
+
+    async def _form(self, request: Request) -> Response:
+        name, who, form = request.path_params["name"], visitor(request).name, fields_in(await request.body())
+        stamp, stop = Stamp(who, checked_key(one_of(form, "key"))), whole_number(one_of(form, "stop"))
+        try:
+            reached = await self.work(lambda: self._sent(name, stamp, form))
+        except QuaestorError as error:
+            status = 422 if isinstance(error, InputError) else 409
+            return await self._desk(request, stop, status, refused=str(error), typed=one_of(form, "note"))
+        if one_of(form, "act") == "clock" and one_of(form, "what") == "end":
+            return self.go(request, "interview-protocol", name=name)
+        return self.go(request, "interview-conduct", f"stop={reached}" if reached is not None else "", name=name)
+
+    def _sent(self, name: str, stamp: Stamp, form: Form) -> int | None:
+        interviews = self._room()
+        match one_of(form, "act"):
+            case "consent":
+                participant = interviews.interview(name).participant
+                record_consent(interviews, participant, one_of(form, "what"), one_of(form, "how"), stamp.actor)
+                return None
+            case "clock":
+                move_clock(interviews, name, stamp, one_of(form, "what"), one_of(form, "section"))
+                return whole_number(one_of(form, "stop"))
+            case "step":
+                return take_step(interviews, name, stamp, _step(form))
+            case unknown:
+                raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+
+    async def since(self, request: Request) -> Response:
+        """What others wrote after an entry, and the clock: asked for every other second."""
+        name, after = request.path_params["name"], whole_number(request.query_params.get("after", "0"))
+        if after is None:
+            raise HTTPException(400)
+        try:
+            return JSONResponse(await self.work(lambda: since(self._room(), name, after)))
+        except InputError as error:
+            return JSONResponse({"refused": str(error)}, status_code=410)
+
+    async def protocol(self, request: Request) -> Response:
+        """What was asked, noted and ticked, and where the time went; to be read and printed."""
+        name = request.path_params["name"]
+        found = await self.work(lambda: protocol(self._room(), name))
+        return self.page(request, "interview_protocol.html", {"found": found, "clock_words": clock_words})
+
+    async def markdown(self, request: Request) -> Response:
+        """The same as a file."""
+        name = request.path_params["name"]
+        text = await self.work(lambda: protocol_markdown(protocol(self._room(), name)))
+        attached = {"content-disposition": f'attachment; filename="protocol-{name}.md"'}
+        return Response(text, media_type="text/markdown; charset=utf-8", headers=attached)
+
+    def _is_gone(self, name: str) -> bool:
+        """Whether there is no such interview any more, so that what a browser keeps of it should go too."""
+        return not self._room().file.head(name)
+
+    def _room(self) -> Interviews:
+        found = self.opened.interviews_if_any
+        if found is None:
+            raise StateError("nobody takes part in interviews yet: add a participant first")
+        return found
+
+
+def _step(form: Form) -> StepSent:
+    """A form of one stop; the items of other questions are on the page and do not count."""
+    stop = whole_number(one_of(form, "stop"))
+    if stop is None:
+        raise InputError("no question was named: load the page again")
+    values, was = form.get(f"item.{stop}", ()), form.get(f"was.{stop}", ())
+    return StepSent(
+        stop,
+        one_of(form, "do"),
+        one_of(form, "note"),
+        bool(one_of(form, "follow_up")),
+        one_of(form, "amends"),
+        frozenset(values),
+        frozenset(was),
+        one_of(form, f"other.{stop}"),
+    )
+
+
+def _from_script(body: bytes) -> dict[str, Any]:
+    if len(body) > _LONGEST_BODY:
+        raise HTTPException(413)
+    try:
+        told = dict(json.loads(body))
+        key, when = checked_key(str(told["key"])), told.get("when")
+        if not key:
+            raise ValueError
+        return {**told, "key": key, "when": None if when is None else float(when)}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise HTTPException(400) from None

@@ -1,0 +1,106 @@
+"""The page that a participant's link opens: the agreement, yes or no, and later the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.templating import Jinja2Templates
+
+from quaestor.base.clock import Clock
+from quaestor.base.errors import InputError, NotNow, SettingsError, StateError
+from quaestor.base.numbers import whole_number
+from quaestor.study.interviews.consent import Asked, answer_by_link, asked_by
+from quaestor.study.interviews.withdrawal import withdraw_by_link
+from quaestor.study.kept_open import KeptOpen
+from quaestor.web.forms import fields_of
+from quaestor.web.pace import Pace
+from quaestor.web.page import Pages
+
+MOST_TRIES = 30
+"""Links that lead nowhere, and answers, in a minute from one address."""
+_NO_LINK = (
+    "There is nothing behind this link: all that was said was withdrawn, a newer link was sent, or this one is not "
+    "whole. Please check that you have copied all of it, or ask whoever sent it to you."
+)
+_LATER = "This could not be done at this moment, and nothing has changed. Please go back and try again later."
+
+
+class ConsentPages(Pages):
+    """What a participant does; the code in the address is all that makes them one."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
+        super().__init__(opened, templates)
+        self._pace = Pace(MOST_TRIES, timedelta(minutes=1), clock)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        both = ["GET", "POST"]
+        return [
+            Route("/c/{code}", self.consent, methods=both, name="consent"),
+            Route("/c/{code}/withdraw", self.withdraw, methods=both, name="consent-withdraw"),
+        ]
+
+    async def consent(self, request: Request) -> Response:
+        """The agreement with two buttons; once answered, what was said and how to change one's mind."""
+        code = request.path_params["code"]
+        found = await self._found(code)
+        if found is None or request.method == "POST":
+            waiting = self._wait(request)
+            if waiting is not None:
+                return waiting
+        if found is None:
+            return self._refused(request, 404, "Nothing here", _NO_LINK)
+        if request.method == "GET":
+            again = bool(request.query_params.get("again"))
+            return self.page(request, "consent.html", {"asked": found, "code": code, "again": again})
+        fields = await fields_of(request)
+        what, version = fields.get("what", ""), whole_number(fields.get("version", ""))
+        refused = await self._try(request, lambda: answer_by_link(self.opened.interviews, code, what, version))
+        return refused or self.go(request, "consent", code=code)
+
+    async def withdraw(self, request: Request) -> Response:
+        """Asks first; then all of it is gone for good."""
+        code = request.path_params["code"]
+        found = await self._found(code)
+        if found is None or request.method == "POST":
+            waiting = self._wait(request)
+            if waiting is not None:
+                return waiting
+        if found is None:
+            return self._refused(request, 404, "Nothing here", _NO_LINK)
+        if request.method == "GET":
+            return self.page(request, "consent_withdraw.html", {"asked": found, "code": code})
+        refused = await self._try(request, lambda: withdraw_by_link(self.opened.interviews, code))
+        return refused or self.page(request, "consent_withdrawn.html", {})
+
+    async def _found(self, code: str) -> Asked | None:
+        return await self.work(lambda: asked_by(self.opened.interviews_if_any, code))
+
+    async def _try(self, request: Request, act: Callable[[], object]) -> Response | None:
+        """Do what was asked; what to say instead where it cannot be."""
+        try:
+            await self.work(act)
+        except InputError:
+            return self._refused(request, 404, "Nothing here", _NO_LINK)
+        except (NotNow, SettingsError):
+            return self._refused(request, 503, "One moment", _LATER)
+        except StateError as error:
+            words = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            return self._refused(request, 409, "Please read it again", words, back=True)
+        return None
+
+    def _refused(self, request: Request, status: int, title: str, words: str, back: bool = False) -> Response:
+        context = {"title": title, "words": words, "back": request.url.path if back else ""}
+        return self.page(request, "consent_refused.html", context, status)
+
+    def _wait(self, request: Request) -> Response | None:
+        wait = self._pace.wait(request.client.host if request.client else "")
+        if wait is None:
+            return None
+        words = "Many links were tried from where you are just now. Please wait a minute, then open yours again."
+        answer = self._refused(request, 429, "One moment", words)
+        answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
+        return answer

@@ -1,0 +1,220 @@
+"""Interviews for those who hold them: who takes part, what each agreed to, how far each conversation has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.people.roles import Permission
+from quaestor.study.interviews.consent import (
+    HOW,
+    agreement_of,
+    agreement_versions,
+    make_link,
+    put_agreement_in_force,
+    record_consent,
+)
+from quaestor.study.interviews.overview import about, interview_line, interviews_at_a_glance, person_line
+from quaestor.study.interviews.people import (
+    Contact,
+    add_participant,
+    change_participant,
+    contact_of,
+    require_taking_part,
+    set_contact,
+    years_from,
+)
+from quaestor.study.interviews.room import Interviews, guide_files
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.web.forms import checked_key, fields_of
+from quaestor.web.links import link_to, outside
+from quaestor.web.page import Pages, visitor
+
+_NONE = "nobody takes part in interviews yet: add a participant first"
+
+
+class _InterviewName(Convertor[str]):
+    """Names of interviews and participants, so that other pages under the same address are no interviews."""
+
+    regex = "P[0-9]{1,9}(?:-[0-9]{1,9})?"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("interview", _InterviewName())
+
+
+class InterviewPages(Pages):
+    """Participants by their pseudonyms, and their interviews; how to reach them is for the lead alone."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        both = ["GET", "POST"]
+        return [
+            Route("/interviews", self.interviews, methods=["GET"], name="interviews"),
+            Route("/interviews/participants", self.add, methods=["POST"], name="participant-add"),
+            Route("/interviews/agreement", self.agreement, methods=["GET"], name="interview-agreement"),
+            Route("/interviews/agreement/versions", self.in_force, methods=["POST"], name="agreement-act"),
+            Route("/interviews/{name:interview}", self.interview, methods=["GET"], name="interview"),
+            Route("/participants/{name:interview}", self.participant, methods=["GET"], name="participant"),
+            Route("/participants/{name:interview}/acts", self.act, methods=["POST"], name="participant-act"),
+            Route("/participants/{name:interview}/lead", self.lead_act, methods=["POST"], name="participant-lead"),
+            Route("/participants/{name:interview}/contact", self.contact, methods=both, name="participant-contact"),
+        ]
+
+    # Everybody
+
+    async def interviews(self, request: Request) -> Response:
+        return await self._interviews(request)
+
+    async def _interviews(self, request: Request, status: int = 200, **more: Any) -> Response:
+        leads = visitor(request).can(Permission.LEAD)
+        found = await self.work(
+            lambda: interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, leads)
+        )
+        context = {"found": found, "typed": {}, "leads": leads, **_shared(request), **more}
+        return self.page(request, "interviews.html", context, status)
+
+    async def add(self, request: Request) -> Response:
+        """Somebody new; the next page is theirs."""
+        fields, who = await fields_of(request), visitor(request).name
+        key = checked_key(fields.get("key", ""))
+
+        def added() -> str:
+            role, field = fields.get("role", ""), fields.get("field", "")
+            years = years_from(fields.get("years", ""))
+            return add_participant(self.opened.interviews, role, years, field, who, key=key).pseudonym
+
+        try:
+            name = await self.work(added)
+        except QuaestorError as error:
+            return await self._interviews(request, _status(error), refused=str(error), typed=fields)
+        return self.go(request, "participant", name=name)
+
+    # The agreement
+
+    async def agreement(self, request: Request) -> Response:
+        return await self._agreement(request)
+
+    async def _agreement(self, request: Request, status: int = 200, **more: Any) -> Response:
+        def found() -> dict[str, Any]:
+            interviews = self._room()
+            return {"agreement": agreement_of(interviews), "versions": agreement_versions(interviews)}
+
+        context = {**await self.work(found), "leads": visitor(request).can(Permission.LEAD), **_shared(request), **more}
+        return self.page(request, "interview_agreement.html", context, status)
+
+    async def in_force(self, request: Request) -> Response:
+        """The file as it stands becomes what participants are asked."""
+        who = visitor(request).name
+        try:
+            await self.work(lambda: put_agreement_in_force(self._room(), who))
+        except QuaestorError as error:
+            return await self._agreement(request, _status(error), refused=str(error))
+        return self.go(request, "interview-agreement")
+
+    # One of them
+
+    async def interview(self, request: Request) -> Response:
+        name, leads = request.path_params["name"], visitor(request).can(Permission.LEAD)
+
+        def found() -> dict[str, Any]:
+            interviews = self._room()
+            line = interview_line(interviews, name, leads)
+            person = interviews.participant(line.interview.participant)
+            return {"line": line, "guide": interviews.guide_of(line.interview), "about": about(person)}
+
+        return self.page(request, "interview.html", {**await self.work(found), **_shared(request)})
+
+    async def participant(self, request: Request) -> Response:
+        return await self._participant(request)
+
+    async def _participant(self, request: Request, status: int = 200, **more: Any) -> Response:
+        name, leads = request.path_params["name"], visitor(request).can(Permission.LEAD)
+        line = await self.work(lambda: person_line(require_taking_part(self._room(), name), name, leads))
+        context = {"one": line, "guides": tuple(guide_files(self.opened.latest)), "how": HOW, "leads": leads}
+        return self.page(
+            request, "participant.html", {**context, "typed": {}, "link": "", **_shared(request), **more}, status
+        )
+
+    async def act(self, request: Request) -> Response:
+        """What those who hold interviews do: correct what is known, put consent on record, plan an interview."""
+        name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
+        return await self._done(request, fields, lambda: self._act(name, who, fields))
+
+    def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
+        interviews = require_taking_part(self._room(), name)
+        match fields.get("act", ""):
+            case "change":
+                years = years_from(fields.get("years", ""))
+                role, domain = fields.get("role", ""), fields.get("field", "")
+                change_participant(interviews, name, role, "" if years is None else years, domain, who)
+            case "consent":
+                record_consent(interviews, name, fields.get("what", ""), fields.get("how", ""), who)
+            case "plan":
+                interviews.plan(name, fields.get("guide", ""), who)
+            case unknown:
+                raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+
+    async def lead_act(self, request: Request) -> Response:
+        """What is the lead's alone: a link, which is told once, and to erase somebody."""
+        name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
+        match fields.get("act", ""):
+            case "link":
+                made = await self.work(lambda: make_link(self._room(), name, who))
+                link = outside(request, str(request.url_for("consent", code=made.code).path))
+                return await self._participant(request, link=link)
+            case "withdraw" if fields.get("sure", "") == name:
+                await self.work(lambda: withdraw(self._room(), name, who))
+                return self.go(request, "interviews")
+            case "withdraw":
+                words = f"nothing was erased: type {name} to say that you are sure"
+                return await self._participant(request, 422, refused=words)
+        raise InputError("nothing of that name is done here: load the page again")
+
+    async def contact(self, request: Request) -> Response:
+        """How to reach somebody, on a page of its own."""
+        name, who = request.path_params["name"], visitor(request).name
+        known = await self.work(lambda: contact_of(self._room(), name, who))
+        context: dict[str, Any] = {"name": name, "contact": known, **_shared(request)}
+        if request.method == "GET":
+            return self.page(request, "participant_contact.html", context)
+        fields = await fields_of(request)
+        typed = Contact(*(fields.get(one, "") for one in ("name", "email", "telephone", "more")))
+        try:
+            await self.work(lambda: set_contact(self._room(), name, typed, who))
+        except QuaestorError as error:
+            context |= {"contact": typed, "refused": str(error)}
+            return self.page(request, "participant_contact.html", context, _status(error))
+        return self.go(request, "participant", name=name)
+
+    async def _done(self, request: Request, fields: Mapping[str, str], act: Callable[[], None]) -> Response:
+        try:
+            await self.work(act)
+        except QuaestorError as error:
+            return await self._participant(request, _status(error), refused=str(error), typed=fields)
+        return self.go(request, "participant", name=request.path_params["name"])
+
+    def _room(self) -> Interviews:
+        """The interviews of a study in which somebody takes part; to look makes no files."""
+        found = self.opened.interviews_if_any
+        if found is None:
+            raise StateError(_NONE)
+        return found
+
+
+def _shared(request: Request) -> dict[str, Any]:
+    return {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
+
+
+def _status(error: QuaestorError) -> int:
+    return 422 if isinstance(error, InputError) else 409

@@ -1,0 +1,64 @@
+// Answer places by keyboard; without this file every answer is a form of its own.
+"use strict";
+{
+  const places = [...document.querySelectorAll(".place")];
+  const told = document.querySelector(".told");
+  const keys = document.querySelector(".keys");
+  let here = -1;
+
+  const go = (to) => {
+    if (to < 0 || to >= places.length) return;
+    here = to;
+    places[here].focus({ preventScroll: true });
+    places[here].scrollIntoView({ block: "nearest" });
+  };
+  const following = () => {
+    const next = places.findIndex((place, at) => at > here && !place.classList.contains("answered"));
+    return next >= 0 ? next : places.findIndex((place) => !place.classList.contains("answered"));
+  };
+  const send = async (form) => {
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), redirect: "manual" });
+    if (answer.type !== "opaqueredirect" && !answer.ok) throw new Error("refused");
+  };
+  const answered = async (form, place) => {
+    if (!form || place.classList.contains("answered")) return;
+    place.classList.add("answered");
+    const next = following();
+    if (next >= 0) go(next);
+    try {
+      await send(form);
+      const left = places.filter((one) => !one.classList.contains("answered")).length;
+      told.textContent = left ? `${left} left on this page` : "";
+      if (!left) location.reload();
+    } catch {
+      place.classList.remove("answered");
+      told.textContent = "This answer was not kept. Load the page again.";
+      go(places.indexOf(place));
+    }
+  };
+
+  if (places.length && keys) {
+    keys.hidden = false;
+    for (const place of places) {
+      place.addEventListener("focusin", () => { here = places.indexOf(place); });
+      for (const form of place.querySelectorAll(".confirm, .refuse")) {
+        form.addEventListener("submit", (event) => { event.preventDefault(); answered(form, place); });
+      }
+    }
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest("input, textarea, select");
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const place = places[here];
+      const acts = {
+        j: () => go(here + 1),
+        k: () => go(here - 1),
+        y: () => place && answered(place.querySelector(".confirm"), place),
+        n: () => place && answered(place.querySelector(".refuse"), place),
+        a: () => place && place.querySelector(".every")?.requestSubmit(),
+      };
+      if (!acts[event.key]) return;
+      event.preventDefault();
+      acts[event.key]();
+    });
+  }
+}

@@ -1,0 +1,131 @@
+"""A transcript on a page: taken in from a file, read, and corrected where it names the wrong voice or question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.numbers import whole_number
+from quaestor.instruments.interviews.records import Voice
+from quaestor.study.interviews.correcting import match_again, set_question, set_speaker, set_voice
+from quaestor.study.interviews.reading import VOICE_WORDS, TranscriptSheet, clock_words, page_of, transcript_sheet
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.transcripts import take_in
+from quaestor.web.forms import fields_of
+from quaestor.web.links import link_to
+from quaestor.web.multipart import SentFile, parts_in
+from quaestor.web.page import Pages, page_asked, visitor
+
+_ONE = "/interviews/{name:interview}/transcript"
+
+
+class TranscriptPages(Pages):
+    """The words of an interview, for those who hold it."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route(_ONE, self.transcript, methods=["GET", "POST"], name="interview-transcript"),
+            Route(f"{_ONE}/file", self.file, methods=["POST"], name="interview-import"),
+        ]
+
+    async def transcript(self, request: Request) -> Response:
+        """A window of the transcript; what is sent corrects it."""
+        if request.method == "GET":
+            return await self._shown(request)
+        name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
+        try:
+            turn = await self.work(lambda: _corrected(self._room(), name, who, fields))
+        except QuaestorError as error:
+            return await self._shown(request, _status(error), refused=str(error))
+        if turn is None:
+            return self.go(request, "interview-transcript", name=name)
+        path = str(request.url_for("interview-transcript", name=name).path)
+        return Response(status_code=303, headers={"location": f"{path}?page={page_of(turn)}#turn-{turn}"})
+
+    async def file(self, request: Request) -> Response:
+        """A transcript from somebody's disk."""
+        name, who = request.path_params["name"], visitor(request).name
+        sent = parts_in(await request.body(), request.headers)
+        chosen = sent.files.get("file", SentFile("", b""))
+        speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
+        replace = sent.fields.get("replace", "") == "yes"
+        try:
+            if not chosen.data:
+                raise InputError("no file was sent: choose the file of the transcript")
+            done = await self.work(
+                lambda: take_in(self._room(), name, chosen.data, chosen.name, who, named=speakers, replace=replace)
+            )
+        except QuaestorError as error:
+            return await self._shown(request, _status(error), refused=str(error))
+        return self.go(request, "interview-transcript", "taken=yes" if done.new else "taken=known", name=name)
+
+    async def _shown(self, request: Request, status: int = 200, **more: Any) -> Response:
+        name, page = request.path_params["name"], page_asked(request)
+        sheet = await self.work(lambda: self._sheet(name, page))
+        turn = whole_number(request.query_params.get("turn", ""))
+        context = {
+            "name": name,
+            "sheet": sheet,
+            "correcting": turn,
+            "taken": request.query_params.get("taken", ""),
+            "voices": {voice: VOICE_WORDS.get(voice, "Participant") for voice in Voice},
+            "clock_words": clock_words,
+            "page_of": page_of,
+            "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
+        }
+        return self.page(request, "interview_transcript.html", {**context, **more}, status)
+
+    def _sheet(self, name: str, page: int) -> TranscriptSheet | None:
+        try:
+            return transcript_sheet(self._room(), name, page)
+        except InputError:
+            if page == 1:
+                raise
+            raise HTTPException(404) from None
+
+    def _room(self) -> Interviews:
+        found = self.opened.interviews_if_any
+        if found is None:
+            raise StateError("nobody takes part in interviews yet: add a participant first")
+        return found
+
+
+def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str, str]) -> int | None:
+    """Do what was sent; the turn that it was about, where it was one."""
+    match fields.get("act", ""):
+        case "speaker":
+            set_speaker(interviews, name, fields.get("speaker", ""), fields.get("voice", ""), who)
+        case "again":
+            match_again(interviews, name, who)
+        case "turn":
+            turn = whole_number(fields.get("turn", ""))
+            if turn is None:
+                raise InputError("no turn was named: load the page again")
+            _correct_turn(interviews, name, who, turn, fields)
+            return turn
+        case unknown:
+            raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+    return None
+
+
+def _correct_turn(interviews: Interviews, name: str, who: str, turn: int, fields: Mapping[str, str]) -> None:
+    """Say only what was changed: what stands as proposed may still be proposed otherwise."""
+    turns = interviews.transcript(name).turns
+    if not 0 <= turn < len(turns):
+        raise InputError(f"there is no turn {turn} in this transcript: load the page again")
+    one = turns[turn]
+    if fields.get("voice", one.voice) != one.voice:
+        set_voice(interviews, name, turn, fields["voice"], who)
+    asked = one.question if one.asks else ""
+    if fields.get("question", asked) != asked:
+        set_question(interviews, name, turn, fields["question"], who)
+
+
+def _status(error: QuaestorError) -> int:
+    return 422 if isinstance(error, InputError) else 409

@@ -1,0 +1,110 @@
+"""`quaestor interview import`, `transcript`, `speakers` and `match`, as a script meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import in_this_process
+from quaestor.base.errors import QuaestorError
+from quaestor.study.interviews.room import open_interviews
+from small_interviews import a_study, with_interview
+from transcript_writers import teams_webvtt, zoom_webvtt
+
+TALK = [
+    ("Zanthor Quell", "Thanks. Which stages does your work have?"),
+    ("Obviax Trin", "First the data [sic], then the model; it takes days, believe me."),
+    ("Zanthor Quell", "And when do you call a model illegal?"),
+    ("Obviax Trin", "When shapes do not match: then nothing runs at all."),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    study = a_study(tmp_path / "study")
+    with open_interviews(study) as interviews:
+        with_interview(interviews)
+    (tmp_path / "talk.vtt").write_bytes(teams_webvtt(TALK))
+    (tmp_path / "other.vtt").write_bytes(zoom_webvtt(TALK[:2]))
+    return study.root
+
+
+def run(folder: Path, *words: str | Path) -> str:
+    """What `quaestor interview WORDS` says."""
+    done = in_this_process("interview", *words, "--study", folder)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def asked(folder: Path, *words: str | Path) -> Any:
+    return json.loads(run(folder, *words, "--json"))
+
+
+def refused(folder: Path, *words: str | Path) -> str:
+    """Why it does not do it."""
+    done = in_this_process("interview", *words, "--study", folder)
+    assert isinstance(done.exception, QuaestorError), done.output
+    return str(done.exception)
+
+
+def test_a_transcript_comes_in_is_printed_and_corrected(folder: Path) -> None:
+    file = folder.parent / "talk.vtt"
+    done = asked(folder, "import", "P1", file)
+    assert (done["format"], done["turns"], done["asked"], done["new"]) == ("webvtt", 4, 2, True)
+    assert not asked(folder, "import", "P1", file)["new"]
+    turns = asked(folder, "transcript", "P1")["turns"]
+    assert [turn["text"] for turn in turns] == [words for _, words in TALK]
+    assert [turn["question"] for turn in turns] == ["stages", "stages", "illegal", "illegal"]
+    assert [one["voice"] for one in turns] == ["interviewer", "participant"] * 2
+    changed = asked(folder, "speakers", "P1", "--set", "2=interviewer", "--set", "turn:0=other")["speakers"]
+    assert [(one["speaker"], one["voice"], one["how"]) for one in changed] == [
+        ("Voice 1", "interviewer", "proposed"), ("Voice 2", "interviewer", "by hand"),
+    ]  # fmt: skip
+    found = asked(folder, "match", "P1", "--set", "1=factors", "--set", "2=")
+    assert found == {
+        "interview": "P1",
+        "asked": [{"turn": 1, "question": "factors", "how": "by hand"}],
+        "missing": ["stages", "illegal"],
+    }
+
+
+def test_words_for_people_say_what_came_in_and_no_name(folder: Path) -> None:
+    done = run(folder, "import", "P1", folder.parent / "talk.vtt")
+    assert "words in 4 turns from webvtt, UTF-8" in done
+    assert "2 of 3 questions of the guide found" in done
+    printed = run(folder, "transcript", "P1")
+    assert "stages · Which stages does your work have?" in printed
+    assert "First the data [sic], then the model" in printed
+    listed = run(folder, "speakers", "P1")
+    assert "Voice 2" in listed
+    for words in (done, printed, listed, run(folder, "match", "P1")):
+        assert "Obviax" not in words
+    assert "Obviax Trin" in run(folder, "speakers", "P1", "--raw")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["import", "P9", "talk.vtt"], "no interview 'P9'"),
+        (["import", "P1", "none.vtt"], "is no file"),
+        (["import", "P1", "talk.vtt", "--format", "pdf"], "allowed: webvtt, srt, docx or text"),
+        (["transcript", "P1"], "has no transcript yet"),
+        (["speakers", "P1", "--set", "wrong"], "SPEAKER=VOICE"),
+        (["match", "P1", "--set", "two=stages"], "no number of a turn"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(folder: Path, words: list[str], told: str) -> None:
+    placed = [folder.parent / word if word.endswith(".vtt") else word for word in words]
+    assert told in refused(folder, *placed)
+
+
+def test_another_file_needs_a_word_and_names_are_for_the_lead(folder: Path) -> None:
+    run(folder, "import", "P1", folder.parent / "talk.vtt")
+    other = ("import", "P1", folder.parent / "other.vtt")
+    assert "--replace" in refused(folder, *other)
+    assert "2 turns" in run(folder, *other, "--replace")
+    assert "not the lead" in refused(folder, "transcript", "P1", "--raw", "--as", "rater-1")
+    assert "not the lead" in refused(folder, "speakers", "P1", "--raw", "--as", "rater-1")

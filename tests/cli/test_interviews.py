@@ -1,0 +1,98 @@
+"""`quaestor interview`: guides checked and read, interviews planned and listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import in_this_process
+from quaestor.base.errors import InputError
+from quaestor.study.folder import open_study
+from quaestor.study.interviews.room import open_interviews
+from small_interviews import SMALL, a_study, with_participant
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return a_study(tmp_path / "study").root
+
+
+def test_a_guide_is_checked_by_its_name_by_its_file_and_with_all_others(folder: Path) -> None:
+    for named in ([], ["guide"], [str(folder / "instruments" / "guide.md")]):
+        assert in_this_process("interview", "check", *named, "--study", folder).exit_code == 0
+    (folder / "instruments" / "guide.md").write_text(SMALL.replace("minutes=5", "minutes=6"), "utf-8")
+    found = in_this_process("interview", "check", "--study", folder, "--json")
+    assert found.exit_code == 1
+    (told,) = json.loads(found.stdout)
+    assert (told["guide"], told["sections"], told["questions"], told["grave"]) == ("guide", 4, 3, 1)
+    assert told["problems"][0]["where"] == "guide"
+    spoken = in_this_process("interview", "check", "guide", "--study", folder)
+    assert spoken.exit_code == 1
+    assert "the sections take 11 minutes together, the guide says 10" in spoken.stdout
+
+
+def test_a_call_that_is_wrong_is_one_sentence(folder: Path) -> None:
+    for words, said in (
+        (("check", "gide"), "there is no interview guide 'gide'"),
+        (("guide", "guide", "--version", "3"), "there is no version 3 of the guide 'guide'"),
+        (("plan", "P7"), "there is no participant 'P7'"),
+    ):
+        found = in_this_process("interview", *words, "--study", folder)
+        assert isinstance(found.exception, InputError)
+        assert said in str(found.exception)
+
+
+def test_a_guide_is_printed_with_times_notes_probes_and_boxes(folder: Path) -> None:
+    said = in_this_process("interview", "guide", "guide", "--study", folder).stdout
+    for line in ("0–1 Welcome", "1–6 Practice", "  Thank you for your time.", "  Note: Start the recording.",
+                 "  • Which stages does your work have? (stages, open)", "      – Which one takes longest?",
+                 "      [ ] Size of the data", "      [ ] other: ____"):  # fmt: skip
+        assert line in said.splitlines()
+    told = json.loads(in_this_process("interview", "guide", "guide", "--study", folder, "--json").stdout)
+    assert [(one["id"], one["begins"]) for one in told["sections"]] == [
+        ("welcome", 0), ("practice", 1), ("legitimacy", 6), ("thanks", 9),
+    ]  # fmt: skip
+    assert told["version"] is None
+    narrow = in_this_process("interview", "guide", "guide", "--study", folder, COLUMNS="50").stdout
+    assert all(len(line) <= 60 for line in narrow.splitlines()[1:])
+
+
+def test_an_interview_is_planned_listed_and_keeps_its_version(folder: Path) -> None:
+    assert json.loads(in_this_process("interview", "list", "--study", folder, "--json").stdout) == []
+    assert not (folder / "interviews.db").exists(), "to look makes no files"
+    with open_interviews(open_study(folder)) as room:
+        with_participant(room, consent=False)
+    assert in_this_process("interview", "plan", "P1", "--study", folder).stdout == "P1\n"
+    (folder / "instruments" / "guide.md").write_text(SMALL.replace("Which stages", "What stages"), "utf-8")
+    made = in_this_process("interview", "plan", "P1", "--guide", "guide", "--study", folder, "--json")
+    assert {key: json.loads(made.stdout)[key] for key in ("id", "version")} == {"id": "P1-2", "version": 2}
+    told = json.loads(in_this_process("interview", "list", "--study", folder, "--json").stdout)
+    assert [(one["id"], one["version"], one["next"]) for one in told] == [("P1", 1, "consent"), ("P1-2", 2, "consent")]
+    (line,) = json.loads(in_this_process("interview", "guides", "--study", folder, "--json").stdout)
+    assert [(one["number"], one["interviews"]) for one in line["versions"]] == [(1, ["P1"]), (2, ["P1-2"])]
+    shown = in_this_process("interview", "guide", "guide", "--version", "1", "--study", folder).stdout
+    assert "Which stages" in shown
+    assert "P1-2" in in_this_process("interview", "guides", "--study", folder).stdout
+    assert "ask them to agree" in in_this_process("interview", "list", "--study", folder).stdout
+
+
+def test_status_tells_how_far_people_guides_and_agreement_are(folder: Path) -> None:
+    with open_interviews(open_study(folder)) as room:
+        with_participant(room)
+    told = json.loads(in_this_process("interview", "status", "--study", folder, "--json").stdout)
+    assert told["tally"] == {"take part": 1, "agreed": 1, "held": 0, "transcribed": 0}
+    assert told["agreement"] == {"version": 1, "to_ask_again": 0}
+    assert told["guides"] == [{"guide": "guide", "grave": 0, "why": ""}]
+    said = in_this_process("interview", "status", "--study", folder).stdout
+    assert "Guide guide: nothing wrong with it" in said
+    assert "Agreement: version 1 since" in said
+
+
+def test_the_two_agreements_of_interviews_have_a_command_each() -> None:
+    """What participants agree to, and how far raters do."""
+    consent = in_this_process("interview", "agreement", "--help").output
+    codes = in_this_process("interview", "code-agreement", "--help").output
+    assert "--use" in consent
+    assert "--by" in codes

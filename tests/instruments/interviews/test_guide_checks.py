@@ -1,0 +1,97 @@
+"""What is wrong with a guide, and what only looks odd: each in one sentence, found before anybody is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.instruments.interviews.guide_checks import problems_of
+from quaestor.instruments.interviews.guide_file import guide_from
+from quaestor.instruments.interviews.records import Problem
+from small_interviews import SMALL
+
+BESIDE = ("guide.md", "agreement.md")
+
+
+def found(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Problem]:
+    text = SMALL
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return problems_of(guide_from(text, "guide"), files)
+
+
+def test_a_sound_guide_has_no_problem() -> None:
+    assert found() == []
+
+
+GRAVE = {
+    "budgets": (("minutes=5", "minutes=4.5"), "guide", "take 9.5 minutes together, the guide says 10"),
+    "section ids": (("#legitimacy minutes", "#practice minutes"), "section practice", "two sections with this id"),
+    "question ids": (("#illegal", "#stages"), "question stages", "two questions with this id"),
+    "untouched": ((".guided research=legitimacy", ".guided"), "research question legitimacy", "no question touches it"),
+    "unknown": (
+        (".guided research=legitimacy", ".guided research=legitimacy,practise"),
+        "question illegal",
+        "'practise' is not in the front matter, there are: practice or legitimacy",
+    ),
+    "no items": ((".guided", ".reference"), "question illegal", "refers to items and has none"),
+    "item codes": (("{#time}", "{#data}"), "question factors", "two of its items have the code 'data'"),
+    "two openings": (("minutes=5}", "minutes=5 .opening}"), "section practice", "two sections are marked .opening"),
+    "agreement": (('"agreement.md"', '"other.md"'), "guide", "the agreement other.md does not lie beside it"),
+    "agreement elsewhere": (('"agreement.md"', '"../agreement.md"'), "guide", "does not lie beside it"),
+}
+ODD = {
+    "asked twice": (
+        ("## When do you call a model illegal?", "## WHICH stages  does your work have?"),
+        "question illegal",
+        "stands in the section practice too, as stages",
+    ),
+    "no opening": ((" .opening", ""), "guide", "no section marked .opening has words to say"),
+    "silent closing": (("Thank you: this helps.", ""), "guide", "no section marked .closing has words to say"),
+    "no agreement": (('agreement = "agreement.md"\n', ""), "guide", "it names no agreement"),
+    "long script": (("We begin", "We begin " + "and " * 800), "section practice", "takes about 6.2 minutes of the 5"),
+    "misplaced": (("minutes=5}", "minutes=5}\nSo.\n# Now {#now minutes=0}\nSo.\n"), "section now", "it has no time"),
+}
+
+
+@pytest.mark.parametrize(("change", "where", "said"), GRAVE.values(), ids=GRAVE)
+def test_what_keeps_a_guide_from_being_used(change: tuple[str, str], where: str, said: str) -> None:
+    assert [one.where for one in found(change) if one.grave and said in one.words] == [where]
+
+
+@pytest.mark.parametrize(("change", "where", "said"), ODD.values(), ids=ODD)
+def test_what_is_only_to_be_thought_about(change: tuple[str, str], where: str, said: str) -> None:
+    problems = found(change)
+    assert [one.where for one in problems if said in one.words] == [where]
+    assert not any(one.grave for one in problems if said in one.words)
+
+
+def test_a_section_without_minutes_is_named_and_not_refused() -> None:
+    problems = found((" minutes=5}", "}"))
+    assert Problem("section practice", "it has no time: say minutes=5 or what it takes", grave=False) in problems
+    assert [one.where for one in problems if one.grave] == ["guide"]
+
+
+def test_an_opening_that_comes_later_and_a_closing_that_does_not_come_last_are_named() -> None:
+    early = found(("#welcome minutes=1 .opening", "#welcome minutes=1 .closing"), ("minutes=1 .closing}\nThank you:",
+                  "minutes=1 .opening}\nThank you:"))  # fmt: skip
+    assert [(one.where, one.words) for one in early] == [
+        ("section thanks", "it is marked .opening and does not stand first: move it"),
+        ("section welcome", "it is marked .closing and does not stand last: move it"),
+    ]
+
+
+def test_a_guide_that_asks_nothing_and_an_empty_section_are_named() -> None:
+    empty = guide_from("+++\nminutes = 1\n+++\n# A {#a minutes=1}\n", "guide")
+    said = [one.words.split(":")[0] for one in problems_of(empty)]
+    assert "it asks nothing" in said
+    assert "it is empty" in said
+
+
+def test_every_problem_says_how_it_is_mended() -> None:
+    for change, _, _ in (*GRAVE.values(), *ODD.values()):
+        for one in found(change):
+            what, _, remedy = one.words.partition(": ")
+            assert what, one
+            assert remedy, one
+            assert "\n" not in one.words

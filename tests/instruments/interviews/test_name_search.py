@@ -1,0 +1,158 @@
+"""Known names are found however they are written, at the right places, and not where they are none."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quaestor.instruments.interviews.name_forms import ENDINGS
+from quaestor.instruments.interviews.name_patterns import ACCOUNT, EMAIL, TELEPHONE, WEB
+from quaestor.instruments.interviews.name_search import Finder
+from quaestor.instruments.interviews.records import KnownName
+
+ZANTHOR = KnownName("person-1", "person", ("Zanthor Quellix",), "[person 1]")
+OBVIAX = KnownName("organisation-1", "organisation", ("Obviax Labs GmbH",), "[organisation A]")
+MARK = KnownName("person-2", "person", ("Mark Vexil",), "[person 2]")
+MUELL = KnownName("person-3", "person", ("Müllrix Anvara",), "[person 3]")
+KNOWN = (ZANTHOR, OBVIAX, MARK, MUELL)
+FINDER = Finder(KNOWN)
+
+
+def found(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
+    return [(text[one.start : one.end], one.shown) for one in finder.find(text) if one.sure]
+
+
+def doubted(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
+    return [(text[one.start : one.end], one.why) for one in finder.find(text) if not one.sure]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I asked Zanthor Quellix.", "Zanthor Quellix"),
+        ("ZANTHOR QUELLIX SAID", "ZANTHOR QUELLIX"),
+        ("zanthor quellix's idea", "zanthor quellix"),
+        ("Quellix’s idea", "Quellix"),
+        ("the Quellixes", "Quellixes"),
+        ("Zanthors Haus", "Zanthors"),
+        ("mit Zanthorem", "Zanthorem"),
+        ("Z. Quellix wrote", "Z. Quellix"),
+        ("ask Quellix, Zanthor", "Quellix, Zanthor"),
+        ("ZanthorQuellix", "ZanthorQuellix"),
+        ("zanthor_quellix", "zanthor_quellix"),
+        ("see zquellix there", "zquellix"),
+        ("teamZanthor", "Zanthor"),
+        ("Zan\u00adthor", "Zan\u00adthor"),
+        ("Zan\u200bthor", "Zan\u200bthor"),
+        ("Zan-\nthor", "Zan-\nthor"),
+        ("Zanthor\n  Quellix", "Zanthor\n  Quellix"),
+        ("Zánthór", "Zánthór"),
+        ("Za\u0301nthor", "Za\u0301nthor"),
+        ("Ｚａｎｔｈｏｒ", "Ｚａｎｔｈｏｒ"),
+        ("🙂Zanthor🙂", "Zanthor"),
+        ("שלוםZanthorשלום", "Zanthor"),
+        ("Zanthor2", "Zanthor"),
+    ],
+)
+def test_a_person_is_found_however_their_name_is_written(text: str, name: str) -> None:
+    assert found(text) == [(name, "[person 1]")]
+
+
+def test_umlauts_are_found_as_one_letter_and_as_two_and_stems_with_other_endings() -> None:
+    text = "Muellrix, MÜLLRIX, Mullrix; o Anvaře, s Anvarou, Anvary"
+    assert [words for words, _ in found(text)] == ["Muellrix", "MÜLLRIX", "Mullrix", "Anvaře", "Anvarou", "Anvary"]
+
+
+def test_organisations_are_found_without_their_legal_form_and_not_by_common_words() -> None:
+    assert found("At Obviax Labs, OBVIAX LABS GMBH and obviax-labs") == [
+        (words, "[organisation A]") for words in ("Obviax Labs", "OBVIAX LABS GMBH", "obviax-labs")
+    ]
+    assert doubted("Obviax is large; the labs and labs gmbh") == [("Obviax", "may be a part of it")]
+
+
+def test_case_decides_for_names_that_are_words_and_other_words_are_proposed_at_most() -> None:
+    assert found("Mark said so; I mark it; a bookmark, marked") == [("Mark", "[person 2]")]
+    assert doubted("Mark said so; I mark it; a bookmark, marked") == [("mark", "may be an ordinary word")]
+    assert doubted("Marked down") == [("Marked", "within another word")]
+    short = Finder([KnownName("person-9", "person", ("Li Wo",), "[person 9]")])
+    assert found("Li said; like, life, lit", short) == [("Li", "[person 9]")]
+
+
+def test_one_wrong_letter_is_a_weaker_proposal() -> None:
+    text = "Zanthr, Zanthro, Zantkor, Zannthor and Xantkor"
+    assert [words for words, _ in doubted(text)] == ["Zanthr", "Zanthro", "Zantkor", "Zannthor"]
+
+
+def test_scripts_without_spaces_and_prefixed_letters_hide_no_name() -> None:
+    finder = Finder([KnownName("a", "person", ("甲乙",), "A"), KnownName("b", "person", ("זנתור",), "B")])
+    assert found("我和甲乙先生说", finder) == [("甲乙", "A")]
+    assert found("דיברתי עם זנתור ולזנתור", finder) == [("זנתור", "B"), ("זנתור", "B")]
+
+
+def test_the_longest_of_several_stands_and_none_overlap() -> None:
+    text = "Zanthor Quellix Quellix of Obviax Labs GmbH"
+    assert [words for words, _ in found(text)] == ["Zanthor Quellix", "Quellix", "Obviax Labs GmbH"]
+    assert [words for words, _ in found("I asked Zanthor Quellix. Zanthor knew.")] == ["Zanthor Quellix", "Zanthor"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "kind", "sure"),
+    [
+        ("write to some.body+x@example.org.", "some.body+x@example.org", EMAIL, True),
+        ("some.body (at) example (dot) org", "some.body (at) example (dot) org", EMAIL, True),
+        ("see https://example.org/a?b=1).", "https://example.org/a?b=1", WEB, True),
+        ("see www.example.org, or", "www.example.org", WEB, True),
+        ("see example.org/people/x now", "example.org/people/x", WEB, False),
+        ("call +49 (0)89 1234 567 now", "+49 (0)89 1234 567", TELEPHONE, True),
+        ("call 0041 44 555 01 99", "0041 44 555 01 99", TELEPHONE, True),
+        ("call 555-010-9999", "555-010-9999", TELEPHONE, True),
+        ("ask @some_body there", "@some_body", ACCOUNT, False),
+    ],
+)
+def test_addresses_are_found_by_their_shape(text: str, words: str, kind: str, sure: bool) -> None:
+    assert [(text[one.start : one.end], one.name, one.sure) for one in FINDER.find(text)] == [(words, kind, sure)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["in 2019-2020", "on 2024-01-15", "version 1.2.3", "10.0.0.1", "1,000,000 and 1 000 000", "model.fit, tf.data"],
+)
+def test_numbers_and_code_are_no_addresses(text: str) -> None:
+    assert FINDER.find(text) == []
+
+
+AROUND = st.text(
+    st.one_of(st.sampled_from(" \n.,;!?()🙂👩‍💻שלוםعéßﬁ\u0301\u200d-'"), st.characters(codec="utf-8")), max_size=30
+)
+FORMS = st.sampled_from(
+    ["Zanthor Quellix", "Zanthor", "Quellix", "Quellix, Zanthor", "Z. Quellix", "ZanthorQuellix", "zanthor.quellix"]
+)
+INFLECTED = st.sampled_from(["", "'s", "’s", "'", *sorted(one for one in ENDINGS if one.isascii())])
+CASES = st.sampled_from([str, str.upper, str.title])
+HIDDEN = st.sampled_from(["", "\u00ad", "\u200b", "\u0301"])
+
+
+@given(AROUND, FORMS, INFLECTED, CASES, HIDDEN, st.integers(1, 5), AROUND)
+@settings(max_examples=400, deadline=None)
+def test_a_known_form_planted_anywhere_is_found_at_its_place(
+    before: str, form: str, ending: str, case: object, hidden: str, at: int, after: str
+) -> None:
+    assert callable(case)
+    initials = form == "Z. Quellix"
+    written = form if initials else case(form)[:at] + hidden + case(form)[at:]
+    planted = written + ending
+    text = f"{before} {planted} {after}"
+    start = len(before) + 1
+    covered = {place for one in FINDER.find(text) if one.sure for place in range(one.start, one.end)}
+    bare = range(start, start + len(written))
+    assert covered.issuperset(place for place in bare if text[place].isalpha()), text
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=200, deadline=None)
+def test_places_lie_in_the_text_in_order_and_apart(text: str) -> None:
+    last = 0
+    for one in FINDER.find(text):
+        assert last <= one.start < one.end <= len(text)
+        last = one.end

@@ -1,0 +1,122 @@
+"""What interviews say together, against counting by hand and by other ways of counting."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from quaestor.base.errors import InputError
+from quaestor.measures import interviews
+from quaestor.measures.interviews import (
+    Rule,
+    accumulated,
+    co_occurrence,
+    expected_codes,
+    orders,
+    overlapping,
+    participant_shares,
+    saturation,
+    stopped,
+)
+
+TABLES = st.integers(1, 6).flatmap(
+    lambda codes: st.lists(st.lists(st.booleans(), min_size=codes, max_size=codes), min_size=1, max_size=5)
+)
+
+
+def flags(rows: list[list[bool]] | list[list[int]]) -> interviews.Flags:
+    return np.array(rows, bool)
+
+
+def test_participants_are_counted_once_with_wilsons_interval() -> None:
+    found = participant_shares(np.array([[3, 0, 1, 0], [0, 0, 0, 0]]))
+    assert [(one.count, one.of, one.value) for one in found] == [(2, 4, 0.5), (0, 4, 0.0)]
+    assert (found[0].low, found[0].high) == pytest.approx(proportion_confint(2, 4, method="wilson"))
+    with pytest.raises(InputError, match="a row for each code"):
+        participant_shares(np.array([1, 2]))
+
+
+@given(TABLES)
+def test_codes_together_are_counted_as_sets_would_be(rows: list[list[bool]]) -> None:
+    found = co_occurrence(flags(rows))
+    units = [{place for place, there in enumerate(row) if there} for row in rows]
+    for a in range(len(rows[0])):
+        for b in range(len(rows[0])):
+            both = sum({a, b} <= unit for unit in units)
+            either = sum(bool({a, b} & unit) for unit in units)
+            assert found.counts[a, b] == both
+            assert math.isnan(found.jaccard[a, b]) if not either else found.jaccard[a, b] == both / either
+
+
+@given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 12), st.integers(1, 9), st.integers(0, 2)), max_size=8))
+def test_shared_words_are_counted_character_by_character(drawn: list[tuple[str, int, int, int]]) -> None:
+    stretches = [(text, start, start + length, code) for text, start, length, code in drawn]
+    places: list[set[tuple[str, int]]] = [set(), set(), set()]
+    for text, start, end, code in stretches:
+        places[code] |= {(text, at) for at in range(start, end)}
+    found = overlapping(stretches, 3)
+    for a in range(3):
+        for b in range(3):
+            assert found.counts[a, b] == len(places[a] & places[b])
+            if places[a] | places[b]:
+                assert found.jaccard[a, b] == len(places[a] & places[b]) / len(places[a] | places[b])
+
+
+@given(TABLES)
+def test_the_average_over_all_orders_is_the_exact_formula(rows: list[list[bool]]) -> None:
+    found = flags(rows)
+    curves = [accumulated(found[list(order)]) for order in permutations(range(len(found)))]
+    assert expected_codes(found) == pytest.approx(np.mean(curves, axis=0))
+    low, high = orders(found, 1)
+    assert low == pytest.approx(np.quantile(curves, 0.025, axis=0))
+    assert high == pytest.approx(np.quantile(curves, 0.975, axis=0))
+
+
+def test_drawn_orders_lie_about_the_average_and_depend_on_the_seed_alone() -> None:
+    found = np.random.default_rng(3).random((12, 30)) < 0.2
+    low, high = orders(found, 5)
+    assert (low, high) == orders(found, 5)
+    expected = expected_codes(found)
+    assert all(below <= mean <= above for below, mean, above in zip(low, expected, high, strict=True))
+    assert low[-1] == high[-1] == accumulated(found)[-1] == pytest.approx(expected[-1])
+    assert low[3] < expected[3] < high[3]
+
+
+def test_new_codes_are_counted_in_the_order_of_interviews() -> None:
+    found = saturation(flags([[1, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]]), 1)
+    assert (found.new, found.total) == ((2, 0, 1), (2, 2, 3))
+    assert saturation(np.zeros((0, 3), bool), 1).new == ()
+
+
+def test_a_base_and_a_run_say_when_to_stop() -> None:
+    """37 codes in the base of four, then 3, 1, 2, 0, 1 and 0 new ones; runs of two begin one after another."""
+    new = [10, 10, 9, 8, 3, 1, 2, 0, 1, 0]
+    found = np.zeros((len(new), sum(new)), bool)
+    for row, end in enumerate(np.cumsum(new).tolist()):
+        found[row, end - new[row] : end] = True
+    at_most = stopped(found, Rule("at most 5 %", 4, 2, 0.05))
+    assert at_most.shares == pytest.approx((4 / 37, 3 / 37, 2 / 37, 1 / 37, 1 / 37))
+    assert at_most.reached == 7, "interviews 8 and 9 are the first two that add no more than 5 %"
+    assert stopped(found, Rule("nothing", 4, 2, 0.0)).reached is None
+    assert stopped(found, Rule("one", 4, 1, 0.0)).reached == 7
+
+
+def test_ten_and_three_needs_three_interviews_in_a_row_with_nothing_new() -> None:
+    rule = Rule("ten and three", 10, 3, 0.0)
+    found = np.zeros((15, 3), bool)
+    found[0, 0] = found[11, 1] = True
+    assert stopped(found, rule).reached == 12
+    assert "needs 13 interviews, and there are 12" in stopped(found[:12], rule).undefined
+    assert "have no code" in stopped(np.zeros((13, 1), bool), rule).undefined
+
+
+@pytest.mark.parametrize("call", [co_occurrence, lambda found: saturation(found, 1)])
+def test_what_is_no_table_is_refused(call: object) -> None:
+    with pytest.raises(InputError, match="a row for each"):
+        call(np.array([True]))  # type: ignore[operator]

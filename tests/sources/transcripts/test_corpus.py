@@ -1,0 +1,65 @@
+"""Synthetic conversations as recording programs write them: the words, the speakers, the times."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quaestor.instruments.interviews.matching import ENOUGH
+from quaestor.sources.transcripts import FORMATS, LARGEST, read_transcript
+from quaestor.sources.transcripts.turns import LONGEST_TURN
+
+FOLDER = Path(__file__).parents[2] / "data" / "transcripts"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["files"]
+
+
+def test_every_file_of_the_corpus_has_its_words_written_down() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {*EXPECTED, "expected.json"}
+    assert len(EXPECTED) >= 20
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_no_word_is_added_or_lost(name: str) -> None:
+    found, expected = read_transcript(FOLDER / name), EXPECTED[name]
+    words = [word for turn in found.turns for word in turn.text.split()]
+    assert words == [word for _, said in expected["turns"] for word in said.split()]
+    assert found.format == expected["format"]
+    assert found.encoding == expected.get("encoding_told", "UTF-8")
+    if "starts" in expected:
+        assert [turn.start for turn in found.turns] == expected["starts"]
+
+
+def test_speakers_are_right_for_at_least_99_words_in_100() -> None:
+    right: Counter[bool] = Counter()
+    for name, expected in EXPECTED.items():
+        found = [turn.speaker for turn in read_transcript(FOLDER / name).turns for _ in turn.text.split()]
+        wanted = [speaker for speaker, said in expected["turns"] for _ in said.split()]
+        right.update(one == two for one, two in zip(found, wanted, strict=True))
+    assert right[True] >= 0.99 * right.total(), right
+
+
+def test_notes_styles_and_headers_are_told_apart_from_what_is_said() -> None:
+    found = read_transcript(FOLDER / "teams_notes_styles_regions.vtt")
+    assert [one.partition("\n")[0] for one in found.left_out] == [
+        "WEBVTT - a synthetic talk", 'NOTE duration:"00:01:10.0000000"', "STYLE", "REGION", "NOTE",
+    ]  # fmt: skip
+    assert read_transcript(FOLDER / "table.docx").left_out == ("Time | Speaker | Text",)
+    assert len(read_transcript(FOLDER / "teams.docx").left_out) == 2
+
+
+def test_whoever_knows_the_speakers_can_name_them() -> None:
+    found = read_transcript(FOLDER / "plain.txt", named=["Interviewer", "Participant", "First", "Second"])
+    assert [turn.speaker for turn in found.turns][:4] == ["Interviewer", "Participant", "First", "Second"]
+
+
+def test_the_reference_says_what_is_read_and_where_the_bounds_are() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "transcripts.md").read_text("utf-8")
+    for name in FORMATS:
+        assert f"`{name}`" in page, name
+    assert f"After {LONGEST_TURN} words" in page
+    assert f"A score of {ENOUGH} " in page
+    assert f"up to {LARGEST // 1_000_000} MB" in page

@@ -1,0 +1,102 @@
+"""Files that are not what they should be are refused in a sentence; none is obeyed."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.sources.transcripts import LARGEST, documents, read_transcript, transcript_in
+from quaestor.sources.transcripts.turns import LONGEST_TURN
+from transcript_writers import document
+
+PARAGRAPH = "<w:p><w:r><w:t>Guest: hello</w:t></w:r></w:p>"
+
+
+def refused(data: bytes, format: str = "") -> str:
+    with pytest.raises(InputError) as found:
+        transcript_in(data, "talk", format)
+    return str(found.value)
+
+
+def packed(name: str, content: bytes, times: int = 1) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(times):
+            archive.writestr(name if times == 1 else f"{name}{number}", content)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>',
+        '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd">',
+    ],
+)
+def test_a_document_that_declares_entities_is_refused(before: str) -> None:
+    assert "no sound XML" in refused(document(PARAGRAPH, before))
+
+
+def test_an_archive_bomb_is_stopped_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_BYTES", 1_000_000)
+    bomb = document("<w:p><w:r><w:t>" + " " * 2_000_000 + "</w:t></w:r></w:p>")
+    assert len(bomb) < 10_000
+    assert "when unpacked" in refused(bomb)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"PK\x03\x04 and then nothing",
+        packed("word/other.xml", b"<x/>"),
+        packed("word/document.xml", b"<w:document"),
+        packed("word/document.xml", b"\xff\xfe\x00"),
+        document(PARAGRAPH)[:-40],
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 an old one",
+    ],
+)
+def test_what_is_no_document_is_refused(data: bytes) -> None:
+    assert "save it" in refused(data)
+
+
+def test_too_many_parts_too_many_bytes_and_binary_are_refused() -> None:
+    assert "parts" in refused(packed("p", b"", 5_001))
+    assert "20 MB" in refused(b"a" * (LARGEST + 1))
+    assert "no text" in refused(b"\x00\x01\x02binary")
+    assert "no text" in refused("half".encode("utf-16-le"))
+    assert "no text" in refused(b"Guest: \x81\x8d")
+
+
+def test_what_says_nothing_is_refused() -> None:
+    for data in (b"", b"\n\n", b"WEBVTT\n\n", b"WEBVTT\n\nNOTE nothing\n", document("")):
+        assert "no words" in refused(data)
+    assert "allowed" in refused(b"Guest: hello", "pdf")
+    assert "packed as a Word document" in refused(document(PARAGRAPH), "srt")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no file"):
+        read_transcript(tmp_path / "none.vtt")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a" * 300_000, " " * 300_000, "Guest 1 " * 40_000, "**" * 150_000, "<v " * 100_000, "&amp" * 100_000,
+     "[00:00" * 60_000, "1:00 " * 60_000, "<b>" * 100_000],
+)  # fmt: skip
+def test_long_lines_made_to_take_long_are_read(line: str) -> None:
+    for head in ("", "WEBVTT\n\n00:00.000 --> 00:01.000\n", "1\n00:00:00,000 --> 00:00:01,000\n"):
+        found = transcript_in(f"{head}x {line}\n{line} y".encode(), "talk")
+        assert sum(len(turn.text) for turn in found.turns) > 2
+
+
+def test_a_monologue_falls_into_turns_that_can_be_coded() -> None:
+    cues = "\n\n".join(f"00:{n // 60:02d}:{n % 60:02d}.000 --> 00:59:00.000\n" + "word " * 10 for n in range(200))
+    found = transcript_in(f"WEBVTT\n\n{cues}\n".encode(), "talk")
+    assert found.words == 2_000
+    assert [len(turn.text.split()) for turn in found.turns] == [LONGEST_TURN] * 5

@@ -1,0 +1,84 @@
+"""No word is added, none is lost, and everybody keeps their own: whatever is said, whatever wrote it down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quaestor.sources.transcripts import transcript_in
+from quaestor.sources.transcripts.records import ReadTranscript
+from quaestor.sources.transcripts.texts import lines_of
+from transcript_writers import WRITERS, Said
+
+WORDS = (
+    "so", "the", "model:", "loss", "12:30", "00:01:02", "[laughs]", "(..)", "Note:", "3.14", "a<b", "x & y", "AT&T",
+    "&amp;", "<i>", "naïve", "🙂", "👩‍💻", "שלום", "مرحبا", "模型", "e\u0301", "don't", "https://example.org/a:b",
+    "Interviewer:", "→", "-->", "'quoted'", "\u200fRTL\u200e", "TensorFlow:", "#1", "*", "1", "42", "“so”", "—",
+    "\u2028", "{x}",
+)  # fmt: skip
+NAMES = (
+    "Interviewer", "Participant", "Speaker 1", "Speaker 2", "Guest A", "Guest A (External)", "Moderator", "S00", "S01",
+    "user42", "P7", "参加者 2", "משתתף", "Guest-3", "Person of interest",
+)  # fmt: skip
+
+said = st.lists(st.sampled_from(WORDS) | st.text("abc:äß😀", min_size=1, max_size=6), min_size=1, max_size=12)
+talks = st.lists(
+    st.tuples(st.sampled_from(NAMES), said.map(" ".join).map(str.strip).filter(bool)), min_size=1, max_size=14
+)
+
+
+def spoken(pairs: Sequence[Said]) -> list[tuple[str, list[str]]]:
+    """The words of each who speaks until somebody else does."""
+    return [
+        (who, [word for _, words in turns for word in words.split()])
+        for who, turns in groupby(pairs, key=lambda one: one[0])
+    ]
+
+
+def read(found: ReadTranscript) -> list[tuple[str, list[str]]]:
+    return spoken([(turn.speaker, turn.text) for turn in found.turns])
+
+
+@pytest.mark.parametrize("way", WRITERS)
+@settings(max_examples=40, deadline=None)
+@given(talk=talks)
+def test_every_format_gives_back_the_words_and_who_said_them(way: str, talk: list[Said]) -> None:
+    assert read(transcript_in(WRITERS[way](talk), "talk")) == spoken(talk)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    talk=talks,
+    ending=st.sampled_from(["\n", "\r\n", "\r"]),
+    way=st.sampled_from(["subrip", "markdown", "teams-webvtt"]),
+)
+def test_line_endings_change_no_character_of_a_turn(way: str, talk: list[Said], ending: str) -> None:
+    written = WRITERS[way](talk).decode()
+    assert (
+        transcript_in(ending.join(lines_of(written)).encode(), "talk").turns
+        == transcript_in(written.encode(), "talk").turns
+    )
+
+
+@pytest.mark.parametrize("way", ["headed-text", "teams-document", "table-document", "teams-webvtt"])
+def test_who_quotes_somebody_by_name_goes_on_speaking(way: str) -> None:
+    talk = [("Interviewer", "Why?"), ("Guest A", "Interviewer: that is you."), ("Interviewer", "Guest A: you, then.")]
+    assert read(transcript_in(WRITERS[way](talk), "talk")) == spoken(talk)
+
+
+@settings(max_examples=30, deadline=None)
+@given(talk=talks, way=st.sampled_from(["teams-webvtt", "zoom-webvtt", "subrip"]))
+def test_times_of_cues_stay_at_the_places_of_their_words(way: str, talk: list[Said]) -> None:
+    found = transcript_in(WRITERS[way](talk), "talk")
+    starts: list[float] = []
+    for turn in found.turns:
+        assert (turn.start, turn.end) == (min([turn.start or 0, *(cue.start for cue in turn.cues)]), turn.end)
+        starts += [cue.start for cue in turn.cues] or [turn.start or 0]
+        for cue in turn.cues:
+            begins = next(words for place, (_, words) in enumerate(talk) if place * 4 == cue.start)
+            assert turn.text[cue.place :].startswith(begins.split()[0])
+    assert starts == [place * 4.0 for place in range(len(talk))]

@@ -1,0 +1,142 @@
+"""The interview study: the whole guide, eight sections in thirty minutes, its codebook and rounds, in our words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from quaestor.instruments.interviews.records import Asks, Guide
+from quaestor.study.codebook import import_codebook
+from quaestor.study.folder import open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.interviews.guide_reading import check_guide
+from quaestor.study.interviews.items import make_items
+from quaestor.study.interviews.room import guide_files, open_interviews
+from quaestor.study.round_acts import open_by_name
+from quaestor.study.sources import ingest_source
+from quaestor.study.status import study_status
+from quaestor.study.templates import new_study, template_names
+from small_interviews import with_interview, with_transcript
+
+ROOT = Path(__file__).parents[2]
+STUDY = ROOT / "studies" / "dl-framework-interviews"
+SEED = ROOT.parent / "shared" / "seeds" / "000_ce6302a4734f5b6c.txt"
+QUESTIONS = {
+    "introduction": ["before-we-begin"],
+    "respondent": ["position", "background", "frameworks", "years", "responsibilities"],
+    "practice": ["stages", "script-operations", "common-steps", "factors"],
+    "legitimacy": ["features", "perspectives", "indicators", "ambiguous", "legitimacy-case"],
+    "defects": ["problems", "improvements", "defect-case", "importance", "submitted-types", "measures"],
+    "open-questions": ["experience", "improvements-again", "expectations", "functions", "summary", "advice"],
+    "other": ["anything-else"],
+    "conclusion": ["follow-up"],
+}
+BRIEF = ["background", *QUESTIONS["open-questions"]]
+"""What the source marks to be answered briefly."""
+CODES = {
+    "factors": "dataset complexity resources training-time accuracy other-factor",
+    "stages": "data-preparation model-design training evaluation deployment",
+    "operations": "change-layers tune-settings debug-script convert-model",
+    "legitimacy": "shape-mismatch non-finite-values no-convergence unsupported-operator",
+    "indicators": "indicator",
+    "ambiguity": "ambiguous-model",
+    "defects": "crash wrong-result slow memory documentation compatibility",
+    "measures": "workaround report-upstream pin-version patch-locally",
+    "expectations": "easier-debugging faster-compilation better-messages stable-interfaces",
+    "advice": "read-the-source start-small check-data",
+}
+
+
+@lru_cache
+def guide() -> Guide:
+    return check_guide(STUDY / "instruments" / "guide.md").guide
+
+
+def test_the_guide_has_eight_sections_of_thirty_minutes_and_every_question() -> None:
+    assert guide().minutes == sum(one.minutes for one in guide().sections) == 30
+    assert {one.id: [question.id for question in one.questions] for one in guide().sections} == QUESTIONS
+    assert (guide().sections[0].part, guide().sections[-1].part) == ("opening", "closing")
+    assert all(guide().question(name).asks is Asks.BRIEF for name in BRIEF)  # type: ignore[union-attr]
+
+
+def test_the_five_factors_can_be_ticked_and_others_added() -> None:
+    factors = guide().question("factors")
+    assert factors is not None
+    assert [one.code for one in factors.items] == CODES["factors"].split()[:-1]
+    assert factors.other
+
+
+def test_the_one_thing_to_think_about_is_the_question_that_is_asked_twice_on_purpose() -> None:
+    checked = check_guide(STUDY / "instruments" / "guide.md")
+    assert checked.grave == ()
+    assert [one.where for one in checked.problems] == ["question improvements-again"]
+    first, again = guide().question("improvements"), guide().question("improvements-again")
+    assert first is not None
+    assert again is not None
+    assert first.text == again.text
+
+
+def test_the_opening_says_what_for_how_and_in_confidence() -> None:
+    for words in ("two things", "online", "half an hour", "four steps", "confidentiality", "pseudonym"):
+        assert words in guide().opening
+    agreement = (STUDY / "instruments" / "agreement.md").read_text("utf-8")
+    for words in ("recorded", "pseudonym", "withdraw", "erased", "voluntary", "deleted", "30 minutes"):
+        assert words in agreement
+
+
+def test_every_code_says_what_it_is_for_and_what_not() -> None:
+    book = tomllib.loads((STUDY / "codebook.toml").read_text("utf-8"))
+    codes = {one["id"]: one for one in book["code"]}
+    below = {name: [one for one in codes if codes[one].get("parent") == name] for name in CODES}
+    assert below == {name: words.split() for name, words in CODES.items()}
+    assert set(codes) == {*CODES, *(one for words in CODES.values() for one in words.split())}
+    for one in codes.values():
+        wanted = ("definition", "use", "not", "examples") if "parent" in one else ("definition", "colour")
+        assert all(one.get(key) for key in wanted), one["id"]
+
+
+def test_fields_are_asked_of_codes_that_exist() -> None:
+    fields = open_study(STUDY).settings.facets["themes"].fields
+    assert set(fields) <= {one for words in CODES.values() for one in words.split()}
+    assert fields["indicator"] == ("what", "threshold")
+    assert fields["ambiguous-model"] == ("model", "handling")
+    assert all(fields[one] == ("importance", "case") for one in CODES["defects"].split())
+
+
+@pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")
+@pytest.mark.parametrize("path", sorted(one for one in STUDY.rglob("*") if one.is_file()), ids=lambda path: path.name)
+def test_no_sentence_of_the_source_is_copied(path: Path) -> None:
+    """Five words in a row are taken for a copy."""
+    assert _runs(path.read_text("utf-8")) & _runs(SEED.read_text("utf-8")) == set()
+
+
+def _runs(text: str, length: int = 5) -> set[tuple[str, ...]]:
+    words = re.findall(r"[a-z]+", text.lower())
+    return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
+
+
+def test_a_study_made_from_it_goes_from_the_first_participant_to_open_rounds(tmp_path: Path) -> None:
+    assert "dl-framework-interviews" in template_names()
+    study = open_study(new_study(tmp_path / "mine", "dl-framework-interviews"))
+    assert list(guide_files(study)) == ["guide"]
+    assert study_status(study).next == "quaestor interview participant add"
+    with open_interviews(study) as room:
+        with_transcript(room, with_interview(room).id)
+        made = make_items(room)
+        assert (made.added, made.by_hand) == (False, False), "the source stands in study.toml already"
+    ingest_source(study, "turns")
+    run_funnel(study)
+    import_codebook(study)
+    opened = open_by_name(study, "pilot", None)
+    assert study_status(study).next.startswith("quaestor ratings next pilot")
+    assert opened is not None
+
+
+def test_what_people_say_is_never_put_under_version_control(tmp_path: Path) -> None:
+    made = new_study(tmp_path / "mine", "dl-framework-interviews")
+    ignored = set((made / ".gitignore").read_text("utf-8").split())
+    assert {"interviews.db", "interviews.key", "identities.db", "identities.key"} <= ignored

@@ -1,0 +1,127 @@
+"""Consent: which version somebody answered, how, and what cannot go on without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.study.interviews.consent import (
+    ACCEPTED,
+    BY_LINK,
+    DECLINED,
+    ON_PAPER,
+    agreement_of,
+    agreement_versions,
+    answer_by_link,
+    asked_by,
+    consent_of,
+    consents,
+    make_link,
+    put_agreement_in_force,
+    record_consent,
+    require_consent,
+)
+from quaestor.study.interviews.people import add_participant
+from quaestor.study.interviews.room import Interviews, open_interviews
+from small_interviews import AGREEMENT, SMALL, a_study
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Interviews]:
+    with open_interviews(a_study(tmp_path)) as opened:
+        add_participant(opened, "engineer")
+        yield opened
+
+
+def test_nothing_goes_on_before_somebody_agreed(room: Interviews) -> None:
+    with pytest.raises(StateError, match="P1 has not agreed yet, so nobody can take notes"):
+        require_consent(room, "P1", "take notes")
+    given = record_consent(room, "P1", ACCEPTED, ON_PAPER, "interviewer")
+    assert (given.accepted, given.version, given.how, given.day) == (True, 1, ON_PAPER, room.today())
+    assert require_consent(room, "P1", "take notes") == given
+
+
+def test_the_last_word_counts(room: Interviews) -> None:
+    record_consent(room, "P1", ACCEPTED, ON_PAPER)
+    record_consent(room, "P1", DECLINED, ON_PAPER)
+    with pytest.raises(StateError, match=r"P1 declined on .*nobody can import"):
+        require_consent(room, "P1", "import a transcript")
+
+
+def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews, tmp_path: Path) -> None:
+    record_consent(room, "P1", ACCEPTED, ON_PAPER)
+    (tmp_path / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\nWe record the talk.\n", "utf-8")
+    assert agreement_of(room).changed
+    assert consent_of(room, "P1").newest == 1, "a file that is being written is not in force"
+    assert put_agreement_in_force(room).version == 2
+    assert put_agreement_in_force(room).version == 2
+    found = consents(room)["P1"]
+    assert (found.accepted, found.asks_again, found.words) == (True, True, "accepted, version 1, ask again for 2")
+    assert [one.version for one in agreement_versions(room)] == [1, 2]
+    with room.coding.looking() as state:
+        assert [act.payload["version"] for act in state.others if act.kind == "interview.agreement"] == [1, 2]
+    assert not record_consent(room, "P1", ACCEPTED, ON_PAPER).asks_again
+
+
+def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interviews, tmp_path: Path) -> None:
+    link = make_link(room, "P1")
+    assert link.code not in repr(link)
+    met = asked_by(room, link.code)
+    assert met is not None
+    assert (met.participant, met.agreement.text, met.consent.words) == ("P1", AGREEMENT, "link sent")
+    assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
+    held = [path for path in tmp_path.rglob("*") if path.is_file() and link.code.encode() in path.read_bytes()]
+    assert held == []
+    assert link.code not in str([one.said for one in room.file.entries()])
+
+
+def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Interviews) -> None:
+    first, second = make_link(room, "P1"), make_link(room, "P1")
+    assert asked_by(room, first.code) is None
+    assert asked_by(room, second.code) is not None
+    assert asked_by(room, "") is None
+    assert asked_by(None, second.code) is None
+    with pytest.raises(InputError, match="leads nowhere"):
+        answer_by_link(room, first.code, ACCEPTED, 1)
+
+
+def test_nobody_accepts_a_text_that_they_were_not_shown(room: Interviews, tmp_path: Path) -> None:
+    link = make_link(room, "P1")
+    (tmp_path / "instruments" / "agreement.md").write_text("Another text.", "utf-8")
+    put_agreement_in_force(room)
+    with pytest.raises(StateError, match="has changed since you opened this page"):
+        answer_by_link(room, link.code, ACCEPTED, 1)
+    assert not consent_of(room, "P1").accepted
+
+
+def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
+    for refused in (lambda: make_link(room, "P1", "interviewer"), lambda: put_agreement_in_force(room, "interviewer")):
+        with pytest.raises(StateError, match="is not the lead"):
+            refused()
+
+
+def test_words_that_mean_nothing_are_refused(room: Interviews) -> None:
+    with pytest.raises(InputError, match="say accepted or declined"):
+        record_consent(room, "P1", "maybe", ON_PAPER)
+    with pytest.raises(InputError, match="say on paper or spoken"):
+        record_consent(room, "P1", ACCEPTED, BY_LINK)
+
+
+def test_a_study_without_an_agreement_asks_for_one(room: Interviews, tmp_path: Path) -> None:
+    (tmp_path / "instruments" / "agreement.md").unlink()
+    with pytest.raises(StateError, match=r"write instruments/agreement\.md"):
+        record_consent(room, "P1", ACCEPTED, ON_PAPER)
+
+
+def test_guides_that_name_different_agreements_are_refused(room: Interviews, tmp_path: Path) -> None:
+    other = SMALL.replace('agreement = "agreement.md"', 'agreement = "other.md"')
+    (tmp_path / "instruments" / "second.md").write_text(other, "utf-8")
+    with pytest.raises(InputError, match=r"different agreements, agreement\.md or other\.md"):
+        agreement_of(room)
+    (tmp_path / "instruments" / "guide.md").write_text(SMALL.replace('"agreement.md"', '"../study.toml"'), "utf-8")
+    (tmp_path / "instruments" / "second.md").unlink()
+    with pytest.raises(InputError, match="name a file beside the guide"):
+        agreement_of(room)

@@ -1,0 +1,280 @@
+"""A conversation from its entries: the clock with its pauses, notes that nobody overwrites, ticks, the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.study.interviews.conducting import desk_sheet, since, stops_of
+from quaestor.study.interviews.consent import record_consent
+from quaestor.study.interviews.conversation import Conversation, conversation
+from quaestor.study.interviews.conversation_acts import LONGEST, Stamp, mark, move_clock, take_note, tick
+from quaestor.study.interviews.people import add_participant
+from quaestor.study.interviews.protocol import Protocol, protocol, protocol_json, protocol_markdown
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.ratings import OtherStudy
+from small_interviews import a_study, with_interview, with_participant
+
+BEGAN = datetime(2030, 1, 1, 12, tzinfo=UTC).timestamp()
+
+
+class Held:
+    """An interview in which time passes when a test says so."""
+
+    def __init__(self, interviews: Interviews) -> None:
+        self.interviews = interviews
+
+    def at(self, seconds: float, who: str = "lead", key: str = "") -> Stamp:
+        return Stamp(who, key, BEGAN + seconds)
+
+    def clock(self, seconds: float, what: str, section: str = "", who: str = "lead") -> bool:
+        return move_clock(self.interviews, "P1", self.at(seconds, who), what, section) is not None
+
+    def note(self, seconds: float, text: str, question: str = "stages", who: str = "lead", **more: str) -> str:
+        made = take_note(self.interviews, "P1", self.at(seconds, who, more.pop("key", "")), text, question, **more)
+        return made.key if made else ""
+
+    @property
+    def told(self) -> Conversation:
+        return conversation(self.interviews, "P1")
+
+    @property
+    def written(self) -> Protocol:
+        return protocol(self.interviews, "P1")
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    with open_interviews(a_study(tmp_path / "study")) as interviews:
+        with_interview(interviews)
+        later = datetime.fromtimestamp(BEGAN + 36_000, UTC)
+        monkeypatch.setattr(interviews.coding.journal, "clock", lambda: later)
+        yield Held(interviews)
+
+
+def test_pauses_do_not_count_and_each_section_has_its_own_time(held: Held) -> None:
+    held.clock(0, "start")
+    held.clock(60, "section", "practice")
+    held.clock(120, "pause")
+    held.clock(720, "go on")
+    held.clock(780, "section", "legitimacy")
+    held.clock(900, "section", "practice")
+    held.clock(930, "end")
+    clock = held.told.clock
+    assert (clock.status, clock.talked) == ("ended", 330)
+    assert clock.spent == {"welcome": 60, "practice": 150, "legitimacy": 120}
+    assert held.written.paused == 600
+    assert held.written.hours == "12:00 to 12:15 UTC"
+    one = held.interviews.interview("P1")
+    assert (one.status, one.seconds) == ("held", 330)
+
+
+def test_who_ended_too_early_goes_on(held: Held) -> None:
+    held.clock(0, "start")
+    held.clock(60, "end")
+    assert held.clock(90, "go on")
+    assert held.interviews.interview("P1").status == "under way"
+    held.clock(100, "end")
+    assert held.told.clock.talked == 70
+    assert held.interviews.interview("P1").seconds == 70
+
+
+def test_a_button_that_two_press_is_pressed_once(held: Held) -> None:
+    assert not held.clock(0, "pause")
+    assert held.clock(0, "start")
+    assert not held.clock(1, "start", who="second")
+    assert held.clock(10, "pause")
+    assert not held.clock(11, "pause", who="second")
+    assert held.clock(20, "end")
+    assert not held.clock(21, "end", who="second")
+    assert held.told.clock.talked == 10
+
+
+def test_the_clock_follows_one_person_until_another_takes_it(held: Held) -> None:
+    held.clock(0, "start")
+    assert held.told.clock.by == "lead"
+    held.clock(10, "section", "practice", who="second")
+    assert (held.told.clock.by, held.told.clock.section) == ("second", "practice")
+    assert desk_sheet(held.interviews, "P1", "second").leads_the_way
+    assert not desk_sheet(held.interviews, "P1", "lead").leads_the_way
+
+
+def test_what_comes_in_late_has_the_time_at_which_it_was_done(held: Held) -> None:
+    held.clock(0, "start")
+    held.clock(300, "section", "practice")
+    held.note(310, "written with a line")
+    held.note(20, "written without a line")
+    held.clock(100, "pause", who="second")
+    assert [(one.text, one.at) for one in held.told.notes] == [
+        ("written without a line", 20),
+        ("written with a line", 310),
+    ]
+    assert held.told.clock.talked == 100
+    assert held.told.clock.spent["welcome"] == 100
+
+
+def test_nothing_is_dated_before_the_plan_or_into_the_future(held: Held) -> None:
+    held.clock(0, "start")
+    held.note(10**9, "a clock that goes wrong")
+    held.note(-(10**9), "another")
+    assert [(one.text, one.at) for one in held.told.notes] == [("another", 0), ("a clock that goes wrong", 36_000)]
+
+
+def test_a_conversation_that_is_made_up_takes_place_when_it_says(held: Held) -> None:
+    room = held.interviews
+    made_up = add_participant(room, synthetic=True).pseudonym
+    record_consent(room, made_up, "accepted", "spoken")
+    with_interview(room, made_up)
+    move_clock(room, made_up, held.at(100_000), "start")
+    move_clock(room, made_up, held.at(101_800), "end")
+    assert room.interview(made_up).seconds == 1_800
+
+
+def test_the_same_key_twice_is_one_note_and_means_nothing_else(held: Held) -> None:
+    assert held.note(5, "data first", key="k1") == held.note(5, "data first", key="k1") == "k1"
+    held.clock(6, "start")  # what a repetition would be stamped with has changed meanwhile
+    assert held.note(500, "data first", key="k1") == "k1"
+    assert [one.text for one in held.told.notes] == ["data first"]
+    with pytest.raises(StateError, match="used for something else"):
+        held.note(5, "another", key="k1")
+    with pytest.raises(StateError, match="used for something else"):
+        held.note(5, "data first", key="k1", who="second")
+
+
+def test_an_author_words_a_note_anew_and_both_stay_on_record(held: Held) -> None:
+    first = held.note(5, "data frist")
+    held.note(9, "data first", amends=first)
+    held.note(12, "data comes first", amends=first)
+    (note,) = held.told.notes
+    assert (note.text, note.at, note.amended) == ("data comes first", 0, True)
+    assert [one.text for one in note.versions] == ["data frist", "data first", "data comes first"]
+    with pytest.raises(StateError, match="by lead"):
+        held.note(20, "mine", amends=first, who="second")
+    with pytest.raises(InputError, match="stays where it was"):
+        held.note(20, "elsewhere", "illegal", amends=first)
+    with pytest.raises(InputError, match="not in this interview"):
+        held.note(20, "whose", amends="unknown")
+    held.note(30, "", amends=first)
+    assert held.told.notes_on("stages") == []
+    assert len(held.told.notes[0].versions) == 4
+    assert len([one for one in held.interviews.file.entries(about="P1") if one.kind == "note"]) == 4
+
+
+def test_ticks_with_other_words_and_the_last_one_counts(held: Held) -> None:
+    room = held.interviews
+    tick(room, "P1", held.at(1), "factors", "data")
+    tick(room, "P1", held.at(2), "factors", "time")
+    tick(room, "P1", held.at(3, "second"), "factors", other="  who   maintains it ")
+    assert tick(room, "P1", held.at(4, "second"), "factors", "data") is None
+    tick(room, "P1", held.at(5, "second"), "factors", "time", on=False)
+    assert [(one.item, one.other, one.by) for one in held.told.ticked("factors")] == [
+        ("data", "", "lead"),
+        ("", "who maintains it", "second"),
+    ]
+    line = next(one for one in held.written.lines() if one.question.id == "factors")
+    assert [one.label for one in line.ticks] == ["Size of the data", "who maintains it"]
+    for wrong in ({"item": "none"}, {}, {"item": "data", "other": "both"}, {"other": "x" * 301}):
+        with pytest.raises(InputError):
+            tick(room, "P1", held.at(6), "factors", **wrong)
+    with pytest.raises(InputError, match="no other items"):
+        tick(room, "P1", held.at(6), "stages", other="words")
+
+
+def test_questions_are_asked_skipped_added_or_not_reached(held: Held) -> None:
+    room = held.interviews
+    held.note(3, "in three stages")
+    mark(room, "P1", held.at(4), "factors", "skipped")
+    mark(room, "P1", held.at(5), "illegal", "skipped")
+    mark(room, "P1", held.at(6), "illegal", "skipped", on=False)
+    take_note(room, "P1", held.at(7), "And on a small machine?", "stages", follow_up=True)
+    states = {one.question.id: one.state for one in held.written.lines()}
+    assert states == {"stages": "asked", "factors": "skipped", "illegal": "not reached"}
+    assert held.written.added == 1
+    assert [one.follow_up for one in held.told.notes_on("stages")] == [False, True]
+    with pytest.raises(InputError, match="cannot be marked"):
+        mark(room, "P1", held.at(8), "stages", "forgotten")
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(held: Held) -> None:
+    for text, question, section in (
+        ("", "stages", ""),
+        ("x" * (LONGEST + 1), "stages", ""),
+        ("x", "no", ""),
+        ("x", "", ""),
+    ):
+        with pytest.raises(InputError):
+            take_note(held.interviews, "P1", held.at(1), text, question, section)
+    with pytest.raises(InputError, match="the clock cannot"):
+        held.clock(1, "stop")
+    with pytest.raises(InputError, match="no section"):
+        held.clock(1, "section", "nowhere")
+    with pytest.raises(OtherStudy):
+        take_note(held.interviews, "P1", Stamp("lead", opened="elsewhere"), "x", "stages")
+    take_note(held.interviews, "P1", held.at(1), "half a pair: \ud83d \x00", "stages")
+    assert held.told.notes[0].text == "half a pair: \N{REPLACEMENT CHARACTER}"
+
+
+def test_nobody_takes_notes_before_there_is_consent_or_after_it_is_gone(held: Held) -> None:
+    room = held.interviews
+    with_interview(room, with_participant(room, consent=False))
+    for act in (
+        lambda: take_note(room, "P2", held.at(1), "x", "stages"),
+        lambda: move_clock(room, "P2", held.at(1), "start"),
+    ):
+        with pytest.raises(StateError, match="has not agreed yet"):
+            act()
+    held.note(1, "a secret of P1")
+    withdraw(room, "P1")
+    with pytest.raises(InputError, match="no interview"):
+        held.note(2, "too late")
+    assert b"a secret" not in room.file.path.read_bytes()
+
+
+def test_what_came_since_and_who_else_wrote(held: Held) -> None:
+    held.clock(0, "start")
+    seen = since(held.interviews, "P1", 0)
+    assert [one["act"] for one in seen["entries"]] == ["clock"]
+    assert (seen["clock"]["runs"], seen["clock"]["elapsed"]) == (True, 36_000)
+    key = held.note(5, "noted", who="second")
+    later = since(held.interviews, "P1", seen["head"])
+    assert [(one["by"], one["key"], one["text"], one["follow_up"]) for one in later["entries"]] == [
+        ("second", key, "noted", False)
+    ]
+    assert since(held.interviews, "P1", later["head"])["entries"] == []
+    with pytest.raises(InputError):
+        since(held.interviews, "P9", 0)
+
+
+def test_the_way_through_a_guide_stops_at_openings_and_every_question(held: Held) -> None:
+    stops = stops_of(held.interviews.guide("guide"))
+    assert [(one.title, one.says) for one in stops] == [
+        ("Welcome", True),
+        ("Which stages does your work have?", True),
+        ("Which factors do you weigh?", False),
+        ("When do you call a model illegal?", True),
+        ("Thanks", True),
+    ]
+    assert [one.number for one in stops] == list(range(5))
+
+
+def test_the_protocol_as_markdown_shows_words_and_obeys_none_of_them(held: Held) -> None:
+    held.clock(0, "start")
+    held.note(61, "# <b>not</b> *bold* [link](x)\n1. one | two\n- three", who="second")
+    held.clock(125, "end")
+    held.note(500, "remembered on the way home")
+    text = protocol_markdown(held.written)
+    assert "- Talked: 2:05 of 10 minutes planned" in text
+    assert "- **1:01** second:" in text
+    assert "- **afterwards** lead: remembered on the way home" in text
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    assert "# &lt;b&gt;not&lt;/b&gt; *bold* [link](x)<br />\n1. one | two<br />\n- three" in page
+    assert "<td>Practice</td>" in page
+    told = protocol_json(held.written)
+    assert told["sections"][1]["questions"][0]["notes"][0]["at"] == 61
+    assert (told["status"], told["people"]) == ("held", ["lead", "second"])

@@ -1,0 +1,133 @@
+"""The guides of a study: what their files say now, which versions were used by which interviews."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.guides import guide_lines, guide_path, guide_sheet, the_guide
+from quaestor.study.interviews.items import make_items
+from quaestor.study.interviews.room import Interviews, interviews_path, open_interviews
+from quaestor.study.status import study_status
+from small_interviews import SMALL, a_study, with_interview, with_participant, with_transcript
+
+NEWER = SMALL.replace("Which stages does your work have?", "How do you work?")
+BROKEN = SMALL.replace("minutes = 10", "minutes = 11")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return a_study(tmp_path / "study")
+
+
+@pytest.fixture
+def room(study: Study) -> Iterator[Interviews]:
+    with open_interviews(study) as opened:
+        yield opened
+
+
+def write(study: Study, text: str, name: str = "guide") -> Path:
+    path = study.root / "instruments" / f"{name}.md"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_each_version_names_the_interviews_that_used_it(study: Study, room: Interviews) -> None:
+    with_interview(room)
+    with_interview(room)
+    write(study, NEWER)
+    with_interview(room)
+    with_interview(room, "P1")
+    (line,) = guide_lines(study, room)
+    assert [(one.number, one.interviews) for one in line.versions] == [(1, ("P1", "P2")), (2, ("P1-2", "P3"))]
+    assert not line.changed
+    write(study, SMALL)
+    assert guide_lines(study, room)[0].changed
+
+
+def test_a_sheet_is_the_file_of_now_and_a_version_is_what_was_asked(study: Study, room: Interviews) -> None:
+    with_interview(room)
+    write(study, NEWER)
+    assert next(guide_sheet(study, room, "guide").guide.questions()).text == "How do you work?"
+    before = guide_sheet(study, room, "guide", 1)
+    assert next(before.guide.questions()).text == "Which stages does your work have?"
+    assert (before.version, before.problems) == (1, ())
+    with pytest.raises(InputError, match="no version 2 of the guide 'guide', there are: 1"):
+        guide_sheet(study, room, "guide", 2)
+    with pytest.raises(InputError, match="no interview guide 'gide', there are: guide"):
+        guide_sheet(study, room, "gide")
+
+
+def test_sections_follow_each_other_in_time(study: Study) -> None:
+    sheet = guide_sheet(study, None, "guide")
+    assert [(one.begins, one.ends) for one in sheet.sections] == [(0, 1), (1, 6), (6, 9), (9, 10)]
+    assert sum(one.share for one in sheet.sections) == pytest.approx(1)
+    assert sheet.touching("practice") == ["stages", "factors"]
+    assert not interviews_path(study).exists(), "to look makes no files"
+
+
+def test_a_guide_with_a_grave_problem_is_not_used(study: Study, room: Interviews) -> None:
+    write(study, BROKEN)
+    with pytest.raises(InputError, match="the sections take 10 minutes together, the guide says 11"):
+        with_interview(room)
+    assert room.interviews() == []
+    assert room.guide_versions("guide") == []
+
+
+def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, room: Interviews) -> None:
+    (study.root / "instruments" / "odd.md").write_bytes(b"+++\n\xff")
+    (study.root / "instruments" / "folder.md").mkdir()
+    lines = {one.name: one for one in guide_lines(study, room)}
+    assert list(lines) == ["guide", "odd"]
+    assert "no text in UTF-8" in lines["odd"].why
+    assert with_interview(room).guide == "guide"
+    with pytest.raises(InputError, match="no text in UTF-8"):
+        room.plan("P1", "odd", "lead")
+
+
+def test_which_guide_is_meant_has_to_be_said_where_there_are_several(study: Study, tmp_path: Path) -> None:
+    assert the_guide(study) == "guide"
+    other = write(study, SMALL, "other")
+    with pytest.raises(InputError, match="there are: guide or other"):
+        the_guide(study)
+    assert guide_path(study, "other") == other
+    assert guide_path(None, str(other)) == other
+    with pytest.raises(InputError, match="there is no file"):
+        guide_path(study, str(tmp_path / "none.md"))
+
+
+STRETCHES = """
+[sources.turns]
+kind = "table"
+path = "evidence/interviews/turns.csv"
+item = "{id}"
+columns.id = {}
+columns.body = {}
+[funnel]
+source = "turns"
+[[funnel.steps]]
+step = "turns"
+body_at_least = 1
+[facets.themes]
+kind = "stretches"
+codes = "themes"
+"""
+
+
+def test_the_study_says_what_comes_next_from_guide_to_items(tmp_path: Path) -> None:
+    """A source that is made of transcripts is not asked for before there are any."""
+    study = a_study(tmp_path / "study", BROKEN, STRETCHES)
+    assert study_status(study).next == "quaestor interview check"
+    write(study, SMALL)
+    assert study_status(study).next == "quaestor interview participant add"
+    with open_interviews(study) as room:
+        with_participant(room)
+        assert study_status(study, room.coding).next == "quaestor interview list"
+        with_transcript(room, with_interview(room, "P1").id)
+        assert study_status(study, room.coding).next == "quaestor interview items"
+        make_items(room)
+        assert study_status(open_study(study.root), room.coding).next == "quaestor ingest turns"

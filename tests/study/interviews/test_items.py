@@ -1,0 +1,131 @@
+"""Turns as items: what participants said, whoever withdraws gone from every copy, and places that any text keeps."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from coded_interviews import coded_study, interviews_of
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Voice
+from quaestor.study.folder import open_study
+from quaestor.study.interviews.items import FOLDER, forget_participant, make_items, place_of
+from quaestor.study.interviews.lanes import lanes_of, pieces_of
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.search.index import build_index, index_folder
+from quaestor.study.texts import texts_of
+from small_interviews import TALK, a_study, with_interview, with_transcript
+
+MARKED = "zanthor-quell"
+
+
+def test_items_are_the_turns_of_participants_with_the_words_that_are_shown(tmp_path: Path) -> None:
+    a_study(tmp_path)
+    odd = [*TALK, ("Guest", "Two\r\nlines & <b>marks</b>,\n\nthen more."), ("Guest", "   ")]
+    with open_interviews(open_study(tmp_path)) as interviews:
+        with_transcript(interviews, with_interview(interviews).id, odd, {0: "stages"})
+        made = make_items(interviews)
+        assert (made.items, made.participants, made.added, make_items(interviews).added) == (3, 1, True, False)
+        with pytest.raises(StateError, match="not the lead"):
+            make_items(interviews, "rater-1")
+    rows = list(csv.DictReader(made.path.read_text("utf-8").splitlines()))
+    assert [row["id"] for row in rows] == ["P1/00001", "P1/00003", "P1/00004"]
+    assert rows[0]["question"] == "Which stages does your work have?"
+    assert rows[0]["title"].startswith("P1, turn 2: First I look at the data")
+    assert rows[2]["body"] == "<p>Two<br>lines &amp; &lt;b&gt;marks&lt;/b&gt;,</p><p>then more.</p>"
+    assert made.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_there_is_nothing_to_make_before_anybody_has_spoken(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as interviews, pytest.raises(StateError, match="no participant says"):
+        make_items(interviews)
+
+
+def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made_of_it(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
+    build_index(study, lambda *_: None)
+    assert _mentions(tmp_path)
+    with interviews_of(study) as interviews:
+        assert forget_participant(interviews, "P1")
+        assert not forget_participant(interviews, "P1")
+    assert not index_folder(study).exists()
+    assert _mentions(tmp_path) == []
+    assert list(texts_of(study, ["P1/00001", "P2/00001"])) == ["P2/00001"]
+    with interviews_of(study) as interviews:
+        assert forget_participant(interviews, "P2"), "the last one too"
+    assert (tmp_path / FOLDER / "turns.csv").read_text("utf-8").count("\n") == 1
+
+
+def _mentions(folder: Path) -> list[Path]:
+    """Files below the evidence in which a word stands, packed or not."""
+    import pyarrow.parquet as pq
+
+    found = []
+    for path in (folder / "evidence").rglob("*"):
+        if path.is_file():
+            text = str(pq.read_table(path).to_pylist()).encode() if path.suffix == ".parquet" else path.read_bytes()
+            found += [path] if MARKED.encode() in text else []
+    return found
+
+
+@pytest.mark.parametrize("item", ["P1", "P1/x", "/1", "P1/¹"])
+def test_what_is_no_turn_is_refused(item: str) -> None:
+    with pytest.raises(InputError, match="is no turn"):
+        place_of(item)
+
+
+TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=60) | some.text(
+    "aé\u0301ש😀🇩🇪 \r\n.", max_size=60
+)
+
+
+@some.composite
+def spoken(draw: some.DrawFn) -> SpokenTurn:
+    """A turn with some names replaced."""
+    raw = draw(TEXT)
+    cuts = sorted(draw(some.sets(some.integers(0, len(raw)), max_size=6)))
+    shown = some.text("[P]1😀", min_size=1, max_size=5)
+    replaced = tuple(Replacement(0, low, high, draw(shown)) for low, high in zip(cuts[::2], cuts[1::2], strict=False))
+    return SpokenTurn(0, Voice.PARTICIPANT, raw, replaced)
+
+
+@given(spoken(), some.data())
+@settings(max_examples=200, deadline=None)
+def test_places_lead_from_shown_to_recorded_words_and_back(turn: SpokenTurn, data: some.DataObject) -> None:
+    text = turn.text
+    if not text:
+        return
+    start = data.draw(some.integers(0, len(text) - 1))
+    end = data.draw(some.integers(start + 1, len(text)))
+    low, high = turn.to_raw(start, end)
+    assert 0 <= low < high <= len(turn.raw)
+    first, last = turn.to_shown(low, high)
+    assert first <= start, "all that was selected is in it"
+    assert last >= end
+    assert turn.to_raw(first, last) == (low, high)
+    outside = all(one.end <= low or one.start >= high for one in turn.replacements)
+    if outside:
+        assert turn.raw[low:high] == text[start:end]
+    units = len(text[:start].encode("utf-16-le")) // 2
+    assert len(text.encode("utf-16-le")[: units * 2].decode("utf-16-le")) == start
+
+
+@given(some.text(max_size=30), some.lists(some.tuples(some.integers(0, 30), some.integers(0, 30)), max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_no_word_is_lost_and_no_two_that_overlap_share_a_lane(text: str, given_: list[tuple[int, int]]) -> None:
+    places = [(min(one), max(one)) for one in given_ if one[0] != one[1]]
+    pieces = pieces_of(text, places)
+    assert "".join(piece.words for piece in pieces) == text
+    at = 0
+    for piece in pieces:
+        inside = {number for number, (low, high) in enumerate(places) if low <= at and high >= at + len(piece.words)}
+        assert set(piece.inside) == inside
+        at += len(piece.words)
+    lanes = lanes_of(places)
+    for one, (low, high) in enumerate(places):
+        for other, (first, last) in enumerate(places[:one]):
+            assert lanes[one] != lanes[other] or high <= first or low >= last

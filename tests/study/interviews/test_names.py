@@ -1,0 +1,305 @@
+"""Names in transcripts: known, proposed, answered by a person, replaced, and in nothing that is published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile, is_zipfile
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coded_interviews import FACET, ROUND, code_all, coded_study, stretch
+from labelled_study import labelled_study
+from quaestor.base.errors import InputError, StateError
+from quaestor.store.sealed_file import NewEntry
+from quaestor.study.backups import back_up_study
+from quaestor.study.folder import open_study
+from quaestor.study.interviews.items import SOURCE, make_items
+from quaestor.study.interviews.names import add_name, all_names, change_name, finder_of, names_of, remove_name
+from quaestor.study.interviews.overview import DONE, interview_line
+from quaestor.study.interviews.people import Contact, set_contact
+from quaestor.study.interviews.proposals import (
+    CONFIRMED,
+    OPEN,
+    REFUSED,
+    answer,
+    answer_all,
+    looked_through,
+    progress_of,
+    proposals,
+    show_as,
+)
+from quaestor.study.interviews.remaining import found_in, refuse_names, remaining
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.results.handbook import make_handbook
+from quaestor.study.results.report import build_report
+from quaestor.study.sources import ingest_source
+from small_interviews import AGREEMENT, SMALL, TALK, a_study, with_interview, with_transcript
+
+QUELL = Contact("Zanthor Quellix", "z.quellix@obviax.example", "+41 555 0199", "")
+FIRST = (
+    ("Interviewer", "Hello Zanthor, which stages does your work have?"),
+    (
+        "Zanthor Quellix",
+        "At Obviax GmbH I, Zanthor, ask Wexla Brimm. Wexla's team decides. Write to z.quellix@obviax.example.",
+    ),
+    ("Wexla Brimm", "That is me."),
+)
+SECOND = (
+    ("Interviewer", "When do you call a model illegal?"),
+    ("Guest", "🙂 As Quellix of OBVIAX said: when Zanthr marks it. Mark it."),
+)
+TELLING = ("Zanthor", "Quellix", "Obviax", "OBVIAX", "Wexla", "Brimm", "z.quellix")
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Interviews]:
+    """P1 names themselves, their employer and a colleague, who speaks too; P2 speaks of P1."""
+    with open_interviews(a_study(tmp_path / "study", more=FACET)) as opened:
+        with_transcript(opened, turns=FIRST)
+        with_transcript(opened, turns=SECOND)
+        set_contact(opened, "P1", QUELL)
+        add_name(opened, "organisation", ["Obviax GmbH"])
+        add_name(opened, "person", ["Wexla Brimm"])
+        yield opened
+
+
+def words(room: Interviews, name: str) -> str:
+    return "\n".join(turn.text for turn in room.transcript(name).turns)
+
+
+def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them(room: Interviews) -> None:
+    told = {one.shown: one.forms for one in names_of(room) if one.kind == "person"}
+    assert told == {"[person 1]": ("Wexla Brimm",), "P1": ("Zanthor Quellix",)}
+    set_contact(room, "P1", Contact())
+    assert [(one.shown, one.participant) for one in all_names(room) if one.derived] == [("P1", "P1")], (
+        "by the recording"
+    )
+    assert "Quellix" not in repr(all_names(room))
+    with pytest.raises(StateError, match="not the lead"):
+        names_of(room, "rater-1")
+
+
+def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews) -> None:
+    assert answer_all(room, True) == len(proposals(room, state=CONFIRMED)) > 6
+    assert words(room, "P1") == (
+        "Hello P1, which stages does your work have?\n"
+        "At [organisation A] I, P1, ask [person 1]. [person 1]'s team decides. Write to P1.\nThat is me."
+    )
+    assert words(room, "P2").endswith("🙂 As P1 of [organisation A] said: when Zanthr marks it. Mark it.")
+    assert [(one.words, one.sure) for one in proposals(room)] == [("Zanthr", False)]
+    assert answer_all(room, True, doubtful=True) == 1
+    assert not any(name in words(room, "P1") + words(room, "P2") for name in TELLING)
+    entries = [one for one in room.file.entries(about="P1") if one.kind == "replace"]
+    assert {one.actor for one in entries} == {"lead"}
+
+
+def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: Interviews) -> None:
+    first, second, *_ = proposals(room, "P1")
+    assert (first.words, first.before, first.place) == ("Zanthor", "Hello ", "P1/00000:6-13")
+    assert answer(room, [first.place], True) == 1
+    assert answer(room, [second.place], False) == 1
+    assert second.words == "Obviax GmbH"
+    left = [one.words for one in proposals(room, "P1")]
+    assert "Obviax" in left, "what is shorter within it is another place"
+    add_name(room, "person", ["Somebody Else"])
+    assert second.place in [one.place for one in proposals(room, state=REFUSED)]
+    assert second.place not in [one.place for one in proposals(room)]
+    assert answer(room, [first.place], False) == 1, "what was replaced can be taken back"
+    assert "Hello Zanthor" in words(room, "P1")
+    assert answer(room, [first.place], True) == 1
+    with pytest.raises(InputError, match="nothing is found at P1/00000:0-2"):
+        answer(room, ["P1/00000:0-2"], True)
+    with pytest.raises(InputError, match="is no place"):
+        answer(room, ["../P1"], True)
+
+
+def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_the_place(room: Interviews) -> None:
+    answer_all(room, True)
+    made = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
+    places = proposals(room, name="[two of them]")
+    assert [(one.words, one.name) for one in places] == [("ask Wexla Brimm", made.id)]
+    answer(room, [places[0].place], True)
+    assert "I, P1, [two of them]. [person 1]'s team" in words(room, "P1")
+    assert proposals(room, "P1") == []
+
+
+def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Interviews) -> None:
+    answer_all(room, True)
+    show_as(room, "person 1", "[a colleague]")
+    assert "ask [a colleague]. [a colleague]'s team" in words(room, "P1")
+    with pytest.raises(InputError, match="holds the name itself") as refused:
+        show_as(room, "[a colleague]", "Wexla B.")
+    assert "Wexla" not in str(refused.value)
+    with pytest.raises(InputError, match="known already and shown as"):
+        add_name(room, "person", ["wexla BRIMM"])
+    with pytest.raises(InputError, match="fewer than two letters"):
+        change_name(room, "[a colleague]", forms=["W"])
+    with pytest.raises(InputError, match="follows from contact data"):
+        change_name(room, "P1", shown="somebody")
+    remove_name(room, "[a colleague]")
+    assert "ask [a colleague]" in words(room, "P1"), "what was replaced stays replaced"
+    assert add_name(room, "person", ["Anybody New"]).id != "person-1", "which stands in a transcript"
+
+
+def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        talk = with_transcript(room, turns=(*TALK, ("Guest", "As Wexla said."), ("Wexla Brimm", "Yes.")))
+        about = (talk.participant, talk.interview, room.now())
+        room.file.add(NewEntry("speaker", "lead", {"speaker": "Wexla Brimm", "voice": "other"}, *about))
+        (place,) = proposals(room)
+        assert (place.words, place.shown) == ("Wexla", "[person 1]")
+        answer(room, [place.place], True)
+        assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
+        withdraw(room, talk.participant)
+        assert [one.shown for one in all_names(room)] == ["[person 2]"], "who was named by one alone goes with them"
+
+
+def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
+    def step(name: str) -> tuple[str, str]:
+        found = next(one for one in interview_line(room, name, leads=True).steps if one.name == "Names")
+        return found.state, found.words
+
+    assert step("P2")[1] == "3 places to look at"
+    answer_all(room, True, interview="P2", doubtful=True)
+    assert step("P2") == (DONE, "3 replaced by pseudonyms")
+    with_transcript(room)
+    assert step("P3")[1] == "look for names and replace them"
+    looked_through(room, "P3")
+    assert step("P3") == (DONE, "looked through: no names")
+    with pytest.raises(InputError, match="still open"):
+        looked_through(room, "P1")
+    add_name(room, "product", ["First I look"])
+    assert (progress_of(room, "P3").open, step("P3")[0] == DONE) == (1, False)
+
+
+def test_notes_and_words_about_participants_are_looked_through_too(room: Interviews) -> None:
+    answer_all(room, True)
+    assert remaining(room) == []
+    said = {"question": "stages", "text": "Zanthor means Wexla", "at": 3.0, "section": "practice"}
+    room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
+    room.file.add(
+        NewEntry("participant", "lead", {"role": "at Obviax", "years": 1, "field": "", "synthetic": False}, "P2")
+    )
+    told = {(one.kind, one.where, one.shown) for one in remaining(room)}
+    assert told == {
+        ("participant", "the role of P2", "[organisation A]"),
+        ("note", "note 1 of P1 on the question 'stages'", "P1"),
+        ("note", "note 1 of P1 on the question 'stages'", "[person 1]"),
+    }
+    assert [one.where for one in found_in(room, [("cell 1", "none"), ("cell 2", "by Quellix")], "cell")] == ["cell 2"]
+
+
+def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
+    study = coded_study(tmp_path / "study")
+    fields = {"what": "as Zanthor says", "threshold": "10"}
+    given = [stretch(0, 4, "shapes", memo="ask Quellix"), stretch(5, 9, "indicator", fields=fields)]
+    code_all(study, {"rater-1": {"P1/00003": given}})
+    with open_interviews(study) as room:
+        set_contact(room, "P1", QUELL)
+        add_name(room, "other", ["looking at the data"], "[a phrase]")
+        told = [(one.kind, one.where, one.shown) for one in remaining(room)]
+    where = f"what rater-1 wrote beside P1/00003 in the round {ROUND!r}"
+    assert told == [
+        ("code", "the name of the code 'practice/data'", "[a phrase]"),
+        ("memo", where, "P1"),
+        ("memo", where, "P1"),
+    ]
+
+
+def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None:
+    """Refused in one sentence that tells where and never whom; afterwards no file but the sealed ones holds a name."""
+    folder = labelled_study(tmp_path / "study", posts=30).root
+    (folder / "instruments").mkdir(exist_ok=True)
+    (folder / "instruments" / "guide.md").write_text(SMALL, "utf-8")
+    (folder / "instruments" / "agreement.md").write_text(AGREEMENT, "utf-8")
+    study = open_study(folder)
+    with open_interviews(study) as room:
+        with_transcript(room, turns=FIRST)
+        with_transcript(room, turns=SECOND)
+        set_contact(room, "P1", QUELL)
+        add_name(room, "organisation", ["Obviax GmbH"])
+        add_name(room, "person", ["Wexla Brimm"])
+        with pytest.raises(StateError, match="known names remain in 8 places"):
+            make_items(room)
+    for publish in (
+        refuse_names,
+        lambda one: build_report(one, lambda _: None),
+        lambda one: make_handbook(one, lambda *_: None),
+    ):
+        with pytest.raises(StateError, match=r"turn 1 of the transcript P1 \(P1\)") as refused:
+            publish(study)
+        assert not any(name in str(refused.value) for name in TELLING)
+    assert not (folder / "published" / "report").exists()
+    with open_interviews(study) as room:
+        answer_all(room, True, doubtful=True)
+        made = make_items(room)
+    if made.added:
+        ingest_source(open_study(folder), SOURCE)
+    build_report(open_study(folder), lambda _: None, with_audit=False)
+    backup = back_up_study(open_study(folder), folder / "kept.backup")
+    assert backup
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    assert {"turns.csv", "index.html", "kept.backup", "identities.db"} <= {path.name for path in written}
+    for path in written:
+        held = text_of(path)
+        assert not [name for name in TELLING if name.encode() in held], path
+
+
+def text_of(path: Path) -> bytes:
+    """What a file holds, also where it is packed."""
+    if path.suffix == ".parquet":
+        return str(pq.read_table(path).to_pylist()).encode()
+    if is_zipfile(path):
+        with ZipFile(path) as packed:
+            return b"".join(packed.read(name) for name in packed.namelist())
+    return path.read_bytes()
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "Zanthor",
+            "QUELLIX",
+            "Quellix's",
+            "zanthor.quellix",
+            "Obviax",
+            "obviaxs",
+            "word",
+            "🙂",
+            "שלום",
+            "é\u0301",
+            "Zan\u00adthor",
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def test_after_all_is_confirmed_no_known_name_is_in_the_text(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        add_name(room, "person", ["Zanthor Quellix"])
+        add_name(room, "organisation", ["Obviax"])
+        name = with_interview(room).id
+
+        @given(st.lists(PIECES, min_size=1, max_size=3), st.sampled_from([" ", "  ", ", ", "\n", " — "]))
+        @settings(max_examples=25, deadline=None)
+        def confirmed(turns: list[list[str]], between: str) -> None:
+            with_transcript(room, name, [("Guest", between.join(one)) for one in turns])
+            answer_all(room, True, doubtful=True)
+            assert proposals(room, state=OPEN) == []
+            for turn in room.transcript(name).turns:
+                assert finder_of(room).names_in(turn.text) == [], turn.text
+                assert unnamed(turn.text) == unnamed(turn.raw)
+
+        confirmed()
+
+
+def unnamed(text: str) -> list[str]:
+    return [one for one in re.split(r"[\s,]+", text) if one in ("word", "🙂", "שלום")]

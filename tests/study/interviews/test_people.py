@@ -1,0 +1,121 @@
+"""Participants: a pseudonym from the first moment, and how to reach them nowhere but under seal."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.study.interviews.people import (
+    Contact,
+    add_participant,
+    change_participant,
+    contact_of,
+    reachable,
+    set_contact,
+    years_from,
+)
+from quaestor.study.interviews.room import Interviews, open_interviews
+from small_interviews import a_study
+
+SOMEBODY = Contact("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Interviews]:
+    with open_interviews(a_study(tmp_path)) as opened:
+        yield opened
+
+
+def test_each_gets_the_next_pseudonym_and_none_is_given_twice(room: Interviews) -> None:
+    assert [add_participant(room, "engineer").pseudonym for _ in range(3)] == ["P1", "P2", "P3"]
+    room.file.erase("P3", "2026-01-01")
+    room.file.erase("P1", "2026-01-01")
+    assert add_participant(room).pseudonym == "P4"
+    assert [one.pseudonym for one in room.participants()] == ["P2", "P4"]
+
+
+def test_many_who_add_at_once_get_different_pseudonyms(room: Interviews) -> None:
+    made: list[str] = []
+    threads = [threading.Thread(target=lambda: made.append(add_participant(room).pseudonym)) for _ in range(12)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(made) == sorted(f"P{number}" for number in range(1, 13))
+
+
+def test_a_form_that_is_sent_twice_adds_one(room: Interviews) -> None:
+    first = add_participant(room, "lead developer", 7, "compilers", key="k" * 32)
+    assert add_participant(room, "lead developer", 7, "compilers", key="k" * 32) == first
+    assert room.participants() == [first]
+
+
+def test_what_is_corrected_changes_and_the_rest_stays(room: Interviews) -> None:
+    add_participant(room, "engineer", 5, "compilers")
+    changed = change_participant(room, "P1", years=6.5)
+    assert (changed.role, changed.years, changed.field) == ("engineer", 6.5, "compilers")
+    assert change_participant(room, "P1", role="  staff\nengineer ", years="").years is None
+    assert room.participant("P1").role == "staff engineer"
+
+
+@pytest.mark.parametrize(("typed", "years"), [("7", 7.0), (" 2,5 ", 2.5), ("", None)])
+def test_years_as_people_type_them(typed: str, years: float | None) -> None:
+    assert years_from(typed) == years
+
+
+def test_what_cannot_be_is_refused(room: Interviews) -> None:
+    with pytest.raises(InputError, match="'seven' is no number of years"):
+        years_from("seven")
+    with pytest.raises(InputError, match="0 to 99"):
+        add_participant(room, years=-1)
+    with pytest.raises(InputError, match="the role has 201 characters"):
+        add_participant(room, "x" * 201)
+    with pytest.raises(InputError, match="there is no participant 'P9'"):
+        change_participant(room, "P9", role="engineer")
+
+
+def test_how_to_reach_somebody_is_the_leads_alone_and_lies_under_seal(room: Interviews, tmp_path: Path) -> None:
+    add_participant(room)
+    set_contact(room, "P1", SOMEBODY)
+    assert contact_of(room, "P1") == SOMEBODY
+    assert reachable(room) == {"P1"}
+    with pytest.raises(StateError, match="is not the lead"):
+        contact_of(room, "P1", "interviewer")
+    with pytest.raises(StateError, match="is not the lead"):
+        set_contact(room, "P1", Contact(), "interviewer")
+    assert repr(SOMEBODY) == "Contact()"
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            held = path.read_bytes()
+            assert not [one for one in (b"Xanthe", b"w.xanthe", b"555 0199", b"mornings") if one in held], path
+
+
+def test_of_an_address_that_is_replaced_nothing_stays(room: Interviews, tmp_path: Path) -> None:
+    add_participant(room)
+    set_contact(room, "P1", SOMEBODY)
+    sealed = _blobs(room)
+    set_contact(room, "P1", Contact(email="new@example.org"))
+    assert contact_of(room, "P1") == Contact(email="new@example.org")
+    set_contact(room, "P1", Contact())
+    assert contact_of(room, "P1").is_empty
+    assert reachable(room) == frozenset()
+    held = b"".join(path.read_bytes() for path in tmp_path.glob("identities.db*"))
+    assert sealed
+    assert not [blob for blob in sealed if blob in held]
+
+
+def test_a_refused_address_is_not_repeated_in_the_refusal(room: Interviews) -> None:
+    add_participant(room)
+    with pytest.raises(InputError) as refused:
+        set_contact(room, "P1", Contact("Wilhelmina Xanthe", "w.xanthe at example"))
+    assert "xanthe" not in str(refused.value).lower()
+    assert contact_of(room, "P1").is_empty
+
+
+def _blobs(room: Interviews) -> list[bytes]:
+    with room.identities._file.reading() as reading:
+        return [bytes(said) for (said,) in reading.execute("SELECT said FROM entries")]

@@ -1,0 +1,245 @@
+"""From decided stretches to tables: planted themes come out, every cell opens what it counts, who withdrew is gone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coded_interviews import ROUND, copy_of
+from quaestor.base.errors import InputError, StateError
+from quaestor.people.roles import Role
+from quaestor.publish.records import Table
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import settle_agreed
+from quaestor.study.folder import Study
+from quaestor.study.interviews.conversation_acts import Stamp, mark
+from quaestor.study.interviews.names import add_name
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.saturating import saturation_of
+from quaestor.study.interviews.theme_cells import interview_tables, quotations_behind
+from quaestor.study.interviews.theme_columns import selected
+from quaestor.study.interviews.theme_files import quotations_of, write_themes
+from quaestor.study.interviews.theme_page import themes_page
+from quaestor.study.interviews.theme_records import Themes
+from quaestor.study.interviews.themes import themes_of, themes_seen
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.ratings import rate
+from quaestor.study.results.cells import items_behind
+from quaestor.study.results.freshness import freshness
+from quaestor.study.results.report import build_report
+from quaestor.study.round_acts import close_by_name
+from quaestor.study.sight import Viewer
+from themed_interviews import themed_study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return themed_study(tmp_path_factory.mktemp("themed"))
+
+
+@pytest.fixture(scope="module")
+def themes(study: Study) -> Themes:
+    with open_interviews(study) as interviews:
+        return themes_of(interviews)
+
+
+def table(themes: Themes, name: str) -> Table:
+    return next(one for one in interview_tables(themes) if one.id == name)
+
+
+def shown(table: Table) -> dict[str, list[str]]:
+    """By row what stands in its cells."""
+    return {row.key: [" ".join(cell.parts) for cell in row.cells] for row in table.rows()}
+
+
+def test_participants_count_once_for_a_code_and_for_its_theme(themes: Themes) -> None:
+    found = shown(table(themes, "themes"))
+    assert found["data"] == ["3", "50.0%", "18.8% to 81.2%", "4"]
+    assert found["factors"] == ["6", "100.0%", "61.0% to 100.0%", "8"]
+    assert found["report"][0] == "1"
+    assert "legitimacy itself" not in found
+
+
+def test_the_matrix_has_every_mention(themes: Themes) -> None:
+    found = shown(table(themes, "matrix"))
+    assert found["data"] == ["1", "1", "·", "2", "·", "·", "4"]
+    assert found["all"] == ["6", "4", "3", "4", "3", "3", "23"]
+
+
+def test_every_cell_opens_as_much_as_it_counts(themes: Themes) -> None:
+    """A count of mentions is the length of its list, a count of participants that of the people in it."""
+    for one in interview_tables(themes):
+        for row in one.rows():
+            for column, cell in zip(one.columns, row.cells, strict=True):
+                if cell.selection is None:
+                    continue
+                found = quotations_behind(themes, f"{one.id}:{row.key}:{column.key}").quotations
+                assert found == tuple(selected(themes, cell.selection)) != ()
+                if column.key in ("participants", "named"):
+                    assert cell.values[0] == len({each.participant for each in found}), (one.id, row.key, column.key)
+                elif one.id in ("matrix", "defects-importance") or column.key == "mentions":
+                    assert cell.values[0] == len(found), (one.id, row.key, column.key)
+
+
+def test_codes_together_in_turns_and_on_the_same_words(themes: Themes) -> None:
+    found = shown(table(themes, "together"))
+    assert found["shapes+indicator"] == ["2 0.40", "2 0.40", "11 0.08", "2"]
+    on_words = quotations_behind(themes, "together:shapes+indicator:words").quotations
+    assert sorted(one.words for one in on_words) == ["Loss over 5", "Loss over 5 or shapes."]
+
+
+def test_saturation_follows_the_interviews(themes: Themes) -> None:
+    found = saturation_of(themes)
+    assert (found.new, found.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
+    rows = shown(table(themes, "saturation"))
+    assert rows["P6"] == ["1", "9", "9.0", "9.0 to 9.0", "another factor"]
+    assert [one.words for one in quotations_behind(themes, "saturation:P6:new").quotations] == ["the people"]
+    assert "not reached, the last 2 interviews add 12.5%." in " ".join(table(themes, "saturation").notes)
+
+
+def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: Themes) -> None:
+    found = shown(table(themes, "factors"))
+    assert found["data"] == ["2 50.0%", "3 50.0%", "3 50.0%", "P1, P2, P4"]
+    assert found["other"] == ["2 50.0%", "1 16.7%", "3 50.0%", "P3, P4, P6"]
+    assert found["added-1"] == ["2", "·", "2", "P3, P4"], "the same words in other letters are the same"
+
+
+def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:
+    indicators = shown(table(themes, "indicator"))
+    assert indicators["indicator-1"] == ["loss", "10", "“the loss is above 10 after an epoch”"]
+    assert next(one.fields for one in themes.of("indicator")) == {"what": "loss", "threshold": "10"}
+    defects = shown(table(themes, "defects"))
+    assert defects["crash-1"] == ["high", "export", "“crashed on export”", "pinning a version"]
+    assert defects["crash-3"] == ["not said", "not said", "“Crashes”", "·"]
+    importance = table(themes, "defects-importance")
+    assert [one.title for one in importance.columns][:3] == ["high", "low", "not said"]
+    assert shown(importance)["crash"] == ["2", "·", "1", "3", "3"]
+
+
+def test_a_quotation_has_what_stands_around_it(themes: Themes) -> None:
+    name, found = quotations_of(themes, "slow")
+    assert name == "Defects › slowness"
+    first = found[0]
+    assert (first.words, first.after, first.asked) == (
+        "Compiling takes minutes", " 🙂, I told them.", "What goes wrong with frameworks?"
+    )  # fmt: skip
+    assert first.earlier is not None
+    assert (first.earlier.voice, first.later, first.raters) == ("interviewer", None, 2)
+    with pytest.raises(InputError, match="nobody's words were given a code 'slo', there are: slow"):
+        quotations_of(themes, "slo")
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("nothing:data:mentions", "there is no table 'nothing' of interviews"),
+        ("themes:data:colour", "has no column 'colour'"),
+        ("themes:dat:mentions", "has no row 'dat', allowed: data"),
+        ("themes:data:share", "counts no quotations"),
+    ],
+)
+def test_a_cell_that_is_none_is_refused(themes: Themes, cell: str, why: str) -> None:
+    with pytest.raises((InputError, StateError), match=why):
+        quotations_behind(themes, cell)
+
+
+def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("{data:One}.", "two {shapes:three}", "{data:four}")], settled=False)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for item, end in (("P1/00001", 3), ("P1/00005", 4)):
+                rate(coding, ROUND, rater, item, {"themes": [{"start": 0, "end": end, "code": "data", "link": "a"}]})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    with open_interviews(study) as interviews:
+        found = themes_of(interviews)
+    assert [one.words for one in found.of("data")] == ["One […] four"]
+    assert shown(table(found, "matrix"))["data"] == ["1", "1"]
+
+
+def test_names_that_a_report_has_already_are_told_apart(themes: Themes) -> None:
+    names = [one.id for one in interview_tables(themes, ["themes", "interview-themes"])]
+    assert names[0] == "interview-interview-themes"
+    assert len(set(names)) == len(names)
+
+
+def test_an_open_round_shows_nothing_and_a_rating_lead_looks_first(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three")], settled=False)
+    with open_interviews(study) as interviews:
+        with pytest.raises(StateError, match="no round that codes transcripts is closed yet"):
+            themes_of(interviews)
+        seen = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+    assert (seen.quotations, seen.hidden, themes_page(seen).sections) == ((), {}, ())
+    with pytest.raises(StateError, match="no round that codes transcripts is closed yet"):
+        build_report(study, lambda words: None)
+
+
+def test_those_who_rate_see_no_themes_on_pages_for_readers(study: Study) -> None:
+    with open_interviews(study) as interviews:
+        assert len(themes_seen(interviews, Viewer("reader", Role.REVIEWER)).quotations) == 23
+        assert themes_seen(interviews, Viewer("rater-1", Role.RATER)).hidden.keys() == {ROUND}
+
+
+def test_the_report_has_the_interviews_and_its_cells_open_them(study: Study) -> None:
+    outcome = build_report(study, lambda words: None)
+    assert (outcome.tables, outcome.figures, outcome.missing) == (9, 3, {})
+    page = (outcome.folder / "index.html").read_text("utf-8")
+    assert 'href="items.html#themes:data:participants"' in page
+    text = (outcome.folder / "items-data.js").read_text("utf-8")
+    data = json.loads(text.removeprefix("window.quaestorItems = ").removesuffix(";\n"))
+    assert len(data["quotations"]["items"]) == 23
+    assert data["tables"]["themes"]["quoted"] is True
+    assert data["tables"]["themes"]["cells"]["data:participants"] == [["code", ["data"]]]
+    before = {path.name: path.read_bytes() for path in outcome.folder.rglob("*") if path.is_file()}
+    build_report(study, lambda words: None)
+    assert before == {path.name: path.read_bytes() for path in outcome.folder.rglob("*") if path.is_file()}
+    rows, words = items_behind(study, "themes:data:participants")
+    assert [(row.item, row.title) for row in rows][:2] == [
+        ("P1/00001", "The size of the data"), ("P2/00001", "the data we have")
+    ]  # fmt: skip
+    assert words == "code Factors weighed › data"
+
+
+def test_who_withdraws_is_in_no_count_and_what_is_published_is_no_longer_fresh(study: Study, tmp_path: Path) -> None:
+    copy = copy_of(study, tmp_path / "copy")
+    build_report(copy, lambda words: None)
+    with open_interviews(copy) as interviews:
+        assert freshness(copy, interviews.coding.state)[0].holds
+        mark(interviews, "P5", Stamp(interviews.coding.lead), "factors", "asked")
+        assert not freshness(copy, interviews.coding.state)[0].holds
+        withdraw(interviews, "P4")
+        found = themes_of(interviews)
+    assert shown(table(found, "themes"))["data"] == ["2", "40.0%", "11.8% to 76.9%", "2"]
+    assert "P4" not in found.participants
+    assert shown(table(found, "factors"))["added-1"] == ["1", "·", "1", "P3"]
+    assert "1 participant withdrew" in " ".join(table(found, "themes").notes)
+
+
+def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: Path) -> None:
+    copy = copy_of(study, tmp_path / "copy")
+    with open_interviews(copy) as interviews:
+        found = themes_of(interviews)
+        written = write_themes(interviews, found, tmp_path / "out")
+        assert {"table-themes.csv", "saturation.svg", "themes.json"} <= {path.name for path in written}
+        line = (tmp_path / "out" / "tables" / "table-matrix.csv").read_text("utf-8").splitlines()
+        assert any("another factor" in one and ",0," in one for one in line), "nothing is a zero in a file"
+        add_name(interviews, "other", ["Compiling"])
+        with pytest.raises(StateError, match="nothing is published while"):
+            write_themes(interviews, found, tmp_path / "more")
+    assert not (tmp_path / "more").exists()
+
+
+def test_what_was_not_counted_is_said(themes: Themes) -> None:
+    odd = replace(themes, unsettled=2, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
+    said = " ".join(table(odd, "themes").notes)
+    for words in (
+        "2 turns on which",
+        "1 stretch without",
+        "3 stretches in vivo",
+        "2 participants withdrew",
+        "simulated",
+    ):
+        assert words in said

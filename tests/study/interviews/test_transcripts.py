@@ -1,0 +1,210 @@
+"""Transcripts come in once, with consent, and a person's word about voices and questions counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coded_interviews import code_all, coded_study, interviews_of
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.interviews.records import Voice
+from quaestor.study.interviews.consent import DECLINED, SPOKEN, record_consent
+from quaestor.study.interviews.correcting import (
+    match_again,
+    names_of_speakers,
+    set_question,
+    set_speaker,
+    set_voice,
+    speakers_of,
+)
+from quaestor.study.interviews.reading import WINDOW, told_turns, transcript_sheet
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.transcripts import import_transcript, take_in
+from small_interviews import a_study, with_interview, with_participant
+from transcript_writers import teams_webvtt, text, zoom_webvtt
+
+TALK = [
+    ("Zanthor Quell", "Thanks for coming. So tell me, which stages does your work have?"),
+    ("Obviax Trin", "First I look at the data. Then the model is designed and trained, which takes days."),
+    ("Zanthor Quell", "And the factors that you weigh, which are those?"),
+    ("Obviax Trin", "Mostly time. Is that what you mean? I also look at the size of the data, and at habit."),
+    ("Zanthor Quell", "Mm-hm."),
+    ("Obviax Trin", "That is all of them, I believe."),
+    ("Zanthor Quell", "When do you call a model illegal?"),
+    ("Obviax Trin", "When shapes do not match: then nothing runs."),
+    ("Guest 3", "Sorry, wrong room."),
+]
+INTERVIEWER, PARTICIPANT, OTHER = Voice.INTERVIEWER, Voice.PARTICIPANT, Voice.OTHER
+
+
+@pytest.fixture
+def interviews(tmp_path: Path) -> Iterator[Interviews]:
+    with open_interviews(a_study(tmp_path / "study")) as opened:
+        yield opened
+
+
+def asked(interviews: Interviews, name: str = "P1") -> dict[int, str]:
+    return {turn.number: turn.question for turn in interviews.transcript(name).turns if turn.asks}
+
+
+def test_a_file_becomes_turns_with_voices_times_and_the_questions_they_answer(
+    interviews: Interviews, tmp_path: Path
+) -> None:
+    with_interview(interviews)
+    path = tmp_path / "talk.vtt"
+    path.write_bytes(teams_webvtt(TALK))
+    done = import_transcript(interviews, "P1", path)
+    assert (done.format, done.turns, done.asked, done.questions, done.new) == ("webvtt", 9, 3, 3, True)
+    assert done.voices == (1, 1, 1)
+    turns = interviews.transcript("P1").turns
+    assert [turn.text for turn in turns] == [words for _, words in TALK]
+    assert [turn.voice for turn in turns] == [INTERVIEWER, PARTICIPANT] * 4 + [OTHER]
+    assert asked(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
+    assert [turn.question for turn in turns] == ["stages"] * 2 + ["factors"] * 4 + ["illegal"] * 3
+    assert (turns[1].start, turns[1].end) == (4.0, 7.5)
+    assert path.read_bytes() == teams_webvtt(TALK)
+
+
+def test_the_same_file_again_is_nothing_new_and_another_needs_a_word(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    set_question(interviews, "P1", 4, "factors")
+    head = interviews.file.head()
+    assert not take_in(interviews, "P1", teams_webvtt(TALK), "renamed.vtt").new
+    assert interviews.file.head() == head
+    with pytest.raises(StateError, match="--replace"):
+        take_in(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt")
+    done = take_in(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt", replace=True)
+    assert (done.replaced, done.turns) == (True, 3)
+    assert len(interviews.transcript("P1").turns) == 3
+    assert asked(interviews) == {0: "stages", 2: "factors"}
+
+
+def test_words_that_were_coded_stay(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    with interviews_of(study) as interviews:
+        before = interviews.transcript("P1")
+    code_all(study, {"rater-1": {"P1/00001": [], "P1/00003": []}})
+    with interviews_of(study) as interviews:
+        with pytest.raises(StateError, match="has been coded"):
+            take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=True)
+        assert interviews.transcript("P1") == before
+
+
+def test_nobody_who_has_not_agreed_is_transcribed(interviews: Interviews) -> None:
+    name = with_participant(interviews, consent=False)
+    with_interview(interviews, name)
+    with pytest.raises(StateError, match="has not agreed"):
+        take_in(interviews, name, teams_webvtt(TALK), "talk.vtt")
+    record_consent(interviews, name, "accepted", SPOKEN)
+    assert take_in(interviews, name, teams_webvtt(TALK), "talk.vtt").new
+    other = with_interview(interviews).id
+    record_consent(interviews, other, DECLINED, SPOKEN)
+    with pytest.raises(StateError, match="declined"):
+        take_in(interviews, other, teams_webvtt(TALK), "talk.vtt")
+
+
+def test_what_cannot_be_read_leaves_the_transcript_that_is_there(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    with pytest.raises(InputError):
+        take_in(interviews, "P1", b"PK\x03\x04 broken", "talk.docx", replace=True)
+    assert len(interviews.transcript("P1").turns) == len(TALK)
+
+
+def test_a_voice_corrected_by_hand_stands_and_questions_follow_it(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    set_speaker(interviews, "P1", "Zanthor Quell", "participant")
+    assert set_speaker(interviews, "P1", "2", "interviewer").by_hand
+    assert [turn.voice for turn in interviews.transcript("P1").turns][:2] == [PARTICIPANT, INTERVIEWER]
+    assert asked(interviews) == {}
+    set_speaker(interviews, "P1", "1", "interviewer")
+    set_speaker(interviews, "P1", "Obviax Trin", "participant")
+    assert asked(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
+    set_voice(interviews, "P1", 6, "other")
+    assert interviews.transcript("P1").turns[6].voice is OTHER
+    assert asked(interviews) == {0: "stages", 2: "factors"}
+
+
+def test_a_question_said_by_hand_outlives_every_new_search(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    set_question(interviews, "P1", 4, "factors")
+    set_question(interviews, "P1", 0, "")
+    assert match_again(interviews, "P1").changed == 0
+    set_speaker(interviews, "P1", "3", "participant")
+    assert asked(interviews) == {2: "factors", 4: "factors", 6: "illegal"}
+
+
+def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    with pytest.raises(InputError, match="1 \\(Voice 1\\), 2 \\(Voice 2\\) or 3 \\(Guest 3\\)"):
+        set_speaker(interviews, "P1", "nobody", "participant")
+    with pytest.raises(InputError, match="allowed: interviewer"):
+        set_speaker(interviews, "P1", "1", "interviewr")
+    with pytest.raises(InputError, match="there is no question 'factor'"):
+        set_question(interviews, "P1", 0, "factor")
+    with pytest.raises(InputError, match="it has 9"):
+        set_voice(interviews, "P1", 9, "other")
+
+
+def test_names_of_speakers_are_known_and_words_for_a_speaker_are_none(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    found = names_of_speakers(interviews)
+    assert [(one.label, one.voice, one.participant) for one in found] == [
+        ("Zanthor Quell", INTERVIEWER, ""), ("Obviax Trin", PARTICIPANT, "P1"),
+    ]  # fmt: skip
+    assert [one.shown for one in speakers_of(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
+
+
+@pytest.mark.parametrize(
+    ("names", "voices"),
+    [
+        (("Interviewer", "Participant"), (INTERVIEWER, PARTICIPANT)),
+        (("Moderator", "Guest A"), (INTERVIEWER, PARTICIPANT)),
+        (("Speaker 1", "Speaker 2"), (INTERVIEWER, PARTICIPANT)),
+        (("SPEAKER_01", "SPEAKER_00"), (INTERVIEWER, PARTICIPANT)),
+        (("I", "B"), (INTERVIEWER, PARTICIPANT)),
+        (("Quell", "P1"), (INTERVIEWER, PARTICIPANT)),
+        (("Interviewer", "Trin"), (INTERVIEWER, PARTICIPANT)),
+    ],
+)
+def test_whose_voice_is_whose_is_proposed_by_name_and_by_who_asks(
+    interviews: Interviews, names: tuple[str, str], voices: tuple[Voice, Voice]
+) -> None:
+    with_interview(interviews)
+    talk = [(names[place % 2], words) for place, (_, words) in enumerate(TALK[:8])]
+    take_in(interviews, "P1", text(talk), "talk.txt")
+    assert tuple(one.voice for one in speakers_of(interviews, "P1")) == voices
+
+
+def test_a_file_that_names_nobody_is_the_participants_until_somebody_corrects_it(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", b"only words\n\nand more of them", "talk.txt")
+    assert [turn.voice for turn in interviews.transcript("P1").turns] == [PARTICIPANT]
+
+
+def test_recorded_words_are_for_the_lead_alone(interviews: Interviews) -> None:
+    with_interview(interviews)
+    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    assert len(told_turns(interviews, "P1", raw=True)) == len(TALK)
+    with pytest.raises(StateError, match="not the lead"):
+        told_turns(interviews, "P1", raw=True, actor="rater-1")
+
+
+def test_a_long_transcript_is_read_in_windows(interviews: Interviews) -> None:
+    with_interview(interviews)
+    assert transcript_sheet(interviews, "P1") is None
+    talk = [("Interviewer" if place % 2 == 0 else "Guest", f"words {place}") for place in range(2 * WINDOW + 10)]
+    take_in(interviews, "P1", teams_webvtt(talk), "talk.vtt")
+    sheet = transcript_sheet(interviews, "P1", 3)
+    assert sheet is not None
+    assert (sheet.pages, sheet.page, len(sheet.lines), sheet.turns) == (3, 3, 10, 310)
+    assert sheet.lines[0].turn.number == 2 * WINDOW
+    with pytest.raises(InputError, match="3 pages"):
+        transcript_sheet(interviews, "P1", 4)

@@ -1,0 +1,159 @@
+"""After a withdrawal nothing of a participant is in any file of the study, in whatever form it was there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from quaestor.base.errors import InputError, SettingsError, StateError
+from quaestor.store.sealed_file import NewEntry, SealedFile
+from quaestor.study.folder import open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.interviews.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
+from quaestor.study.interviews.items import SOURCE, make_items
+from quaestor.study.interviews.people import Contact, add_participant, set_contact
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.withdrawal import withdraw, withdraw_by_link
+from quaestor.study.sources import ingest_source
+from small_interviews import a_study, with_interview, with_participant, with_transcript
+
+WORDS = "The zygomorphic tensor was quixotic."
+NAMED = Contact("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
+SAID = (b"zygomorphic", b"quixotic", b"Xanthe", b"w.xanthe", b"555 0199", b"mornings", b"haruspex")
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Interviews]:
+    with open_interviews(a_study(tmp_path)) as opened:
+        first = with_participant(opened, role="haruspex")
+        with_transcript(opened, with_interview(opened, first).id, [("Interviewer", "And?"), ("Guest", WORDS)])
+        opened.file.add(NewEntry("note", "lead", {"question": "stages", "text": WORDS}, first, "P1", opened.now()))
+        set_contact(opened, first, NAMED)
+        with_transcript(opened)
+        yield opened
+
+
+def blobs(file: SealedFile, participant: str) -> list[bytes]:
+    with file._file.reading() as reading:
+        return [
+            bytes(said)
+            for table in ("entries", "pieces")
+            for (said,) in reading.execute(f"SELECT said FROM {table} WHERE participant = ?", (participant,))  # noqa: S608
+        ]
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_no_byte_of_them_is_left_neither_plain_nor_sealed(room: Interviews, tmp_path: Path) -> None:
+    sealed = [*blobs(room.file, "P1"), *blobs(room.identities, "P1")]
+    assert len(sealed) >= 8
+    assert any(blob in held for blob in sealed for held in files(tmp_path).values()), "they were there"
+    done = withdraw(room, "P1")
+    assert (done.participant, done.interviews, done.published) == ("P1", ("P1",), False)
+    for path, held in files(tmp_path).items():
+        assert not [word for word in SAID if word in held], path
+        assert not [blob for blob in sealed if blob in held], path
+
+
+def test_the_same_while_another_process_has_the_files_open(room: Interviews, tmp_path: Path) -> None:
+    sealed = [*blobs(room.file, "P1"), *blobs(room.identities, "P1")]
+    with open_interviews(room.study) as other:
+        assert other.transcript("P1").turns[1].text == WORDS
+        withdraw(room, "P1")
+        assert [one.id for one in other.interviews()] == ["P2"]
+        with pytest.raises(InputError, match="there is no interview 'P1', there are: P2"):
+            other.transcript("P1")
+        assert not [blob for blob in sealed for held in files(tmp_path).values() if blob in held]
+
+
+def test_the_others_stay_as_they_were_and_the_pseudonym_is_not_given_again(room: Interviews) -> None:
+    before = room.transcript("P2")
+    withdraw(room, "P1")
+    assert room.transcript("P2") == before
+    assert [one.pseudonym for one in room.participants()] == ["P2"]
+    assert with_participant(room) == "P3"
+    with pytest.raises(StateError, match="P1 has withdrawn on"):
+        room.participant("P1")
+    with pytest.raises(StateError, match="P1 has withdrawn: nothing can be kept"):
+        room.file.put_pieces("P1", "P1", [{"speaker": "Guest", "text": WORDS}])
+
+
+def test_the_journal_has_the_pseudonym_and_nothing_else_once(room: Interviews) -> None:
+    withdraw(room, "P1")
+    withdraw(room, "P1")
+    with room.coding.looking() as state:
+        acts = [act for act in state.others if act.kind == "interview.withdraw"]
+    assert [(act.actor, act.payload) for act in acts] == [("lead", {"participant": "P1", "how": "asked"})]
+
+
+def test_what_was_left_by_a_broken_withdrawal_goes_with_the_next(room: Interviews) -> None:
+    room.file.erase("P1", room.today())
+    assert blobs(room.identities, "P1")
+    withdraw(room, "P1")
+    assert not blobs(room.identities, "P1")
+
+
+def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews) -> None:
+    link = make_link(room, "P2")
+    assert withdraw_by_link(room, link.code).participant == "P2"
+    assert asked_by(room, link.code) is None
+    with room.coding.looking() as state:
+        assert [act.actor for act in state.others if act.kind == "interview.withdraw"] == ["P2"]
+    with pytest.raises(InputError, match="leads nowhere"):
+        withdraw_by_link(room, link.code)
+
+
+def test_published_results_go_with_who_may_be_quoted_in_them(room: Interviews) -> None:
+    quiet = add_participant(room)
+    record_consent(room, quiet.pseudonym, ACCEPTED, ON_PAPER)
+    page = room.study.published / "report" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(WORDS)
+    assert not withdraw(room, quiet.pseudonym).published
+    assert page.exists()
+    assert withdraw(room, "P1").published
+    assert not page.exists()
+
+
+def test_only_the_lead_erases_somebody_and_only_who_takes_part(room: Interviews) -> None:
+    with pytest.raises(StateError, match="is not the lead"):
+        withdraw(room, "P1", "interviewer")
+    with pytest.raises(InputError, match="there is no participant 'P9'"):
+        withdraw(room, "P9")
+
+
+def test_words_that_raters_were_given_as_items_go_too(room: Interviews, tmp_path: Path) -> None:
+    make_items(room)
+    study = open_study(tmp_path)
+    ingest_source(study, SOURCE)
+    run_funnel(study)
+    assert "quixotic" in items_of(tmp_path)
+    withdraw(room, "P1")
+    left = items_of(tmp_path)
+    assert "quixotic" not in left
+    assert "my threshold" in left, "what the others said is still there"
+    assert not [path for path, held in files(tmp_path).items() if b"quixotic" in held]
+
+
+def test_where_a_copy_cannot_be_reached_all_is_still_there_to_try_again(room: Interviews, tmp_path: Path) -> None:
+    make_items(room)
+    link = make_link(room, "P1")
+    whole = (tmp_path / "study.toml").read_text("utf-8")
+    (tmp_path / "study.toml").write_text("[study", "utf-8")
+    with pytest.raises(SettingsError):
+        withdraw_by_link(room, link.code)
+    assert room.transcript("P1").turns[1].text == WORDS
+    (tmp_path / "study.toml").write_text(whole, "utf-8")
+    withdraw_by_link(room, link.code)
+    assert not [path for path, held in files(tmp_path).items() if b"quixotic" in held]
+
+
+def items_of(folder: Path) -> str:
+    found = [pq.read_table(path).to_pylist() for path in (folder / "evidence").rglob("*.parquet")]
+    assert found
+    return str(found)

@@ -1,0 +1,132 @@
+"""The demo's interviews: what was planted in six conversations comes out of two raters' coding of their transcripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.interviews.records import Voice
+from quaestor.study.demo_interviews import FOLDER, TALKS, make_demo_interviews
+from quaestor.study.demo_way import InterviewsCoded
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.coded import coded_stretches
+from quaestor.study.interviews.consent import consents
+from quaestor.study.interviews.conversation import ASKED, SKIPPED, conversation
+from quaestor.study.interviews.proposals import REFUSED, proposals
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.simulated import planted_stretches, simulate_round, take_in_talks
+from quaestor.study.interviews.themes import themes_of
+from quaestor.study.simulated import simulate_ratings
+from quaestor.synth.interview_truth import InterviewTruth, read_truth
+
+SAID: list[str] = []
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, InterviewsCoded]:
+    root = tmp_path_factory.mktemp("demo")
+    found = make_demo_interviews(root, 7, SAID.append)
+    return open_study(root / FOLDER), found
+
+
+@pytest.fixture(scope="module")
+def study(coded: tuple[Study, InterviewsCoded]) -> Study:
+    return coded[0]
+
+
+@pytest.fixture(scope="module")
+def truth(study: Study) -> InterviewTruth:
+    return read_truth(study.root / TALKS)
+
+
+def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth: InterviewTruth) -> None:
+    study, found = coded
+    assert (found.planted, found.found, found.more) == (36, 36, 0)
+    assert found.new_found == found.new_planted == (20, 8, 5, 3, 0, 0)
+    assert found.stopped == 4
+    told = sorted((one.what, one.threshold) for one in found.indicators)
+    assert told == sorted((one["what"], one["threshold"]) for one in truth.of_code("indicator"))
+    assert SAID[-1].startswith("36 of 36 planted codes came out, new ones by interview 20, 8, 5, 3, 0, 0: nothing new")
+    with open_interviews(study) as interviews:
+        themes = themes_of(interviews)
+    assert (themes.simulated, themes.synthetic, themes.unsettled) == (True, True, 0)
+    assert sorted(themes.unused) == ["Expectations › faster compilation", "Measures against defects › patch it"], "nobody spoke of these"
+    by_participant = {f"P{place}": one.talk.codes for place, one in enumerate(truth.interviews, start=1)}
+    for who, codes in by_participant.items():
+        assert {one.code for one in themes.quotations if one.participant == who} == codes, who
+
+
+def test_nearly_every_stretch_is_found_where_it_was_planted(study: Study, truth: InterviewTruth) -> None:
+    with open_interviews(study) as interviews:
+        planted = {
+            (item, one.code): (one.start, one.end)
+            for item, (_, stretches) in planted_stretches(interviews, truth).items()
+            for one in stretches
+        }
+        found = {(one.item, one.code): (one.start, one.end) for one in coded_stretches(interviews).stretches}
+    assert len(found.keys() ^ planted.keys()) <= 3, "both raters seldom miss the same"
+    for place in found.keys() & planted.keys():
+        (low, high), (start, end) = planted[place], found[place]
+        assert low < end, place
+        assert start < high, place
+    exact = sum(found[place] == planted[place] for place in found.keys() & planted.keys())
+    assert exact / len(planted) > 0.6
+
+
+def test_defects_and_ambiguous_models_keep_what_was_said_of_them(study: Study, truth: InterviewTruth) -> None:
+    with open_interviews(study) as interviews:
+        themes = themes_of(interviews)
+    for code in ("crash", "wrong-result", "compatibility", "ambiguous-model"):
+        found = sorted(str(sorted(one.fields.items())) for one in themes.of(code))
+        assert found == sorted(str(sorted(one.items())) for one in truth.of_code(code)), code
+
+
+def test_everybody_agreed_and_the_conversation_is_on_record(study: Study, truth: InterviewTruth) -> None:
+    with open_interviews(study) as interviews:
+        assert [one.synthetic for one in interviews.participants()] == [True] * 6
+        assert {one.what for one in consents(interviews).values()} == {"accepted"}
+        held = interviews.interviews()
+        assert [one.status for one in held] == ["held"] * 6
+        assert len({one.day for one in held}) == 6, "one a day"
+        for one, written in zip(held, truth.interviews, strict=True):
+            talk = conversation(interviews, one.id)
+            assert 10 * 60 < one.seconds < 40 * 60
+            assert {tick.item for tick in talk.ticked("factors") if tick.item} == set(written.talk.plan.ticks)
+            assert [tick.other for tick in talk.ticked("factors") if tick.other] == list(written.talk.plan.other)
+            assert all(talk.state_of(name) == SKIPPED for name in written.talk.skipped)
+            assert talk.state_of("indicators") == ASKED
+            assert len(talk.notes) >= 10
+            said = [turn.voice for turn in interviews.transcript(one.id).turns]
+            assert said.count(Voice.PARTICIPANT) == said.count(Voice.INTERVIEWER)
+
+
+def test_no_planted_name_is_left_in_anything_that_is_read(study: Study, truth: InterviewTruth) -> None:
+    names = {
+        turn.text[name.start : name.end] for one in truth.interviews for turn in one.talk.turns for name in turn.names
+    } | {one.talk.plan.name for one in truth.interviews}
+    assert len(names) > 30
+    with open_interviews(study) as interviews:
+        assert proposals(interviews) == proposals(interviews, state=REFUSED) == []
+        shown = [turn.text for talk in interviews.transcripts() for turn in talk.turns]
+        shown += [note.text for one in interviews.interviews() for note in conversation(interviews, one.id).notes]
+    assert not [name for name in names for text in shown if name in text]
+    kept = [path for path in study.root.rglob("*") if path.is_file() and TALKS not in path.parts]
+    for path in kept:
+        held = path.read_bytes()
+        assert not [name for name in names if name.encode() in held], path
+
+
+def test_simulated_raters_need_to_be_told_what_is_known(study: Study, tmp_path: Path) -> None:
+    with open_interviews(study) as interviews, pytest.raises(StateError, match="closed"):
+        simulate_ratings(interviews.coding, "main", accuracy=1.0, confusion=0.0, seed=1)
+    with pytest.raises(StateError, match="'main' is closed"):
+        simulate_round(study, "main", study.root / TALKS, accuracy=1.0, seed=1)
+    with pytest.raises(InputError, match="name the folder"):
+        simulate_round(study, "main", tmp_path, accuracy=1.0, seed=1)
+
+
+def test_synthetic_interviews_do_not_come_among_others(study: Study, truth: InterviewTruth) -> None:
+    with pytest.raises(StateError, match="a study of their own"):
+        take_in_talks(study, study.root / TALKS, truth)

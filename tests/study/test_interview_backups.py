@@ -1,0 +1,406 @@
+"""Interviews go into a backup sealed, without their keys, and come back whole, but for whoever withdrew since."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from conftest import new_database
+from killing import killed, moments
+from quaestor.base.errors import InputError, StateError
+from quaestor.store.backup_file import open_backup, write_backup
+from quaestor.store.private_copy import Part
+from quaestor.study.backups import back_up_study, keys_apart, restore_study
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.items import SOURCE, make_items
+from quaestor.study.interviews.people import Contact, contact_of, set_contact, withdrawn
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.journal import open_journal
+from quaestor.study.sources import ingest_source
+from small_interviews import TALK, a_study, with_interview, with_participant, with_transcript
+
+WORDS = "The zygomorphic tensor was quixotic."
+KEYS = ("interviews.key", "identities.key")
+LIST = "withdrawn-participants.txt"
+
+
+def held_talks(study: Study) -> None:
+    """P1 and P2 talked, P3 withdrew; the lead can reach P1 and P2."""
+    with open_interviews(study) as room:
+        for talk in ([("Interviewer", "And?"), ("Guest", WORDS)], TALK, TALK):
+            with_transcript(room, with_interview(room).id, talk)
+        set_contact(room, "P1", Contact("Wilhelmina Xanthe", "w.xanthe@example.org"))
+        set_contact(room, "P2", Contact("Somebody Else"))
+        withdraw(room, "P3")
+
+
+def with_keys(study: Study, of: Study) -> Study:
+    for name in KEYS:
+        shutil.copyfile(of.root / name, study.root / name)
+    return study
+
+
+def everything(study: Study) -> tuple[object, ...]:
+    """All that a study knows of its interviews."""
+    with open_interviews(study) as room:
+        entries, erased = room.file.entries(), room.file.erased()
+        contacts = {one.pseudonym: vars(contact_of(room, one.pseudonym)) for one in room.participants()}
+        return entries, room.transcripts(), erased, room.identities.erased(), room.file.texts("guide/guide"), contacts
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def sealed_of(study: Study, participant: str) -> list[bytes]:
+    """Every sealed row of a participant, to be looked for in files."""
+    found = []
+    for name in ("interviews.db", "identities.db"):
+        with closing(sqlite3.connect(study.root / name)) as file:
+            for table in ("entries", "pieces"):
+                asked = f"SELECT said FROM {table} WHERE participant = ?"  # noqa: S608
+                found += [bytes(said) for (said,) in file.execute(asked, (participant,))]
+    return found
+
+
+def is_held(sealed: list[bytes], folder: Path) -> bool:
+    """Whether a row stands in any file, as bytes or as a backup writes them."""
+    wanted = [one for row in sealed for one in (row, row.hex().encode())]
+    return any(one in content for one in wanted for content in files(folder).values())
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Study]:
+    """A study whose journal is in a file, or in a new database on a real server."""
+
+    def make(name: str) -> Study:
+        more = ""
+        if request.param == "postgresql":
+            more = f"\n[store]\naddress = {json.dumps(new_database(request.getfixturevalue('postgresql_server')))}\n"
+        return a_study(tmp_path / name, more=more)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with interviews, and its backup; for copies."""
+    folder = tmp_path_factory.mktemp("made")
+    study = a_study(folder / "study")
+    held_talks(study)
+    back_up_study(study, folder / "one.backup")
+    return folder
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+
+
+@pytest.fixture
+def backup(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(made / "one.backup", tmp_path / "one.backup"))
+
+
+@pytest.fixture
+def other(tmp_path: Path, made: Path) -> Study:
+    """A study of the same guide in which nobody takes part, with the keys at hand."""
+    return with_keys(a_study(tmp_path / "other"), open_study(made / "study"))
+
+
+def test_all_that_was_said_comes_back(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
+    study, there = new_folder("study"), new_folder("there")
+    held_talks(study)
+    report = back_up_study(study, tmp_path / "one.backup")
+    assert report.parts["interviews"].rows == {"entries": 12, "erasures": 1, "pieces": 6, "texts": 2}
+    assert report.parts["identities"].rows == {"entries": 2, "erasures": 1}
+    done = restore_study(with_keys(there, study), report.file)
+    assert (done.journal.added, done.beside) == (report.acts, {"interviews": 12, "identities": 2})
+    assert (done.participants, done.lists) == ((), (LIST,))
+    assert everything(there) == everything(study)
+    assert {(there.root / name).stat().st_mode & 0o777 for name in ("interviews.db", "identities.db")} == {0o600}
+    again = restore_study(there, report.file)
+    assert (again.journal.added, again.journal.kept, again.unknown_since) == (0, None, None)
+    with open_interviews(there) as room:
+        assert room.interviews()[0].id == "P1"
+        assert with_participant(room) == "P4", "the pseudonym of who withdrew is not given again"
+
+
+def test_no_key_is_in_a_backup_and_without_it_nothing_can_be_read(study: Study, other: Study, backup: Path) -> None:
+    held = backup.read_bytes()
+    for name in KEYS:
+        key = (study.root / name).read_bytes()
+        assert key not in held
+        assert bytes.fromhex(key.decode()) not in held
+    assert not [word for word in (b"quixotic", b"Xanthe", b"w.xanthe", b"compilers") if word in held]
+    with open_backup(backup) as opened:
+        assert keys_apart(study, opened.report) == tuple(study.root / name for name in KEYS)
+    assert keys_apart(other, back_up_study(other, backup.with_name("none.backup"))) == ()
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_a_key_that_is_missing_or_another_one_is_one_sentence_and_nothing_is_touched(
+    other: Study, backup: Path, name: str
+) -> None:
+    whose = name.removesuffix(".key")
+    (other.root / name).unlink()
+    refused_and_unchanged(other, backup, rf"{name} is not there, and without it nobody can read the {whose} of")
+    (other.root / name).write_text("00" * 32)
+    refused_and_unchanged(other, backup, rf"{name} does not open the {whose} of .*one\.backup: keep that key elsewhere")
+    (other.root / name).write_text("no key")
+    refused_and_unchanged(other, backup, rf"{name} cannot be read as the key of {whose}")
+
+
+def test_keys_may_lie_in_a_folder_of_their_own(
+    other: Study, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "keys").mkdir()
+    for name in KEYS:
+        (other.root / name).rename(tmp_path / "keys" / name)
+    monkeypatch.setenv("QUAESTOR_KEYS", str(tmp_path / "keys"))
+    restore_study(other, backup)
+    assert len(everything(other)[1]) == 2  # type: ignore[arg-type]
+    assert not list(other.root.glob("*.key"))
+
+
+def test_a_backup_is_of_one_moment_while_people_talk(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
+    """Whoever can be reached takes part, and whoever withdrew is gone from both files: in every backup."""
+    study, ended = new_folder("study"), threading.Event()
+    with open_interviews(study) as room:
+        with_participant(room)
+
+        def talk() -> None:
+            while not ended.is_set():
+                set_contact(room, with_participant(room), Contact("Somebody"))
+
+        person = threading.Thread(target=talk)
+        person.start()
+        try:
+            reports = [back_up_study(study, tmp_path / f"{number}.backup") for number in range(4)]
+        finally:
+            ended.set()
+            person.join()
+    for report in reports:
+        with open_backup(report.file) as opened:
+            rows = {part: [json.loads(line) for line in opened.lines(part)] for part in opened.report.parts}
+        take_part = {row[2] for row in rows["interviews"] if row[0] == "entries"}
+        assert {row[2] for row in rows["identities"]} <= take_part
+        assert len(take_part) - len(rows["identities"]) <= 2
+
+
+def withdrawn_since(study: Study) -> list[bytes]:
+    """P1 withdraws; the sealed rows that were theirs."""
+    sealed = sealed_of(study, "P1")
+    assert len(sealed) >= 6
+    with open_interviews(study) as room:
+        withdraw(room, "P1")
+    return sealed
+
+
+def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
+    sealed = withdrawn_since(study)
+    before = everything(study)
+    done = restore_study(study, backup, replacing=True)  # the journal has the withdrawal, and the backup has not
+    assert (done.participants, done.unknown_since) == (("P1",), None)
+    assert everything(study) == before
+    assert not is_held(sealed, study.root), "nor in what is kept of before"
+    with open_interviews(study) as room, pytest.raises(StateError, match="P1 has withdrawn"):
+        room.participant("P1")
+
+
+@pytest.mark.parametrize("left", [LIST, "study.db"])
+def test_a_list_or_the_journal_knows_who_withdrew_when_the_files_are_lost(
+    study: Study, backup: Path, left: str
+) -> None:
+    sealed = withdrawn_since(study)
+    assert (study.root / LIST).stat().st_mode & 0o777 == 0o600
+    for path in [*study.root.glob("*.db*"), study.root / LIST]:
+        if not path.name.startswith(left):
+            path.unlink()
+    assert restore_study(study, backup, replacing=True).participants == ("P1",)
+    assert not is_held(sealed, study.root)
+    with open_interviews(study) as room:
+        assert set(room.file.erased()) == set(room.identities.erased()) == {"P1", "P3"}
+        assert set((study.root / LIST).read_text().split()[::2]) == {"P1", "P3"}
+
+
+def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
+    study: Study, backup: Path, other: Study
+) -> None:
+    sealed = withdrawn_since(study)
+    done = restore_study(other, backup)
+    with open_backup(backup) as opened:
+        assert (done.unknown_since, done.lists) == (opened.report.made, (LIST,))
+    assert is_held(sealed, other.root)
+    shutil.copyfile(study.root / LIST, other.root / LIST)
+    done = restore_study(other, backup)
+    assert (done.participants, done.unknown_since, done.journal.kept) == (("P1",), None, None)
+    assert not is_held(sealed, other.root)
+    assert everything(other)[1:] == everything(study)[1:]
+
+
+def test_a_list_that_was_meddled_with_is_refused(other: Study, backup: Path) -> None:
+    (other.root / LIST).write_text("P1\t2026-01-01\nsomebody\n")
+    refused_and_unchanged(other, backup, r"line 2 is no withdrawal: bring back a copy of it, or remove it")
+
+
+def test_nobody_new_gets_a_pseudonym_that_is_on_the_list(other: Study) -> None:
+    (other.root / LIST).write_text("P4\t2026-01-01\n")
+    with open_interviews(other) as room:
+        assert with_participant(room) == "P5"
+
+
+def test_who_withdrew_before_the_backup_goes_from_here_with_all_that_was_made_of_their_words(
+    study: Study, backup: Path, other: Study
+) -> None:
+    restore_study(other, backup)
+    with open_interviews(other) as room:
+        make_items(room)
+    ingest_source(open_study(other.root), SOURCE)
+    page = other.published / "report" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(WORDS)
+    sealed = withdrawn_since(study)
+    later = back_up_study(study, backup.with_name("later.backup")).file
+    done = restore_study(other, later, replacing=True)
+    assert done.participants == ()
+    assert not is_held(sealed, other.root)
+    assert not [path for path, held in files(other.root).items() if b"quixotic" in held or b"zygomorphic" in held]
+    assert everything(other)[1:] == everything(study)[1:]
+
+
+def test_other_interviews_are_refused_or_kept_and_replaced(study: Study, backup: Path, other: Study) -> None:
+    with open_interviews(other) as room:
+        with_transcript(room)
+    before = everything(other)
+    with pytest.raises(StateError, match=r"interviews.db holds 6 entries, and not those of .*restore with --replace"):
+        restore_study(other, backup)
+    assert everything(other) == before
+    done = restore_study(other, backup, replacing=True)
+    assert everything(other) == everything(study)
+    assert done.journal.kept is not None
+    assert done.journal.kept.stat().st_mode & 0o777 == 0o600
+    held = done.journal.kept.read_bytes()
+    assert not [name for name in KEYS if (other.root / name).read_bytes() in held]
+    restore_study(other, done.journal.kept, replacing=True)
+    assert everything(other)[0] == before[0]
+
+
+def test_damaged_interviews_are_set_aside_and_restored(study: Study, backup: Path) -> None:
+    before, path = everything(study), study.root / "interviews.db"
+    path.write_bytes(b"x" * 9000)
+    with pytest.raises(InputError, match=r"interviews.db is damaged.*quaestor restore FILE --replace"):
+        restore_study(study, backup)
+    done = restore_study(study, backup, replacing=True)
+    assert [aside.read_bytes() for aside in done.journal.damaged] == [b"x" * 9000]
+    assert everything(study) == before
+
+
+def refused_and_unchanged(study: Study, backup: Path, expected: str) -> None:
+    before = files(study.root)
+    for replacing in (False, True):
+        with pytest.raises(InputError, match=expected) as refused:
+            restore_study(study, backup, replacing)
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 500
+    assert files(study.root) == before
+
+
+Lines = dict[str, list[list[object]]]
+
+
+def forged(backup: Path, change: Callable[[Lines], object]) -> None:
+    """The same backup with other rows, and every SHA-256 as it has to be."""
+    with open_backup(backup) as opened:
+        rows = list(opened.rows())
+        parts = {name: [json.loads(line) for line in opened.lines(name)] for name in opened.report.parts}
+    change(parts)
+    backup.unlink()
+    written = [
+        Part(name, 1, [json.dumps(row, separators=(",", ":")) for row in lines]) for name, lines in parts.items()
+    ]
+    write_backup(rows, backup, "2026-01-01", written)
+
+
+def with_value(part: str, table: str, place: int, value: object) -> Callable[[Lines], object]:
+    def change(parts: Lines) -> None:
+        next(row for row in parts[part] if row[0] == table)[place] = value
+
+    return change
+
+
+FORGED: dict[str, Callable[[Lines], object]] = {
+    "no such table": with_value("interviews", "entries", 0, "sqlite_master"),
+    "words for a number": with_value("interviews", "entries", 1, "first"),
+    "words for bytes": with_value("interviews", "entries", 8, "said"),
+    "nothing": with_value("interviews", "pieces", 4, None),
+    "an entry of somebody else": with_value("interviews", "entries", 2, "P2"),
+    "an entry of another kind": with_value("interviews", "entries", 4, "contact"),
+    "a contact of somebody else": with_value("identities", "entries", 2, "P2"),
+    "turns in another place": with_value("interviews", "pieces", 2, 77),
+    "turns of nobody, which no withdrawal would find": with_value("interviews", "pieces", 3, "P9"),
+    "bytes that are not sealed": with_value("interviews", "entries", 8, {"hex": "00"}),
+    "a withdrawal of nobody": with_value("interviews", "erasures", 2, "P1\n<script>"),
+    "a withdrawal on no day": with_value("identities", "erasures", 3, "today"),
+    "a text that was changed": with_value("interviews", "texts", 3, "You agree to everything."),
+    "twice the same": lambda parts: parts["interviews"].append(parts["interviews"][-1]),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_rows_that_no_interview_leaves_are_refused(other: Study, backup: Path, forgery: str) -> None:
+    forged(backup, FORGED[forgery])
+    refused_and_unchanged(other, backup, "is damaged .*: nothing was restored, use another one")
+
+
+def test_a_withdrawal_on_record_counts_where_the_files_do_not_have_it_yet(study: Study, backup: Path) -> None:
+    """A backup from between the two files of a withdrawal knows it from either."""
+
+    def half(parts: Lines) -> None:
+        parts["identities"] = [row for row in parts["identities"] if row[0] != "erasures"]
+
+    forged(backup, half)
+    for path in [*study.root.glob("*.db*"), study.root / LIST]:
+        path.unlink()
+    restore_study(study, backup)
+    with open_interviews(study) as room:
+        assert set(room.identities.erased()) == set(withdrawn(room)) == {"P3"}
+
+
+def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:
+    whole, acts = everything(study), back_up_study(study).acts
+    unfinished = 0
+    first = with_keys(a_study(tmp_path / "first"), study)
+    for number, after in enumerate(moments(lambda: restore_study(first, backup), 8)):
+        there = with_keys(a_study(tmp_path / f"there-{number}"), study)
+        unfinished += killed(lambda there=there: restore_study(there, backup), after)  # type: ignore[misc]
+        with open_journal(there) as journal:
+            assert journal.head() in (0, acts)
+            if journal.head():
+                assert everything(there) == whole
+        restore_study(there, backup)
+        assert everything(there) == whole
+    assert unfinished > 0
+
+
+def test_acts_come_last_so_that_no_code_is_without_its_words(
+    study: Study, backup: Path, other: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "quaestor.store.private_file.PrivateFile.forget", lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+        )
+        assert killed(lambda: restore_study(other, backup), None)
+    assert everything(other) == everything(study)
+    with open_journal(other) as journal:
+        assert journal.head() == 0

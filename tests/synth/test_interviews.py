@@ -1,0 +1,154 @@
+"""Synthetic interviews: readable conversations in every format, and all that is planted stands where it is said."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.interviews.guide_file import guide_from
+from quaestor.instruments.interviews.matching import matched
+from quaestor.instruments.interviews.records import Guide, Voice
+from quaestor.sources.transcripts import transcript_in
+from quaestor.study.interviews.synthetic import STUDY, interview_plan
+from quaestor.study.templates import template_folder
+from quaestor.synth.interview_plan import InterviewPlan, plan_from
+from quaestor.synth.interview_truth import InterviewTruth, read_truth, write_talks
+from quaestor.synth.interviews import make_talks
+from quaestor.synth.transcript_files import FORMATS
+
+SEED = 7
+
+
+@pytest.fixture(scope="module")
+def guide() -> Guide:
+    return guide_from((template_folder(STUDY) / "instruments" / "guide.md").read_text("utf-8"), "guide")
+
+
+@pytest.fixture(scope="module")
+def plan() -> InterviewPlan:
+    return interview_plan(STUDY)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, guide: Guide, plan: InterviewPlan) -> Path:
+    made = tmp_path_factory.mktemp("talks")
+    write_talks(made, make_talks(guide, plan, seed=SEED), SEED, guide.id)
+    return made
+
+
+@pytest.fixture(scope="module")
+def truth(folder: Path) -> InterviewTruth:
+    return read_truth(folder)
+
+
+def test_every_program_writes_one_of_them_and_each_is_read_back_word_by_word(
+    folder: Path, truth: InterviewTruth
+) -> None:
+    assert [one.format for one in truth.interviews] == list(FORMATS)
+    for one in truth.interviews:
+        read = transcript_in((folder / one.file).read_bytes(), one.file)
+        assert [turn.text for turn in read.turns] == [turn.text for turn in one.talk.turns], one.file
+        assert len(read.speakers) == 2
+
+
+def test_they_are_conversations_of_some_length_that_say_that_nobody_said_them(truth: InterviewTruth) -> None:
+    for one in truth.interviews:
+        turns = one.talk.turns
+        assert 60 <= len(turns) <= 120
+        assert "this conversation is synthetic" in turns[0].text
+        voices = [turn.voice for turn in turns]
+        assert voices[::2] == [Voice.INTERVIEWER] * len(voices[::2])
+        assert voices[1::2] == [Voice.PARTICIPANT] * len(voices[1::2])
+        said = [turn.text for turn in turns if turn.stretches]
+        assert len(said) == len(set(said)), "nobody says the same twice"
+        assert not any(re.search(r"[{}]|  ", turn.text) for turn in turns)
+
+
+def test_what_is_planted_stands_where_the_truth_says(truth: InterviewTruth, plan: InterviewPlan) -> None:
+    for one in truth.interviews:
+        for turn in one.talk.turns:
+            for stretch in turn.stretches:
+                words = turn.text[stretch.start : stretch.end]
+                assert turn.voice is Voice.PARTICIPANT
+                assert turn.question in [name for name, codes in plan.answers.items() if stretch.code in codes]
+                assert words == words.strip()
+                assert turn.text[stretch.end] == "."
+                assert all(said in words or said[1:] in words for said in stretch.fields.values())
+            for name in turn.names:
+                assert turn.text[name.start : name.end] in name.name
+        assert one.talk.codes == set(one.talk.plan.codes)
+        kinds = {name.kind for turn in one.talk.turns for name in turn.names}
+        assert kinds == {"person", "organisation", "product", "url", "email", "phone"}
+    assert any(one.talk.skipped for one in truth.interviews)
+
+
+def test_the_curve_of_new_codes_becomes_flat(truth: InterviewTruth) -> None:
+    assert truth.new_codes == (20, 8, 5, 3, 0, 0)
+    assert len(truth.codes) == 36
+    assert [one["threshold"] for one in truth.of_code("indicator")][:2] == ["above 10", "above 100"]
+    assert len(truth.of_code("indicator")) == 9
+
+
+def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> None:
+    book = tomllib.loads((template_folder(STUDY) / "codebook.toml").read_text("utf-8"))
+    assert set(plan.sentences) == {code["id"] for code in book["code"] if "parent" in code}
+    study = tomllib.loads((template_folder(STUDY) / "study.toml").read_text("utf-8"))
+    asked = study["facets"]["themes"]["fields"]
+    for talk in plan.talks:
+        for code, told in talk.told.items():
+            assert all(sorted(one) == sorted(asked[code]) for one in told), code
+        assert not set(asked) & set(talk.codes) - set(talk.told), "a code that asks for more is told more of"
+
+
+def test_the_questions_of_the_guide_are_found_in_them(guide: Guide, truth: InterviewTruth) -> None:
+    for one in truth.interviews:
+        asking = [(place, turn.text) for place, turn in enumerate(one.talk.turns) if turn.voice is Voice.INTERVIEWER]
+        found = {match.turn: match.question for match in matched(asking, guide)}
+        asked = {place: turn.question for place, turn in enumerate(one.talk.turns) if turn.asks}
+        assert asked.items() <= found.items()
+        assert not set(asked.values()) & set(one.talk.skipped)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
+    folder: Path, tmp_path: Path, guide: Guide, plan: InterviewPlan
+) -> None:
+    write_talks(tmp_path / "again", make_talks(guide, plan, seed=SEED), SEED, guide.id)
+    write_talks(tmp_path / "other", make_talks(guide, plan, seed=SEED + 1), SEED + 1, guide.id)
+    for path in sorted(folder.iterdir()):
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes(), path.name
+        assert (tmp_path / "other" / path.name).read_bytes() != path.read_bytes(), path.name
+
+
+def test_any_number_of_any_length_and_later_ones_say_nothing_new(guide: Guide, plan: InterviewPlan) -> None:
+    talks = list(make_talks(guide, plan, seed=SEED, interviews=9, words=6_000))
+    assert all(6_000 <= talk.words < 7_500 for talk in talks)
+    seen = frozenset().union(*(talk.codes for talk in talks[:6]))
+    assert all(talk.codes <= seen for talk in talks[6:])
+    assert len({talk.plan.name for talk in talks}) == 9
+
+
+def test_a_truth_that_is_none_is_refused(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(InputError, match=r"does not exist: name the folder"):
+        read_truth(tmp_path)
+    (tmp_path / "truth.json").write_text('{"seed": 1}', "utf-8")
+    with pytest.raises(InputError, match="make it anew"):
+        read_truth(tmp_path)
+    assert json.loads((folder / "truth.json").read_text("utf-8"))["synthetic"] is True
+
+
+def test_a_plan_that_cannot_be_kept_is_refused(guide: Guide, plan: InterviewPlan) -> None:
+    said = tomllib.loads((template_folder(STUDY) / "synthetic.toml").read_text("utf-8"))["interviews"]
+    with pytest.raises(InputError, match="without a sentence or a question"):
+        plan_from({**said, "sentences": {"dataset": ["what decides is the data"]}}, "here")
+    with pytest.raises(InputError, match="does not say 'note'"):
+        plan_from({key: value for key, value in said.items() if key != "note"}, "here")
+    strange = plan_from({**said, "plain": {"weather": ["It rains."]}}, "here")
+    with pytest.raises(InputError, match="answers 'weather', which the guide 'guide' does not ask"):
+        next(make_talks(guide, strange, seed=1))
+    with pytest.raises(InputError, match="--words is 0"):
+        next(make_talks(guide, plan, seed=1, words=0))

@@ -1,0 +1,66 @@
+"""Simulated raters of transcripts err as often as they are told to, and in the ways of people."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.synth.interviews import PlantedStretch
+from quaestor.synth.stretch_raters import SimulatedCoder
+
+TEXT = "Well, a run takes three days here. The loss after an epoch is above 10 then."
+PLANTED = (
+    PlantedStretch(6, 28, "training-time"),
+    PlantedStretch(35, 70, "indicator", {"what": "loss", "threshold": "above 10"}),
+)
+SIBLINGS = {"training-time": ["dataset"], "indicator": ["other"]}
+FIELDS = {"indicator": ("what", "threshold")}
+
+
+def answers(finding: float = 1.0, shifting: float = 0.0, mistaking: float = 0.0) -> list[list[dict[str, object]]]:
+    rater = SimulatedCoder("rater-1", finding, shifting, mistaking, 7)
+    return [rater.answer(f"P1/{place:05d}", TEXT, PLANTED, SIBLINGS, FIELDS) for place in range(500)]
+
+
+def test_who_never_errs_finds_all_with_all_that_is_said_of_it() -> None:
+    [one] = {str(each) for each in answers()}
+    assert one == str(
+        [
+            {"start": 6, "end": 28, "code": "training-time"},
+            {"start": 35, "end": 70, "code": "indicator", "fields": {"what": "loss", "threshold": "above 10"}},
+        ]
+    )
+
+
+def test_as_much_is_missed_as_was_asked_for() -> None:
+    found = sum(map(len, answers(finding=0.8)))
+    assert 0.76 < found / 1_000 < 0.84
+    assert sum(map(len, answers(finding=0.0))) == 0
+
+
+def test_ends_are_a_word_off_and_never_within_one() -> None:
+    moved = [one for each in answers(shifting=1.0) for one in each]
+    places = {(one["start"], one["end"]) for one in moved if one["code"] == "training-time"}
+    assert places == {(0, 28), (8, 28), (6, 23), (6, 34)}
+    assert all(TEXT[one["start"]].strip() and TEXT[one["end"] - 1].strip() for one in moved)  # type: ignore[index, operator]
+
+
+def test_a_sibling_is_taken_now_and_then_without_what_it_does_not_ask_for() -> None:
+    taken = [one for each in answers(mistaking=0.5) for one in each]
+    other = [one for one in taken if one["code"] in ("dataset", "other")]
+    assert 0.44 < len(other) / len(taken) < 0.56
+    assert not any("fields" in one for one in other)
+
+
+def test_two_raters_err_apart_and_the_same_one_always_alike() -> None:
+    def coded(name: str) -> list[int]:
+        rater = SimulatedCoder(name, 0.7, 0.0, 0.0, 7)
+        return [len(rater.answer(f"P1/{place}", TEXT, PLANTED, SIBLINGS, FIELDS)) for place in range(100)]
+
+    assert coded("rater-1") == coded("rater-1")
+    assert coded("rater-1") != coded("rater-2")
+
+
+def test_a_share_beyond_one_is_refused() -> None:
+    with pytest.raises(InputError, match=r"--finding is 1\.2"):
+        SimulatedCoder("rater-1", 1.2, 0.0, 0.0, 1)

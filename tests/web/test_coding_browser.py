@@ -1,0 +1,254 @@
+"""The coding page in a real browser: by mouse and keyboard, two raters at once, a cut line, any script of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from coded_interviews import ROUND, coded_study, on_record
+from desk import invited
+from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study
+from small_interviews import TALK
+from windows import Server, assert_for_everyone, complaints_of, session_after
+
+pytestmark = pytest.mark.browser
+PARTY, ARABIC = "\N{PARTY POPPER}", "ندرب النموذج"
+MIXED = f"{PARTY}{PARTY} We train. {ARABIC} {PARTY} again.\r\nOn a new line {PARTY} it ends."
+TALKS = ([*TALK, ("Guest", MIXED)], TALK)
+DATA, ILLEGAL, ODD = "P1/00001", "P1/00003", "P1/00004"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return coded_study(tmp_path_factory.mktemp("coding"), TALKS)
+
+
+@pytest.fixture(scope="module")
+def server(study: Study) -> Iterator[Server]:
+    found = Server(study.root)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def raters(browser: Browser, server: Server, study: Study) -> Iterator[dict[str, BrowserContext]]:
+    found = {}
+    for rater in ("rater-1", "rater-2"):
+        link = f"{server.address}join/{invited(study.root, Role.RATER, rater)}"
+        found[rater] = browser.new_context(storage_state=session_after(link), viewport={"width": 1280, "height": 900})
+    yield found
+    for context in found.values():
+        context.close()
+
+
+@pytest.fixture
+def page(raters: dict[str, BrowserContext], server: Server) -> Iterator[Page]:
+    """The first transcript as rater-1 sees it."""
+    found = raters["rater-1"].new_page()
+    told = complaints_of(found, server.address)
+    found.goto(f"{server.address}rounds/{ROUND}/code/P1")
+    yield found
+    found.close()
+    assert [one for one in told if "ERR_INTERNET_DISCONNECTED" not in one] == []
+
+
+def all_saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("All saved", timeout=30_000)
+
+
+def stand_on(page: Page, turn: int) -> None:
+    page.locator(f"#turn-{turn} .spoken").focus()
+
+
+def chips(page: Page, turn: int) -> list[str]:
+    return page.locator(f"#turn-{turn} .chip").all_inner_texts()
+
+
+def drag(page: Page, turn: int, words: str) -> None:
+    """Select words of a turn as a mouse does."""
+    page.evaluate(
+        """([turn, words]) => {
+          const spoken = document.querySelector(`#turn-${turn} .spoken`);
+          const at = spoken.textContent.indexOf(words);
+          const walker = document.createTreeWalker(spoken, NodeFilter.SHOW_TEXT);
+          const find = (units) => {
+            walker.currentNode = spoken;
+            while (walker.nextNode()) {
+              if (units <= walker.currentNode.length) return [walker.currentNode, units];
+              units -= walker.currentNode.length;
+            }
+          };
+          document.getSelection().setBaseAndExtent(...find(at), ...find(at + words.length));
+        }""",
+        [turn, words],
+    )
+
+
+def test_overlapping_stretches_are_coded_by_key_undone_and_removed(page: Page, study: Study) -> None:
+    stand_on(page, 1)
+    for key in ("ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "1"):
+        page.keyboard.press(key)
+    for key in ("ArrowLeft", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "3"):
+        page.keyboard.press(key)
+    all_saved(page)
+    both = [{"start": 0, "end": 12, "code": "practice/data"}, {"start": 6, "end": 19, "code": "shapes"}]
+    assert on_record(study, "rater-1", DATA) == both
+    assert chips(page, 1) == ["looking at the data", "shapes that do not match"]
+    lanes = page.locator("#turn-1 .spoken mark").evaluate_all("all => all.map((one) => one.className)")
+    assert set(lanes) == {"lane-0", "lane-1"}
+    expect(page.locator("#turn-1 .bars line")).to_have_count(2)
+    page.keyboard.press("z")
+    all_saved(page)
+    assert on_record(study, "rater-1", DATA) == both[:1]
+    page.get_by_role("button", name="Remove looking at the data").click()
+    all_saved(page)
+    assert on_record(study, "rater-1", DATA) == []
+    page.keyboard.press("z")
+    all_saved(page)
+    assert on_record(study, "rater-1", DATA) == both[:1]
+    page.reload()
+    assert chips(page, 1) == ["looking at the data"]
+
+
+def test_words_in_vivo_a_memo_and_the_fields_of_a_code_by_keyboard_alone(page: Page, study: Study) -> None:
+    stand_on(page, 3)
+    for key in ("Shift+ArrowDown", "v", "m"):
+        page.keyboard.press(key)
+    page.keyboard.type("their own words")
+    page.keyboard.press("Escape")
+    page.keyboard.press("w")
+    page.keyboard.press("/")
+    page.keyboard.type("indic")
+    page.keyboard.press("Enter")
+    page.keyboard.type("loss")
+    page.keyboard.press("Tab")
+    page.keyboard.type("10")
+    page.keyboard.press("Enter")
+    expect(page.locator("#turn-3 .more").last).to_have_text("what: lossthreshold: 10")
+    expect(page.locator("#turn-3 .spoken")).to_be_focused()
+    all_saved(page)
+    assert on_record(study, "rater-1", ILLEGAL) == [
+        {"start": 0, "end": 25, "memo": "their own words"},
+        {"start": 0, "end": len(TALK[3][1]), "code": "indicator", "fields": {"what": "loss", "threshold": "10"}},
+    ]
+    expect(page.locator("#turn-3 .margin q")).to_have_text("When shapes do not match.")
+
+
+@pytest.mark.parametrize(
+    "words", [ARABIC, f"{PARTY} again.", f"line {PARTY} it", f"{PARTY}{PARTY} We", "again.\r\nOn a"]
+)
+def test_places_are_counted_in_characters_whatever_the_script(page: Page, study: Study, words: str) -> None:
+    drag(page, 4, words)
+    expect(page.locator("#picked")).to_contain_text(words.split("\r", maxsplit=1)[0])
+    page.get_by_role("button", name="designing a model").click()
+    all_saved(page)
+    start = MIXED.index(words)
+    assert on_record(study, "rater-1", ODD) == [{"start": start, "end": start + len(words), "code": "practice/design"}]
+    page.keyboard.press("z")
+    all_saved(page)
+
+
+def test_a_word_on_is_to_the_left_where_one_reads_so(page: Page, study: Study, server: Server) -> None:
+    direction = "document.querySelector('#turn-4 .spoken').dir = 'rtl'"
+    page.evaluate(direction)
+    stand_on(page, 4)
+    for key in ("ArrowLeft", "Shift+ArrowLeft", "2"):
+        page.keyboard.press(key)
+    all_saved(page)
+    (one,) = on_record(study, "rater-1", ODD)
+    assert MIXED[one["start"] : one["end"]] == "We train"
+    page.keyboard.press("z")
+    all_saved(page)
+
+
+def test_a_line_that_is_cut_costs_nothing_and_doubles_nothing(
+    page: Page, raters: dict[str, BrowserContext], study: Study
+) -> None:
+    all_saved(page)
+    raters["rater-1"].set_offline(True)
+    for turn, key in ((1, "2"), (3, "3"), (4, "1")):
+        stand_on(page, turn)
+        page.keyboard.press(key)
+    expect(page.locator("#saved")).to_contain_text("not yet saved")
+    with open_coding(study) as coding:
+        before = coding.state.round(ROUND).given
+    raters["rater-1"].set_offline(False)
+    all_saved(page)
+    with open_coding(study) as coding:
+        assert coding.state.round(ROUND).given == before + 3
+    assert [one["code"] for one in on_record(study, "rater-1", ODD)] == ["practice/data"]
+    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('quaestor/'))") == []
+
+
+def test_a_second_tab_overwrites_nothing_that_the_first_one_coded(
+    page: Page, raters: dict[str, BrowserContext], server: Server, study: Study
+) -> None:
+    second = raters["rater-1"].new_page()
+    second.goto(f"{server.address}rounds/{ROUND}/code/P2")
+    other = raters["rater-1"].new_page()
+    other.goto(f"{server.address}rounds/{ROUND}/code/P2")
+    stand_on(second, 1)
+    second.keyboard.press("1")
+    all_saved(second)
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(other.locator("#turn-1 .chip")).to_have_text("looking at the data")
+    stand_on(other, 1)
+    other.keyboard.press("2")
+    all_saved(other)
+    codes = [one["code"] for one in on_record(study, "rater-1", "P2/00001")]
+    assert codes == ["practice/data", "practice/design"]
+    for opened in (second, other):
+        opened.close()
+
+
+def test_two_raters_at_once_never_see_each_others_codes(
+    page: Page, raters: dict[str, BrowserContext], server: Server, study: Study
+) -> None:
+    other = raters["rater-2"].new_page()
+    other.goto(f"{server.address}rounds/{ROUND}/code/P1")
+    assert other.locator(".chip").count() == 0
+    expect(other.locator("#place")).to_have_text("0 of 3 turns read")
+    stand_on(other, 1)
+    other.keyboard.press("4")
+    all_saved(other)
+    stand_on(page, 1)
+    page.keyboard.press("v")
+    all_saved(page)
+    for opened in (page, other):
+        opened.reload()
+    assert chips(other, 1) == ["indicator"]
+    assert "indicator" not in chips(page, 1)
+    assert [one["code"] for one in on_record(study, "rater-2", DATA)] == ["indicator"]
+    other.goto(f"{server.address}rounds/{ROUND}/code")
+    assert "1 of 3 turns read" in other.inner_text("main")
+    assert "rater-1" not in other.content()
+    other.close()
+
+
+def test_the_rest_is_read_at_once_and_nothing_that_was_coded_is_touched(
+    raters: dict[str, BrowserContext], server: Server, study: Study
+) -> None:
+    page = raters["rater-2"].new_page()
+    page.goto(f"{server.address}rounds/{ROUND}/rate")
+    page.get_by_role("link", name="P2").click()
+    stand_on(page, 1)
+    page.keyboard.press("1")
+    page.get_by_role("button", name="Read to the end of this page").click()
+    all_saved(page)
+    expect(page.locator("#place")).to_have_text("2 of 2 turns read")
+    assert on_record(study, "rater-2", "P2/00003") == []
+    assert [one["code"] for one in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
+    page.close()
+
+
+def test_everybody_can_code(page: Page, server: Server) -> None:
+    stand_on(page, 1)
+    page.keyboard.press("1")
+    page.locator("#turn-1 .chip").first.click()
+    assert_for_everyone(page)
+    page.goto(f"{server.address}rounds/{ROUND}/code")
+    assert_for_everyone(page)

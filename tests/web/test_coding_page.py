@@ -1,0 +1,251 @@
+"""The coding page without a window: what it shows to whom, forms that need no script, refusals, and what is settled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from httpx2 import Response
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from coded_interviews import OPENED, ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
+from desk import HERE, QUICK, browser, closing_app, csrf_in, invited, join, post
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.store.sealed_file import NewEntry
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import settle_agreed
+from quaestor.study.folder import Study
+from quaestor.study.interviews.coding_sheet import MOST_TURNS, coding_sheet
+from quaestor.study.round_acts import close_by_name
+from quaestor.web.app import make_app
+from small_interviews import TALK
+
+DATA, ILLEGAL = "P1/00001", "P1/00003"
+CODE, TURNS = f"/rounds/{ROUND}/code/P1", f"/rounds/{ROUND}/code/P1/turns"
+WORDS = TALK[1][1]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return coded_study(tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture
+def study(made: Study, tmp_path: Path) -> Study:
+    return copy_of(made, tmp_path)
+
+
+@pytest.fixture
+def app(study: Study) -> Iterator[Starlette]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+def visiting(app: Starlette, study: Study, name: str, role: Role = Role.RATER) -> TestClient:
+    opened = browser(app)
+    join(opened, invited(study.root, role, name))
+    return opened
+
+
+@pytest.fixture
+def rater(app: Starlette, study: Study) -> TestClient:
+    return visiting(app, study, "rater-1")
+
+
+def by_script(opened: TestClient, said: dict[str, Any]) -> Response:
+    token = csrf_in(opened.get(CODE).text)
+    return opened.post(TURNS, json={"key": "k", **said}, headers={"origin": HERE, "X-CSRF-Token": token})
+
+
+def test_who_wants_to_rate_is_led_to_the_transcripts(rater: TestClient) -> None:
+    assert rater.get(f"/rounds/{ROUND}/rate").headers["location"] == f"/rounds/{ROUND}/code"
+    led = rater.get(f"/rounds/{ROUND}/rate?item={ILLEGAL}").headers["location"]
+    assert led == f"{CODE}?turn=3#turn-3"
+    shown = rater.get(led).text
+    assert "When do you call a model illegal?" in shown
+    assert "0 of 2 turns read" in rater.get(f"/rounds/{ROUND}/code").text
+
+
+def test_without_a_script_words_are_quoted_or_counted_or_the_whole_turn_is_meant(
+    rater: TestClient, study: Study
+) -> None:
+    add = {"turn": "1", "page": "1", "code": "practice/data", "key": "a"}
+    assert (
+        post(rater, TURNS, {**add, "words": "look at  the data"}, CODE).headers["location"] == f"{CODE}?page=1#turn-1"
+    )
+    post(rater, TURNS, {**add, "from": "7", "to": "9", "code": "", "key": "b", "memo": "why"}, CODE)
+    post(rater, TURNS, {**add, "code": "practice", "key": "c"}, CODE)
+    start = WORDS.index("look")
+    found = on_record(study, "rater-1", DATA)
+    assert found == [
+        stretch(0, len(WORDS), "practice"),
+        stretch(start, start + len("look at the data"), "practice/data"),
+        stretch(WORDS.index("then"), WORDS.index("model") + 5, memo="why"),
+    ]
+    shown = rater.get(CODE).text
+    assert '<mark class="lane-0" data-mark="0">' in shown
+    assert '<q dir="auto">then the model</q>' in shown
+    place = f"1:{start}:{start + 16}:practice/data"
+    post(rater, TURNS, {"remove": place, "page": "1", "key": "d"}, CODE)
+    assert on_record(study, "rater-1", DATA) == [found[0], found[2]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"words": "the date"}, "do not stand in the turn"),
+        ({"words": "a"}, "times: copy some more"),
+        ({"from": "4", "to": "99"}, "the turn has 13 words"),
+        ({"code": "unknown"}, "allowed:"),
+    ],
+)
+def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(
+    rater: TestClient, study: Study, fields: dict[str, str], why: str
+) -> None:
+    sent = {"turn": "1", "page": "1", "code": "practice", "memo": "not to be typed again", "key": "a", **fields}
+    answer = post(rater, TURNS, sent, CODE)
+    assert answer.status_code == 422
+    assert why in answer.text
+    assert "not to be typed again" in answer.text
+    assert on_record(study, "rater-1", DATA) is None
+
+
+def test_the_rest_of_a_page_is_read_all_or_none_and_once(rater: TestClient, study: Study) -> None:
+    post(rater, TURNS, {"turn": "1", "code": "practice", "page": "1", "key": "a"}, CODE)
+    for _ in range(2):
+        assert post(rater, TURNS, {"read": "0-3", "page": "1", "key": "b"}, CODE).status_code == 303
+    assert on_record(study, "rater-1", ILLEGAL) == []
+    assert on_record(study, "rater-1", DATA) == [stretch(0, len(WORDS), "practice")]
+    with open_coding(study) as coding:
+        assert coding.state.round(ROUND).given == 2
+    assert "Every turn is read" in rater.get(CODE).text
+
+
+def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, study: Study) -> None:
+    said = {"turn": 1, "stretches": [stretch(0, 5, "practice")], "rater": "rater-1"}
+    first, second = by_script(rater, said), by_script(rater, said)
+    assert (first.status_code, first.json()) == (second.status_code, second.json())
+    other = by_script(rater, {**said, "stretches": []})
+    assert (other.status_code, "stands for act" in other.json()["refused"]) == (422, True)
+    assert on_record(study, "rater-1", DATA) == [stretch(0, 5, "practice")]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"turn": 1, "stretches": [stretch(0, 500, "practice")]}, 422),
+        ({"turn": 99, "stretches": []}, 422),
+        ({"turn": 0, "stretches": []}, 422),
+        ({"turn": 1, "stretches": "all"}, 400),
+        ({"turn": 1, "stretches": [], "rater": "rater-2"}, 409),
+        ({"turn": 1, "stretches": [], "opened": "2001-01-01"}, 409),
+        ({"read": [0]}, 400),
+    ],
+)
+def test_what_makes_no_sense_is_refused(rater: TestClient, study: Study, said: dict[str, Any], status: int) -> None:
+    assert by_script(rater, said).status_code == status
+    with open_coding(study) as coding:
+        assert coding.state.round(ROUND).given == 0
+
+
+def test_a_name_that_is_replaced_meanwhile_moves_no_stretch(rater: TestClient, study: Study) -> None:
+    shown = rater.get(CODE).text
+    seen = int(shown.partition('data-seen="')[2].partition('"')[0])
+    place = WORDS.index("the data")
+    with interviews_of(study) as interviews:
+        replaced = {"turn": 1, "start": 6, "end": 12, "shown": "[person 1]", "name": "n1", "confirmed": True}
+        interviews.file.add(NewEntry("replace", "lead", {"places": [replaced]}, "P1", "P1", interviews.now()))
+    assert "[person 1]" in rater.get(CODE).text
+    said = {"turn": 1, "stretches": [stretch(place, place + 8, "practice/data")], "seen": seen}
+    assert by_script(rater, said).status_code == 200
+    assert on_record(study, "rater-1", DATA) == [stretch(place, place + 8, "practice/data")]
+    assert '<mark class="lane-0" data-mark="0">the data</mark>' in rater.get(CODE).text
+    half = rater.get(CODE).text.partition('data-seen="')[2].partition('"')[0]
+    said = {"key": "l", "turn": 1, "stretches": [stretch(8, 10)], "seen": int(half)}
+    assert by_script(rater, said).status_code == 200
+    assert on_record(study, "rater-1", DATA) == [stretch(6, 12)], "half of a pseudonym stands for the whole name"
+
+
+def test_a_rater_finds_nothing_of_another_on_any_page(app: Starlette, rater: TestClient, study: Study) -> None:
+    other = visiting(app, study, "rater-2")
+    mine = {"words": WORDS[:5], "turn": "1", "page": "1", "code": "shapes", "memo": "a secret thought", "key": "a"}
+    post(rater, TURNS, mine, CODE)
+    for path in (CODE, f"/rounds/{ROUND}/code", f"/rounds/{ROUND}/mine", f"{CODE}?turn=1", "/", "/codebook"):
+        shown = other.get(path).text
+        assert "a secret thought" not in shown, path
+        assert "<mark" not in shown, path
+    assert "0 of 2 turns read" in other.get(CODE).text
+    stranger = visiting(app, study, "rater-3")
+    assert stranger.get(CODE).status_code == 409
+
+
+def test_a_long_transcript_comes_in_pages(tmp_path: Path) -> None:
+    talk = [("Interviewer" if number % 2 else "Guest", f"Turn {number}.") for number in range(3 * MOST_TURNS)]
+    study = coded_study(tmp_path, [talk])
+    with interviews_of(study) as interviews:
+        sheet = coding_sheet(interviews.coding, interviews, ROUND, "rater-1", "P1", page=2)
+        assert (sheet.first, sheet.last, sheet.pages) == (MOST_TURNS, 2 * MOST_TURNS - 1, 3)
+        by_turn = coding_sheet(interviews.coding, interviews, ROUND, "rater-1", "P1", turn=2 * MOST_TURNS + 4)
+        assert by_turn.page == 3
+        assert sum(len(answer.turns) for answer in by_turn.answers) == MOST_TURNS
+
+
+@pytest.fixture
+def closed(study: Study) -> Study:
+    said = {
+        "rater-1": {DATA: [stretch(0, 24, "practice/data")], ILLEGAL: [stretch(0, 24, "shapes")]},
+        "rater-2": {DATA: [stretch(6, 24, "practice/data")], ILLEGAL: [stretch(29, 86, "indicator"), stretch(77, 86)]},
+    }
+    code_all(study, said)
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    return study
+
+
+def test_both_raters_words_stand_side_by_side_and_are_settled_code_by_code(app: Starlette, closed: Study) -> None:
+    lead = visiting(app, closed, "lead", Role.LEAD)
+    address = f"/rounds/{ROUND}/disagreements"
+    listed = lead.get(address).text
+    assert "shapes that do not match" in listed
+    shown = lead.get(f"{address}?item={ILLEGAL}").text
+    assert "When shapes do not match" in shown
+    assert "that is my threshold" in shown
+    sent = {"item": ILLEGAL, "facet": "themes", "how": "discussion", "seen": "0", "other": "indicator", "key": "a"}
+    assert post(lead, f"/rounds/{ROUND}/decisions", sent, f"{address}?item={ILLEGAL}").status_code == 303
+    with open_coding(closed) as coding:
+        made = coding.state.round(ROUND).decided("themes")[ILLEGAL].answer
+    assert made == [stretch(29, 86, "indicator"), stretch(77, 86)]
+
+
+def test_the_lead_adopts_words_in_vivo_on_their_page(app: Starlette, closed: Study) -> None:
+    lead = visiting(app, closed, "lead", Role.LEAD)
+    page = f"/rounds/{ROUND}/in-vivo"
+    assert "No words stand for themselves" in lead.get(page).text
+    value = json.dumps([stretch(29, 86, "indicator"), stretch(77, 86)])
+    sent = {"item": ILLEGAL, "facet": "themes", "how": "discussion", "seen": "0", "answer": value, "key": "a"}
+    address = f"/rounds/{ROUND}/disagreements?item={ILLEGAL}"
+    assert post(lead, f"/rounds/{ROUND}/decisions", sent, address).status_code == 303
+    assert "threshold" in lead.get(page).text
+    adopt = {"item": ILLEGAL, "start": "77", "end": "86", "code": "legitimacy", "new": "thresholds", "page": "1"}
+    assert post(lead, page, adopt).status_code == 303
+    assert "Counts as legitimacy › thresholds" in lead.get(page).text
+    refused = post(lead, page, {**adopt, "start": "70", "new": ""})
+    assert (refused.status_code, "no words in vivo from 70" in refused.text) == (422, True)
+
+
+def test_a_round_over_transcripts_asks_for_nothing_else(tmp_path: Path) -> None:
+    from quaestor.base.errors import SettingsError
+
+    facet = '\n[facets.mood]\nkind = "text"\n'
+    study = coded_study(tmp_path)
+    study.file.write_text(study.file.read_text("utf-8") + facet, "utf-8")
+    from quaestor.study.folder import open_study
+    from quaestor.study.round_setup import add_round
+
+    with pytest.raises(SettingsError, match="takes a round of its own"):
+        add_round(open_study(tmp_path), {**OPENED, "round": "other", "facets": ["themes", "mood"]})

@@ -1,0 +1,227 @@
+"""The interviewer's desk in a real browser: by keyboard, two people at once, a cut line, a server that is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from desk import invited
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study
+from quaestor.study.interviews.conversation import Conversation, conversation
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from small_interviews import a_study, with_interview
+from windows import Server, assert_for_everyone, complaints_of, session_after
+
+pytestmark = pytest.mark.browser
+SOON = 15_000
+"""Milliseconds: on an idle machine one sees what the other wrote within two seconds."""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return a_study(tmp_path_factory.mktemp("conduct") / "study")
+
+
+@pytest.fixture(scope="module")
+def server(study: Study) -> Iterator[Server]:
+    found = Server(study.root)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def people(browser: Browser, server: Server, study: Study) -> Iterator[dict[str, BrowserContext]]:
+    found = {}
+    for name in ("interviewer", "second"):
+        link = f"{server.address}join/{invited(study.root, Role.INTERVIEWER, name)}"
+        found[name] = browser.new_context(storage_state=session_after(link), viewport={"width": 1280, "height": 900})
+    yield found
+    for context in found.values():
+        context.close()
+
+
+@pytest.fixture
+def name(study: Study) -> str:
+    """An interview of its own."""
+    with open_interviews(study) as interviews:
+        return with_interview(interviews).id
+
+
+@pytest.fixture
+def page(people: dict[str, BrowserContext], server: Server, name: str) -> Iterator[Page]:
+    found = at_desk(people["interviewer"], server, name)
+    told = complaints_of(found, server.address)
+    yield found
+    found.context.set_offline(False)
+    found.close()
+    expected = ("ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "409", "410")
+    assert [one for one in told if not any(part in one for part in expected)] == []
+
+
+def at_desk(context: BrowserContext, server: Server, name: str, stop: int = 0) -> Page:
+    page = context.new_page()
+    page.goto(f"{server.address}interviews/{name}/conduct?stop={stop}")
+    return page
+
+
+def told(study: Study, name: str) -> Conversation:
+    with open_interviews(study) as interviews:
+        return conversation(interviews, name)
+
+
+def write(page: Page, text: str, key: str = "w") -> None:
+    page.keyboard.press(key)
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def all_saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("All saved", timeout=30_000)
+
+
+def kept(page: Page) -> list[Any]:
+    """What the browser still keeps."""
+    return list(page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('quaestor'))"))
+
+
+def texts(page: Page) -> list[str]:
+    return page.locator(".notes:not([hidden]) .text").all_inner_texts()
+
+
+def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: Study, name: str) -> None:
+    press(page, "c", "n")
+    expect(page.get_by_role("heading", name="Which stages does your work have?")).to_be_focused()
+    write(page, "three stages")
+    write(page, "And at night?", "f")
+    press(page, "a")
+    page.keyboard.type(" And by day?")
+    press(page, "Enter", "Escape", "n", "1", "2", "2", "o")
+    page.keyboard.type("who pays")
+    press(page, "Enter", "Escape", "n", "s", "p")
+    expect(page.locator("#skip")).to_contain_text("Ask it after all")
+    press(page, "c")
+    expect(page.locator("#state")).to_have_text("Paused")
+    press(page, "c", "g", "ArrowUp", "ArrowUp", "Enter")
+    expect(page.get_by_role("heading", name="Which stages does your work have?")).to_be_visible()
+    assert texts(page) == ["three stages", "And at night? And by day?"]
+    all_saved(page)
+    press(page, "?")
+    expect(page.locator("#keys")).to_have_attribute("open", "")
+    assert_for_everyone(page)
+    page.locator("#ending summary").focus()
+    press(page, "Enter", "Tab", "Enter")
+    page.wait_for_url("**/protocol")
+    expect(page.get_by_role("heading", name=f"Protocol of {name}")).to_be_visible()
+    assert_for_everyone(page)
+    now = told(study, name)
+    assert [(one.text, one.follow_up, one.amended) for one in now.notes] == [
+        ("three stages", False, False),
+        ("And at night? And by day?", True, True),
+    ]
+    assert [one.item or one.other for one in now.ticked("factors")] == ["data", "who pays"]
+    assert [now.state_of(one) for one in ("stages", "factors", "illegal")] == ["asked", "asked", "skipped"]
+    assert (now.clock.status, now.clock.by) == ("ended", "interviewer")
+    assert kept(page) == []
+
+
+def test_two_people_see_each_others_notes_and_nobody_overwrites(
+    page: Page, people: dict[str, BrowserContext], server: Server, study: Study, name: str
+) -> None:
+    press(page, "c", "n")
+    other = at_desk(people["second"], server, name, 1)
+    expect(other.locator("#state")).to_have_text("Running")
+    expect(other.locator("#take-over")).to_contain_text("follows interviewer")
+    write(page, "by the first")
+    write(other, "by the second")
+    for one in (page, other):
+        expect(one.locator(".notes:not([hidden]) .text")).to_have_count(2, timeout=SOON)
+        assert sorted(texts(one)) == ["by the first", "by the second"]
+    expect(page.locator(".note", has_text="by the second").locator(".amend")).to_be_hidden()
+    press(other, "a")
+    other.keyboard.type(", and more")
+    press(other, "Enter", "Escape")
+    expect(page.get_by_text("by the second, and more")).to_be_visible(timeout=SOON)
+    press(other, "n", "1")
+    expect(page.locator("#stop-2 input[value=data]")).to_be_checked(timeout=SOON)
+    expect(page.locator("#guide a[data-stop='2'] .mark")).to_have_text("asked")
+    assert told(study, name).clock.section == "practice", "the clock follows who asks, not who takes notes"
+    press(other, "n")
+    other.get_by_role("button", name="Let it follow me").click()
+    expect(page.locator("#clock-section .name")).to_have_text("Legitimacy", timeout=SOON)
+    other.close()
+    assert {one.by for one in told(study, name).notes} == {"interviewer", "second"}
+
+
+def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, name: str) -> None:
+    press(page, "c", "n")
+    write(page, "with a line")
+    all_saved(page)
+    page.context.set_offline(True)
+    write(page, "without one \N{PARTY POPPER}")
+    press(page, "n", "2")
+    write(page, "still none")
+    press(page, "a")
+    page.keyboard.type(", amended")
+    press(page, "Enter", "Escape", "n", "s")
+    expect(page.get_by_role("heading", name="Thanks", exact=True)).to_be_visible()
+    expect(page.locator("#saved")).to_contain_text("notes wait")
+    assert [one.text for one in told(study, name).notes] == ["with a line"]
+    page.context.set_offline(False)
+    all_saved(page)
+    now = told(study, name)
+    assert [(one.question, one.text) for one in now.notes] == [
+        ("stages", "with a line"),
+        ("stages", "without one \N{PARTY POPPER}"),
+        ("factors", "still none, amended"),
+    ]
+    assert now.clock.section == "thanks"
+    assert [one.item for one in now.ticked("factors")] == ["time"]
+    assert now.state_of("illegal") == "skipped"
+    assert kept(page) == []
+
+
+def test_a_killed_server_and_a_closed_tab_lose_nothing(
+    page: Page, people: dict[str, BrowserContext], server: Server, study: Study, name: str
+) -> None:
+    press(page, "c", "n")
+    write(page, "acknowledged")
+    all_saved(page)
+    server.kill()
+    assert [one.text for one in told(study, name).notes] == ["acknowledged"]
+    write(page, "while it was dead")
+    press(page, "w")
+    page.keyboard.type("half a wor")
+    expect(page.locator("#saved")).to_contain_text("1 note waits")
+    page.close()
+    server.start()
+    again = at_desk(people["interviewer"], server, name, 1)
+    all_saved(again)
+    assert texts(again) == ["acknowledged", "while it was dead"]
+    assert [one.text for one in told(study, name).notes] == ["acknowledged", "while it was dead"]
+    expect(again.locator("#note")).to_have_value("half a wor")
+    again.close()
+
+
+def test_nothing_stays_in_a_browser_of_who_has_withdrawn(page: Page, study: Study, name: str) -> None:
+    press(page, "n")
+    page.context.set_offline(True)
+    write(page, "what they take back")
+    press(page, "w")
+    page.keyboard.type("and what they were about to say")
+    expect(page.locator("#saved")).to_contain_text("1 note waits")
+    with open_interviews(study) as interviews:
+        withdraw(interviews, name)
+    page.context.set_offline(False)
+    expect(page.locator("#conduct")).to_have_count(0, timeout=15_000)
+    assert [one for one in kept(page) if f"/{name}/" in one] == []

@@ -1,0 +1,121 @@
+"""The page behind a participant's link: yes, no, later the way out, and nothing for whoever guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import HERE, QUICK, SetClock, browser, closing_app
+from quaestor.people.passwords import Passwords
+from quaestor.study.interviews.consent import consent_of, make_link, put_agreement_in_force
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.web.app import make_app
+from quaestor.web.consent_pages import MOST_TRIES
+from small_interviews import a_study, with_participant, with_transcript
+
+OURS = {"origin": HERE}
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Interviews]:
+    with open_interviews(a_study(tmp_path)) as opened:
+        with_participant(opened, consent=False)
+        yield opened
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+def app(room: Interviews, clock: SetClock) -> Iterator[Starlette]:
+    with closing_app(make_app(room.study.root, clock=clock, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def path(room: Interviews) -> str:
+    return f"/c/{make_link(room, 'P1').code}"
+
+
+def said(opened: TestClient, path: str, what: str, version: str = "1") -> int:
+    return opened.post(path, data={"what": what, "version": version}, headers=OURS).status_code
+
+
+def test_somebody_agrees_changes_their_mind_and_agrees_after_all(app: Starlette, room: Interviews, path: str) -> None:
+    opened = browser(app)
+    page = opened.get(path).text
+    assert "<h2>Before we talk</h2>" in page
+    assert "<strong>Nothing is published with your name.</strong>" in page
+    for what, words in (("accepted", "You agreed on"), ("declined", "You declined on"), ("accepted", "You agreed on")):
+        assert said(opened, path, what) == 303
+        assert words in opened.get(path).text
+        assert (consent_of(room, "P1").what, consent_of(room, "P1").how) == (what, "by link")
+    assert "I do not agree" not in opened.get(path).text
+    assert "I do not agree" in opened.get(f"{path}?again=1").text
+
+
+def test_a_version_that_is_not_in_force_any_more_is_not_accepted(app: Starlette, room: Interviews, path: str) -> None:
+    opened = browser(app)
+    opened.get(path)
+    (room.study.root / "instruments" / "agreement.md").write_text("We also film you.", "utf-8")
+    put_agreement_in_force(room)
+    assert said(opened, path, "accepted") == 409
+    assert not consent_of(room, "P1").accepted
+    assert "We also film you." in opened.get(path).text
+    assert said(opened, path, "accepted", "2") == 303
+    for version in ("", "one", "-1", "9" * 30):
+        assert said(opened, path, "accepted", version) == 409
+    assert said(opened, path, "perhaps", "2") == 404
+
+
+def test_who_withdraws_is_asked_first_and_leaves_nothing(app: Starlette, room: Interviews) -> None:
+    with_transcript(room)
+    path = f"/c/{make_link(room, 'P2').code}"
+    opened = browser(app)
+    assert "Erase all that is yours?" in opened.get(f"{path}/withdraw").text
+    assert [one.id for one in room.interviews()] == ["P2"]
+    assert "You have withdrawn" in opened.post(f"{path}/withdraw", headers=OURS).text
+    assert room.interviews() == []
+    assert room.file.erased().keys() == {"P2"}
+    for gone in (path, f"{path}/withdraw"):
+        assert opened.get(gone).status_code == 404
+        assert opened.post(gone, headers=OURS).status_code == 404
+
+
+def test_a_foreign_page_answers_for_nobody(app: Starlette, room: Interviews, path: str) -> None:
+    opened = browser(app)
+    for headers in ({}, {"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site", **OURS}):
+        for at in (path, f"{path}/withdraw"):
+            assert opened.post(at, data={"what": "accepted", "version": "1"}, headers=headers).status_code == 403
+    assert not consent_of(room, "P1").what
+
+
+def test_whoever_guesses_is_slowed_down_and_who_has_a_link_is_not(app: Starlette, clock: SetClock, path: str) -> None:
+    stranger = browser(app, client="203.0.113.7")
+    assert {stranger.get(f"/c/{number}").status_code for number in range(MOST_TRIES)} == {404}
+    slowed = stranger.get("/c/again")
+    assert (slowed.status_code, int(slowed.headers["retry-after"]) > 0) == (429, True)
+    assert stranger.get(path).status_code == 200
+    assert browser(app, client="198.51.100.9").get("/c/again").status_code == 404
+    clock.pass_by(minutes=2)
+    assert stranger.get("/c/again").status_code == 404
+
+
+def test_before_anybody_takes_part_a_link_leads_nowhere_and_makes_no_file(tmp_path: Path) -> None:
+    a_study(tmp_path)
+    with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
+        assert browser(app).get("/c/abc").status_code == 404
+        assert not (tmp_path / "interviews.db").exists()
+
+
+def test_the_page_gives_no_cookie_and_is_not_kept_by_the_browser(app: Starlette, path: str) -> None:
+    answer = browser(app).get(path)
+    assert "set-cookie" not in answer.headers
+    assert answer.headers["cache-control"] == "no-store"
+    assert len(answer.content) < 20_000

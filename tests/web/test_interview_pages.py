@@ -1,0 +1,203 @@
+"""Interviews at the desk: who takes part, what they agreed to, and who sees how to reach them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from desk import QUICK, browser, closing_app, invited, post, signed_in
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.folder import open_study
+from quaestor.study.interviews.consent import consent_of, make_link
+from quaestor.study.interviews.people import Contact, contact_of, set_contact
+from quaestor.study.interviews.room import open_interviews
+from quaestor.web.app import make_app
+from small_interviews import AGREEMENT, a_study, with_interview, with_participant, with_transcript
+from windows import assert_for_everyone, complaints_of, serving, session_after
+
+NAMED = Contact("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
+TELLING = ("Xanthe", "w.xanthe", "555 0199", "mornings")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """P1 with a transcript and contact data, P2 who was not asked yet."""
+    with open_interviews(a_study(tmp_path / "study")) as room:
+        with_transcript(room)
+        with_participant(room, role="researcher", consent=False)
+        set_contact(room, "P1", NAMED)
+    return tmp_path / "study"
+
+
+@pytest.fixture
+def app(folder: Path) -> Iterator[Starlette]:
+    with closing_app(make_app(folder, passwords=Passwords(QUICK))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def lead(app: Starlette, folder: Path) -> TestClient:
+    return signed_in(app, folder)
+
+
+@pytest.fixture
+def interviewer(app: Starlette, folder: Path) -> TestClient:
+    return signed_in(app, folder, Role.INTERVIEWER)
+
+
+def test_a_study_with_a_guide_and_nobody_says_what_to_do(tmp_path: Path) -> None:
+    a_study(tmp_path)
+    with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
+        opened = signed_in(app, tmp_path)
+        assert "Nobody takes part yet" in opened.get("/interviews").text
+        assert "Add the first participant" in opened.get("/").text
+        assert not (tmp_path / "interviews.db").exists(), "to look makes no files"
+        (tmp_path / "instruments" / "guide.md").unlink()
+        assert "There is no interview guide yet" in opened.get("/interviews").text
+        assert 'href="/interviews"' not in opened.get("/").text
+
+
+def test_the_list_says_of_each_how_far_they_are(lead: TestClient) -> None:
+    page = lead.get("/interviews").text
+    assert re.search(r'<li class="done">.*?</span>Transcript</li>\s*<li class="now">.*?</span>Names', page)
+    assert "engineer · 5 years · compilers" in page
+    assert "No interview planned; consent: not asked" in page
+    assert 'href="/interviews/P1"' in lead.get("/").text
+
+
+def test_who_is_added_by_a_form_sent_twice_is_one_participant(interviewer: TestClient) -> None:
+    shown = interviewer.get("/interviews").text
+    key = re.search(r'name="key" value="([^"]+)"', shown)
+    assert key
+    fields = {"role": "maintainer", "years": "2,5", "field": "runtimes", "key": key[1]}
+    for _ in range(2):
+        done = post(interviewer, "/interviews/participants", fields, page="/interviews")
+        assert (done.status_code, done.headers["location"]) == (303, "/participants/P3")
+    assert "maintainer · 2.5 years · runtimes" in interviewer.get("/participants/P3").text
+    wrong = post(interviewer, "/interviews/participants", {"years": "many"}, page="/interviews")
+    assert (wrong.status_code, "is no number of years" in wrong.text) == (422, True)
+
+
+def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folder: Path) -> None:
+    def act(**fields: str) -> int:
+        return post(interviewer, "/participants/P2/acts", fields, page="/participants/P2").status_code
+
+    assert act(act="consent", what="accepted", how="on paper") == 303
+    assert act(act="plan", guide="guide") == 303
+    assert act(act="change", role="senior researcher", years="", field="graphs") == 303
+    assert act(act="consent", what="perhaps", how="spoken") == 422
+    assert act(act="erase") == 422
+    page = interviewer.get("/participants/P2").text
+    assert "senior researcher · graphs" in page
+    assert "version 1 of the" in page
+    with open_interviews(open_study(folder)) as room:
+        assert [one.id for one in room.interviews()] == ["P1", "P2"]
+        last = [one for one in room.file.entries(participant="P2") if one.kind == "consent"][-1]
+        assert (last.actor, last.said["how"]) == ("interviewer", "on paper")
+
+
+def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
+    lead: TestClient, interviewer: TestClient, folder: Path
+) -> None:
+    assert all(word in lead.get("/participants/P1/contact").text for word in TELLING)
+    paths = ("/", "/interviews", "/interviews/P1", "/participants/P1", "/interviews/agreement", "/people", "/results")
+    for opened in (lead, interviewer):
+        for path in paths:
+            page = opened.get(path)
+            assert not [word for word in TELLING if word in page.text], path
+    for method in ("GET", "POST"):
+        assert interviewer.request(method, "/participants/P1/contact").status_code == 403
+    assert "contact" not in interviewer.get("/participants/P1").text
+    refused = post(lead, "/participants/P1/contact", {"name": "W", "email": "nobody"})
+    assert (refused.status_code, 'value="nobody"' in refused.text) == (422, True)
+    assert post(lead, "/participants/P1/contact", {"email": "new@example.org"}).status_code == 303
+    with open_interviews(open_study(folder)) as room:
+        assert contact_of(room, "P1") == Contact(email="new@example.org")
+
+
+def test_a_link_is_told_once_and_opens_the_agreement_for_a_stranger(lead: TestClient, app: Starlette) -> None:
+    made = post(lead, "/participants/P2/lead", {"act": "link"}, page="/participants/P2")
+    found = re.search(r'value="(http://127\.0\.0\.1/c/[^"]+)" readonly', made.text)
+    assert found
+    assert found[1] not in lead.get("/participants/P2").text
+    assert "You are asked for an interview" in browser(app).get(found[1]).text
+
+
+def test_to_erase_somebody_the_lead_types_who(lead: TestClient) -> None:
+    def erase(sure: str) -> int:
+        fields = {"act": "withdraw", "sure": sure}
+        return post(lead, "/participants/P1/lead", fields, page="/participants/P2").status_code
+
+    assert erase("P2") == 422
+    assert lead.get("/participants/P1").status_code == 200
+    assert erase("P1") == 303
+    assert (lead.get("/participants/P1").status_code, lead.get("/interviews/P1").status_code) == (409, 409)
+    assert "P1 on 2" in lead.get("/interviews").text
+    assert "A participant withdrew from the interviews" in lead.get("/").text
+
+
+def test_a_changed_agreement_is_put_in_force_by_the_lead(
+    lead: TestClient, interviewer: TestClient, folder: Path
+) -> None:
+    (folder / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\n<b>The talk is recorded.</b>\n", "utf-8")
+    assert "has changed since version 1" in interviewer.get("/interviews").text
+    assert "Put version 2 in force" not in interviewer.get("/interviews/agreement").text
+    assert post(interviewer, "/interviews/agreement/versions", {}, page="/interviews").status_code == 403
+    done = post(lead, "/interviews/agreement/versions", {}, page="/interviews/agreement")
+    assert done.status_code == 303
+    page = lead.get("/interviews/agreement").text
+    assert "Version 2, in force since" in page
+    assert "&lt;b&gt;The talk is recorded.&lt;/b&gt;" in page
+    assert "1 participant answered an earlier version" in lead.get("/interviews").text
+
+
+@pytest.mark.browser
+def test_every_page_is_for_everyone(browser: Browser, tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        with_transcript(room)
+        with_interview(room, with_participant(room, role="an unusually-long-word-" * 5, consent=False))
+        with_participant(room)
+        set_contact(room, "P1", NAMED)
+        link = make_link(room, "P2").code
+        (tmp_path / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\n## And more\n\n1. One.\n", "utf-8")
+    with serving(tmp_path) as address:
+        state = session_after(f"{address}join/{invited(tmp_path, Role.LEAD)}")
+        page = browser.new_context(storage_state=state).new_page()
+        complaints = complaints_of(page, address)
+        pages = ("", "interviews", "interviews/P1", "participants/P1", "participants/P1/contact")
+        for path in (*pages, "interviews/agreement", f"c/{link}"):
+            page.goto(address + path)
+            assert_for_everyone(page)
+        page.goto(f"{address}participants/P3")
+        for one in page.locator("summary").all():
+            one.click()
+        page.get_by_role("button", name="Make a link").click()
+        assert_for_everyone(page)
+        assert complaints == []
+
+
+@pytest.mark.browser
+def test_a_participant_agrees_by_keyboard_without_scripts_at_320_pixels(browser: Browser, tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        link = make_link(room, with_participant(room, consent=False)).code
+    with serving(tmp_path) as address:
+        context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
+        page = context.new_page()
+        page.goto(f"{address}c/{link}")
+        button = page.get_by_role("button", name="I agree")
+        for _ in range(6):
+            page.keyboard.press("Tab")
+            if button.evaluate("one => one === document.activeElement"):
+                break
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        assert "You agreed on" in page.inner_text("main")
+    with open_interviews(open_study(tmp_path)) as room:
+        assert consent_of(room, "P1").accepted

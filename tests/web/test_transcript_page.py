@@ -1,0 +1,190 @@
+"""The page of a transcript: taken in from a file, read in windows, corrected by form, in a real browser too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from httpx2 import Response
+from playwright.sync_api import Browser, expect
+from starlette.datastructures import Headers
+from starlette.testclient import TestClient
+
+from desk import QUICK, closing_app, csrf_in, invited, post, signed_in
+from quaestor.instruments.interviews.records import Voice
+from quaestor.people.passwords import Passwords
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.transcripts import take_in
+from quaestor.web.app import make_app
+from quaestor.web.multipart import LONGEST_WITH_A_FILE, parts_in
+from small_interviews import a_study, with_interview
+from transcript_writers import table_document, teams_webvtt
+from windows import complaints_of, serving, session_after
+
+PAGE = "/interviews/P1/transcript"
+TALK = [
+    ("Zanthor Quell", "Thanks. So tell me, which stages does your work have?"),
+    ("Obviax Trin", "First the data <b>&amp; then</b> <script>alert(1)</script> the model. It takes days."),
+    ("Zanthor Quell", "And the factors that you weigh?"),
+    ("Obviax Trin", "Mostly time. שלום 🙂 and the size of the data."),
+    ("Zanthor Quell", "Does that make a model a bad one?"),
+    ("Obviax Trin", "No. Only when shapes do not match: then nothing runs at all."),
+]
+LONG = [(("Interviewer", "Guest")[place % 2], f"What is said in turn {place}.") for place in range(310)]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    made = a_study(tmp_path / "study")
+    with open_interviews(made) as interviews:
+        with_interview(interviews)
+    return made
+
+
+@pytest.fixture
+def lead(study: Study) -> Iterator[TestClient]:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        yield signed_in(app, study.root)
+
+
+def send(opened: TestClient, data: bytes, name: str = "talk.vtt", csrf: str = "", **fields: str) -> Response:
+    token = csrf or csrf_in(opened.get(PAGE).text)
+    origin = str(opened.base_url).rstrip("/")
+    files = {"file": (name, data, "application/octet-stream")}
+    return opened.post(f"{PAGE}/file", data={"csrf": token, **fields}, files=files, headers={"origin": origin})
+
+
+def turns(study: Study) -> list[tuple[Voice, str]]:
+    with open_interviews(study) as interviews:
+        return [(turn.voice, turn.question if turn.asks else "") for turn in interviews.transcript("P1").turns]
+
+
+def test_an_interview_without_a_transcript_says_how_to_take_one_in(lead: TestClient) -> None:
+    page = lead.get(PAGE).text
+    assert "Nothing has come in yet" in page
+    assert 'enctype="multipart/form-data"' in page
+
+
+def test_a_file_is_sent_and_read_and_nothing_in_it_is_obeyed(lead: TestClient, study: Study) -> None:
+    assert send(lead, teams_webvtt(TALK)).headers["location"] == f"{PAGE}?taken=yes"
+    page = lead.get(f"{PAGE}?taken=yes").text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>" not in page
+    assert "שלום 🙂 and the size of the data." in page
+    assert "Which stages does your work have?</h2>" in page.replace(' <span class="small">matched</span>', "")
+    assert "Obviax" not in page, "names that a file gives to speakers are nobody's business"
+    assert [voice for voice, _ in turns(study)] == [Voice.INTERVIEWER, Voice.PARTICIPANT] * 3
+
+
+def test_a_document_comes_in_byte_by_byte_and_the_same_again_is_nothing_new(lead: TestClient, study: Study) -> None:
+    data = table_document(TALK)
+    assert b"\r\n" in data or b"\n" in data
+    assert send(lead, data, "talk.docx").status_code == 303
+    assert len(turns(study)) == len(TALK)
+    assert send(lead, data, "talk.docx").headers["location"] == f"{PAGE}?taken=known"
+    assert send(lead, teams_webvtt(TALK)).status_code == 409
+    assert send(lead, teams_webvtt(TALK[:2]), replace="yes").status_code == 303
+    assert len(turns(study)) == 2
+
+
+def test_what_is_no_transcript_is_refused_on_the_page(lead: TestClient) -> None:
+    answer = send(lead, b"PK\x03\x04 broken", "talk.docx")
+    assert answer.status_code == 422
+    assert "not a sound Word document" in answer.text
+    assert send(lead, b"").status_code == 422
+
+
+def test_a_form_with_a_file_needs_a_token_of_ours_and_has_a_bound(lead: TestClient) -> None:
+    assert send(lead, teams_webvtt(TALK), csrf="guessed").status_code == 403
+    assert send(lead, b"a" * LONGEST_WITH_A_FILE).status_code == 413
+    token = csrf_in(lead.get(PAGE).text)
+    large = lead.post(PAGE, data={"csrf": token, "act": "a" * 1_100_000}, headers={"origin": "http://127.0.0.1"})
+    assert large.status_code == 413, "other forms stay as short as they were"
+
+
+def test_who_does_not_hold_interviews_sees_no_transcript(study: Study) -> None:
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        assert signed_in(app, study.root, Role.INTERVIEWER).get(PAGE).status_code == 200
+        for role in (Role.RATER, Role.VIEWER, Role.REVIEWER):
+            assert signed_in(app, study.root, role).get(PAGE).status_code == 403
+
+
+def test_a_voice_and_a_question_are_corrected_by_form(lead: TestClient, study: Study) -> None:
+    send(lead, teams_webvtt(TALK))
+    assert [asks for _, asks in turns(study)] == ["stages", "", "factors", "", "", ""]
+    form = lead.get(f"{PAGE}?turn=4").text
+    assert "Whose words these are" in form
+    fields = {"act": "turn", "turn": "4", "voice": "interviewer", "question": "illegal"}
+    answer = post(lead, PAGE, fields)
+    assert answer.headers["location"] == f"{PAGE}?page=1#turn-4"
+    assert turns(study)[4] == (Voice.INTERVIEWER, "illegal")
+    assert post(lead, PAGE, {"act": "speaker", "speaker": "1", "voice": "other"}).status_code == 303
+    assert turns(study)[0] == (Voice.OTHER, "")
+    assert turns(study)[4] == (Voice.OTHER, "illegal"), "what was said by hand stands"
+    for wrong in ({"act": "turn", "turn": "99"}, {"act": "turn"}, {"act": "sink"}, {"act": "speaker", "speaker": "9"}):
+        assert post(lead, PAGE, wrong).status_code == 422, wrong
+
+
+def test_a_long_transcript_is_read_page_by_page(lead: TestClient) -> None:
+    send(lead, teams_webvtt(LONG))
+    page = lead.get(PAGE)
+    assert len(page.content) < 150_000
+    assert "turn 149." in page.text
+    assert "turn 150." not in page.text
+    assert "turn 150." in lead.get(f"{PAGE}?page=2").text
+    assert lead.get(f"{PAGE}?page=4").status_code == 404
+
+
+def test_parts_of_a_form_are_read_as_they_were_sent() -> None:
+    head = Headers({"content-type": 'multipart/form-data; boundary="x y"'})
+    file = b"\x00\r\n--x\r\n\r\nbinary\r\n"
+    body = (
+        b'--x y\r\nContent-Disposition: form-data; name="csrf"\r\n\r\ntoken\r\n'
+        b'--x y\r\nContent-Disposition: form-data; name="file"; filename="../../a\xc3\xa4.vtt"\r\n'
+        b"Content-Type: text/vtt\r\n\r\n" + file + b"\r\n--x y--\r\n"
+    )
+    sent = parts_in(body, head)
+    assert sent.fields == {"csrf": "token"}
+    assert (sent.files["file"].name, sent.files["file"].data) == ("aä.vtt", file)
+    assert parts_in(body[:-8], head).fields == {}, "what was cut off is nothing"
+    assert parts_in(body, Headers({"content-type": "multipart/form-data"})).fields == {}
+    assert parts_in(b"--x y\r\n" * 100 + b"--x y--", head).fields == {}
+
+
+@pytest.mark.browser
+def test_a_transcript_is_taken_in_and_corrected_by_keyboard_in_both_themes_and_on_a_phone(
+    study: Study, browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.vtt"
+    path.write_bytes(teams_webvtt(TALK))
+    link = invited(study.root, Role.INTERVIEWER)
+    with serving(study.root) as address:
+        state = session_after(f"{address}join/{link}")
+        context = browser.new_context(storage_state=state, viewport={"width": 320, "height": 700}, color_scheme="dark")
+        page = context.new_page()
+        complaints = complaints_of(page, address)
+        page.goto(f"{address}{PAGE[1:]}")
+        assert Axe().run(page).violations_count == 0
+        page.get_by_label("File of the transcript").set_input_files(path)
+        page.get_by_role("button", name="Take it in").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("The transcript is here")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert Axe().run(page).violations_count == 0
+        page.get_by_role("link", name="Correct turn 4").focus()
+        page.keyboard.press("Enter")
+        page.get_by_label("The question of the guide that is asked here").select_option("illegal")
+        page.emulate_media(color_scheme="light")
+        assert Axe().run(page).violations_count == 0
+        page.get_by_role("button", name="Save").last.click()
+        expect(page.get_by_role("heading", name="When do you call a model illegal? by hand")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert complaints == []
+        context.close()
+    with open_interviews(study) as interviews:
+        assert not take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt").new
+        assert interviews.transcript("P1").turns[5].question == "illegal"
