@@ -48,11 +48,14 @@ def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth
     assert found.stopped == 4
     told = sorted((one.what, one.threshold) for one in found.indicators)
     assert told == sorted((one["what"], one["threshold"]) for one in truth.of_code("indicator"))
-    assert SAID[-1].startswith("36 of 36 planted codes came out, new ones by interview 20, 8, 5, 3, 0, 0: nothing new")
+    assert SAID[-2].startswith("36 of 36 planted codes came out, new ones by interview 20, 8, 5, 3, 0, 0: nothing new")
+    assert SAID[-1] == "Their report: 10 tables, 3 figures; every number opens its quotations"
     with open_interviews(study) as interviews:
         themes = themes_of(interviews)
     assert (themes.simulated, themes.synthetic, themes.unsettled) == (True, True, 0)
-    assert sorted(themes.unused) == ["Expectations › faster compilation", "Measures against defects › patch it"], "nobody spoke of these"
+    assert sorted(themes.unused) == ["Expectations › faster compilation", "Measures against defects › patch it"], (
+        "nobody spoke of these"
+    )
     by_participant = {f"P{place}": one.talk.codes for place, one in enumerate(truth.interviews, start=1)}
     for who, codes in by_participant.items():
         assert {one.code for one in themes.quotations if one.participant == who} == codes, who

@@ -75,11 +75,15 @@ def test_a_code_has_its_quotations_with_their_surroundings(reader: TestClient) -
 
 
 def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
-    for path in (
-        "/interviews/themes/code?code=nothing", "/interviews/quotations?cell=nothing:a:b",
-        "/interviews/quotations", "/interviews/drawings/nothing",
-    ):  # fmt: skip
-        assert reader.get(path).status_code == 404, path
+    for path, words in (
+        ("themes/code?code=nothing", "nobody's words were given a code 'nothing', there are:"),
+        ("quotations?cell=nothing:a:b", "there is no table 'nothing' of interviews, allowed: themes"),
+        ("quotations", "no such page"),
+        ("drawings/nothing", "no such page"),
+    ):
+        answer = reader.get(f"/interviews/{path}")
+        assert answer.status_code in (404, 409), path
+        assert words.casefold() in plain(answer.text).casefold(), path
     drawing = reader.get("/interviews/drawings/saturation")
     assert (drawing.headers["content-type"], "9 codes in all" in drawing.text) == ("image/svg+xml", True)
 

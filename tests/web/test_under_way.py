@@ -23,13 +23,16 @@ from quaestor.people.roles import Role
 from quaestor.study.codebook import import_codebook
 from quaestor.study.coding import open_coding
 from quaestor.study.demo_doors import Doors
+from quaestor.study.demo_interviews import FOLDER
 from quaestor.study.demo_survey import open_demo_survey
-from quaestor.study.demo_way import Event, Failed, Moved, RoundOpened
+from quaestor.study.demo_way import Event, Failed, InterviewsCoded, Moved, RoundOpened
 from quaestor.study.folder import Study
+from quaestor.study.people import lead_link
 from quaestor.study.round_acts import open_by_name
 from quaestor.web.app import make_app
 from quaestor.web.server import Stop, serve_on_this_machine
 from quaestor.web.under_way import UnderWay
+from small_interviews import a_study
 from small_study import small_study
 from windows import assert_for_everyone, complaints_of
 
@@ -148,6 +151,34 @@ def test_whoever_answers_the_survey_is_counted(tmp_path: Path) -> None:
         shown = opened.get("/demo").text
     assert "92 simulated respondents have answered it, and one person." in shown
     assert '<span class="number">40</span>' in shown
+
+
+def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path: Path) -> None:
+    own = opened_study(tmp_path / "study")
+    talks = a_study(own.root / FOLDER)
+    page = UnderWay(own.root)
+    with visitor(page) as opened:
+        doors = after(page, OPENED, own)
+        assert opened.get("/talks/interviews").headers["location"] == "/demo", "there is no such desk yet"
+        after(page, [one for one in ALL if isinstance(one, InterviewsCoded)], own)
+        door = lead_link(talks)
+        shown = opened.get("/demo").text
+        assert "3 of 3 planted codes came out; after interview 2 nothing new was said." in " ".join(shown.split())
+        assert "the loss: <strong>above 10</strong>" in shown
+        assert "/talks/" not in shown
+        page.hand_over_interviews(make_app(talks.root, passwords=Passwords(QUICK)), door)
+        assert f'href="/talks/join/{door}"' in opened.get("/demo").text
+        entered = post(opened, f"/talks/join/{door}", {"password": CHOSEN, "again": CHOSEN})
+        assert entered.headers["location"] == "/talks/"
+        listed = opened.get("/talks/interviews")
+        assert listed.status_code == 200
+        assert 'href="/talks/interviews/' in listed.text
+        assert 'href="/talks/static/desk.css"' in listed.text
+        again = opened.get("/demo").text
+        assert str(door) not in again
+        assert 'href="/talks/interviews"' in again
+        assert f"/join/{doors.lead}" in again, "the other study has a lead of its own"
+        assert opened.get("/me").headers["location"].startswith("/sign-in"), "who leads one does not lead the other"
 
 
 def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from quaestor.base.errors import StateError
 from quaestor.coding.decisions import decide_agreed, disagreements
@@ -20,6 +21,7 @@ from quaestor.study.interviews.saturating import saturation_of
 from quaestor.study.interviews.simulated import TakenIn, settle_coding, simulate_coding, take_in_talks
 from quaestor.study.interviews.synthetic import STUDY, synthesise_interviews
 from quaestor.study.interviews.themes import themes_of
+from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.study.rounds import gate
 from quaestor.study.sources import ingest_source
@@ -34,8 +36,14 @@ _FINDING = 0.93
 Say = Callable[[str], None]
 
 
+class Count(Protocol):
+    """Hears how far something has come."""
+
+    def __call__(self, what: str, done: int = 0, total: int = 0) -> None: ...
+
+
 def make_demo_interviews(
-    root: Path, seed: int, say: Say, count: Callable[[str, int, int], None] = lambda what, done, total: None
+    root: Path, seed: int, say: Say, count: Count = lambda what, done=0, total=0: None
 ) -> InterviewsCoded:
     """The bundled study with its six interviews held, transcribed, made nameless, coded twice and settled."""
     study = open_study(new_study(root / FOLDER, STUDY))
@@ -54,6 +62,8 @@ def make_demo_interviews(
     with open_interviews(study) as interviews:
         coded = _compared(interviews, truth)
     say(in_words(coded))
+    made = build_report(study, count)
+    say(f"Their report: {made.tables} tables, {made.figures} figures; every number opens its quotations")
     return coded
 
 

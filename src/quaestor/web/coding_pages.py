@@ -25,12 +25,12 @@ from quaestor.study.interviews.coding_acts import (
     selected_place,
     stretches_shown,
 )
+from quaestor.study.interviews.coding_progress import round_progress
 from quaestor.study.interviews.coding_sheet import (
     CodingSheet,
     codes_stretches,
     coding_sheet,
     require_stretches,
-    round_progress,
 )
 from quaestor.study.interviews.items import item_of
 from quaestor.study.interviews.room import Interviews

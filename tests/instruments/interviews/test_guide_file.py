@@ -119,6 +119,13 @@ def test_lines_that_go_on_below_belong_to_what_they_go_on_with() -> None:
     assert asked.items == (ReferenceItem("two", "an item of two lines"),)
 
 
+def test_a_heading_may_be_indented_a_little_as_in_markdown() -> None:
+    text = f"{ONE}    # to be said\n   ## Why? {{#why}}\n"
+    (section,) = guide_from(text, "guide").sections
+    assert section.script == "    # to be said"
+    assert [one.id for one in section.questions] == ["why"]
+
+
 def test_lines_are_counted_as_an_editor_counts_them() -> None:
     text = ONE.replace("\n", "\r\n") + "said\u2028on\r\n## Nothing in braces?\r\n"
     with pytest.raises(InputError, match=r"^guide\.md, line 6: 'Nothing in braces\?' has no id"):

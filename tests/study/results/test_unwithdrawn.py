@@ -72,6 +72,7 @@ def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None
     with built_aside(room.study.published / "report", what="report", mark="m", placing=unwithdrawn.placing) as folder:
         (folder / "m").write_text(room.transcript("P1").turns[1].text)
         during()
+        (folder / "index.html").write_text("and more")
 
 
 def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monkeypatch: pytest.MonkeyPatch) -> None:

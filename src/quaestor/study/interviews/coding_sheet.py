@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Rating, Stretch, stretches_in
+from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
 from quaestor.coding.state import OPEN
 from quaestor.coding.stretches import KIND
 from quaestor.coding.views import RaterPlace, rater_place
 from quaestor.instruments.interviews.records import Guide, SpokenTurn, Transcript, Voice
 from quaestor.study.coding import Coding
 from quaestor.study.desk import Choice, choices_of
-from quaestor.study.interviews.items import item_of, place_of
+from quaestor.study.interviews.items import item_of
 from quaestor.study.interviews.lanes import Piece, lanes_of, pieces_of
 from quaestor.study.interviews.room import Interviews
 
@@ -109,37 +109,6 @@ class CodingSheet:
         return self.total - self.done
 
 
-@dataclass(frozen=True)
-class TranscriptProgress:
-    """How far a rater is with one transcript."""
-
-    interview: str
-    participant: str
-    done: int
-    total: int
-    stretches: int
-    erased: bool = False
-
-    @property
-    def left(self) -> int:
-        return self.total - self.done
-
-
-@dataclass(frozen=True)
-class RoundProgress:
-    """The transcripts of a round for one rater."""
-
-    round: str
-    instructions: str
-    is_open: bool
-    transcripts: tuple[TranscriptProgress, ...]
-
-    @property
-    def first_left(self) -> str:
-        """The first transcript that is not read to the end."""
-        return next((one.interview for one in self.transcripts if one.left and not one.erased), "")
-
-
 def stretches_facet(plan: Plan) -> Facet | None:
     """The facet of a round by which transcripts are coded; none where it asks about items as a whole."""
     return next((one for one in plan.facets if one.kind == KIND), None)
@@ -162,31 +131,6 @@ def required_facet(plan: Plan) -> Facet:
     if found is None:
         raise StateError(f"the round {plan.round!r} codes no stretches of transcripts: rate its items")
     return found
-
-
-def round_progress(coding: Coding, interviews: Interviews, name: str, rater: str) -> RoundProgress:
-    """The transcripts of a round with how far this rater is, in the order of the interviews."""
-    known = {one.id: place for place, one in enumerate(interviews.interviews())}
-    with coding.looking() as state:
-        place = rater_place(state, name, rater)
-        facet = required_facet(place.plan)
-        is_open = state.round(name).status == OPEN
-        counted: dict[str, list[Rating | None]] = {}
-        for item in place.progress:
-            counted.setdefault(place_of(item)[0], []).append(place.rating(item))
-    found = [
-        TranscriptProgress(
-            interview,
-            interview,
-            sum(one is not None for one in ratings),
-            len(ratings),
-            sum(len(stretches_in(one.answers.get(facet.id))) for one in ratings if one is not None),
-            interview not in known,
-        )
-        for interview, ratings in counted.items()
-    ]
-    ordered = sorted(found, key=lambda one: (known.get(one.interview, len(known)), one.interview))
-    return RoundProgress(name, place.plan.instructions, is_open, tuple(ordered))
 
 
 def coding_sheet(
