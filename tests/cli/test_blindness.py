@@ -76,6 +76,9 @@ CALLS: dict[str, list[list[str]]] = {
     "survey themes": [["main", "--as", "ACTOR"], ["main", "--as", "ACTOR", "--json"]],
     "interview code-agreement": [["main", "--as", "ACTOR"], ["main", "--by", "answer", "--as", "ACTOR", "--json"]],
     "interview in-vivo": [["main", "--as", "ACTOR"], ["main", "--as", "ACTOR", "--json"]],
+    "interview themes": [["--as", "ACTOR"], ["--as", "ACTOR", "--json"]],
+    "interview quotations": [["x", "--as", "ACTOR"], ["x", "--as", "ACTOR", "--json"]],
+    "interview saturation": [["--as", "ACTOR"], ["--as", "ACTOR", "--json"]],
     "interview adopt": [["main", "forum/question/1", "0", "4", "x", "--as", "ACTOR"]],
 }
 ELSEWHERE = {
@@ -86,6 +89,8 @@ ELSEWHERE = {
     "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide", "survey results",
     "survey erase", "survey import", "survey export", "survey items", "survey claims",
     "interview participant", "interview items", "interview agreement",
+    "interview import", "interview transcript", "interview speakers", "interview match", "interview names",
+    "interview protocol", "synth interviews",
     "interview check", "interview guide", "interview guides", "interview plan", "interview list", "interview status",
 }  # fmt: skip
 

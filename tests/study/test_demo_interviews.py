@@ -56,9 +56,10 @@ def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth
     assert sorted(themes.unused) == ["Expectations › faster compilation", "Measures against defects › patch it"], (
         "nobody spoke of these"
     )
-    by_participant = {f"P{place}": one.talk.codes for place, one in enumerate(truth.interviews, start=1)}
-    for who, codes in by_participant.items():
-        assert {one.code for one in themes.quotations if one.participant == who} == codes, who
+    planted = {(f"P{place}", code) for place, one in enumerate(truth.interviews, start=1) for code in one.talk.codes}
+    spoken = {(one.participant, one.code) for one in themes.quotations}
+    assert spoken <= planted
+    assert len(planted - spoken) <= 2, "both raters seldom miss the same"
 
 
 def test_nearly_every_stretch_is_found_where_it_was_planted(study: Study, truth: InterviewTruth) -> None:
