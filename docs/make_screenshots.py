@@ -1,4 +1,4 @@
-"""Writes the two pictures of the README from a demo study: `make screenshots`.
+"""Writes the pictures of the README from a demo study: `make screenshots`.
 
 The study is made in a temporary folder, or is the demo study named with --study, in which new links are made for the
 visitor and the lead. What the pictures show depends on the seed of the demo alone.
@@ -25,6 +25,7 @@ from quaestor.people.roles import Role
 from quaestor.sources.records import no_progress
 from quaestor.study.demo import run_demo
 from quaestor.study.demo_doors import VISITOR
+from quaestor.study.demo_interviews import FOLDER
 from quaestor.study.demo_round import ROUND
 from quaestor.study.folder import open_study
 from quaestor.study.people import invite, list_people, remove_person
@@ -109,6 +110,25 @@ def take(study: Path) -> None:
         page = joined(browser, lead)
         page.goto(address, wait_until="networkidle")
         keep(page, "study")
+        browser.close()
+    take_interviews(study / FOLDER, path)
+
+
+def take_interviews(study: Path, path: str) -> None:
+    """What interviews come to, from the curve of new codes on."""
+    opened = open_study(study)
+    for account in list_people(opened).accounts:
+        remove_person(opened, account.name)
+    with serving(study) as (address, lead), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        page = joined(browser, lead)
+        page.goto(f"{address}interviews/themes", wait_until="networkidle")
+        heading = page.get_by_role("heading", name="New codes interview by interview")
+        for drawing in page.locator("main img").all():  # each comes when it is scrolled to, and moves what is below it
+            drawing.scroll_into_view_if_needed()
+            drawing.evaluate("one => one.decode()")
+        heading.evaluate("one => one.scrollIntoView()")
+        keep(page, "interviews")
         browser.close()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from coded_interviews import ROUND, copy_of
 from quaestor.base.errors import InputError, StateError
+from quaestor.coding.state import State
 from quaestor.people.roles import Role
 from quaestor.publish.records import Table
 from quaestor.study.coding import open_coding
@@ -28,7 +29,8 @@ from quaestor.study.interviews.themes import themes_of, themes_seen
 from quaestor.study.interviews.withdrawal import withdraw
 from quaestor.study.ratings import rate
 from quaestor.study.results.cells import items_behind
-from quaestor.study.results.freshness import freshness
+from quaestor.study.results.freshness import PUBLISHED, freshness
+from quaestor.study.results.remaking import Remaking
 from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name
 from quaestor.study.sight import Viewer
@@ -230,6 +232,14 @@ def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: P
         with pytest.raises(StateError, match="nothing is published while"):
             write_themes(interviews, found, tmp_path / "more")
     assert not (tmp_path / "more").exists()
+
+
+def test_made_anew_at_the_desk_a_study_of_interviews_has_a_report_and_no_handbook(study: Study, tmp_path: Path) -> None:
+    copy = copy_of(study, tmp_path / "copy")
+    remaking = Remaking(copy.root)
+    remaking.begin(PUBLISHED)
+    assert remaking.wait().failed == ""
+    assert [one.made is not None for one in freshness(copy, State())] == [True, False]
 
 
 def test_what_was_not_counted_is_said(themes: Themes) -> None:

@@ -71,11 +71,13 @@ class Remaking:
 def _make(root: Path, names: Sequence[str], tell: Tell) -> None:
     from quaestor.study.folder import open_study
     from quaestor.study.results.handbook import make_handbook
+    from quaestor.study.results.printed import read_printed
     from quaestor.study.results.report import build_report
 
     study = open_study(root)
     for name in names:
         if name == "report":
             build_report(study, lambda words: tell(f"The report: {words}"))
-        else:
+        elif len(names) == 1 or study.settings.results.code is not None or read_printed(study) is not None:
+            # A study that has interviews alone has a report, and nothing to make a handbook of.
             make_handbook(study, lambda what, done, total: tell(f"The handbook: {what}"))
