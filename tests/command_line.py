@@ -43,7 +43,7 @@ def in_this_process(*arguments: str | Path, **environment: str) -> Result:
     """A command without a process of its own, with what it raised."""
     from quaestor.cli.main import app
 
-    return testing.CliRunner(env=environment).invoke(app, [str(one) for one in arguments])
+    return testing.CliRunner(env={**PLAIN, **environment}).invoke(app, [str(one) for one in arguments])
 
 
 def begun(

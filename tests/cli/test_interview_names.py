@@ -86,3 +86,8 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(folder: Path) -> None:
     assert "no name was given" in str(refused(folder, "names", "add", "person"))
     assert "no name is shown as 'person 7'" in str(refused(folder, "names", "find", "--name", "person 7"))
     assert "not the lead" in str(refused(folder, "names", "list", "--as", "rater-1"))
+
+
+def test_help_shows_what_stands_in_brackets() -> None:
+    assert "[person 1]" in " ".join(in_this_process("interview", "names", "add", "--help").output.split())
+    assert '"[their manager]"' in " ".join(in_this_process("interview", "names", "change", "--help").output.split())

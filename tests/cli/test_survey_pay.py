@@ -14,7 +14,7 @@ from quaestor.study.folder import open_study
 from quaestor.study.surveys.claims import claim, claim_token
 from quaestor.study.surveys.fielding import open_surveys
 from quaestor.study.surveys.invitations import accept
-from small_survey import NAME, answered, fielded
+from small_survey import NAME, QUESTIONNAIRE, answered, fielded
 
 
 @pytest.fixture
@@ -40,6 +40,29 @@ def test_links_are_printed_once_and_those_who_came_are_counted(folder: Path, tmp
     assert (told["sent"], told["used"], told["rate"]) == (2, 1, 0.5)
     nobody = {"finished": None, "finished_rate": None}
     assert told["batch"] == [{"name": "first", "sent": 2, "used": 1, "rate": 0.5, **nobody}]
+
+
+def test_links_go_into_a_new_file_for_its_owner_alone(folder: Path, tmp_path: Path) -> None:
+    def made(stratum: str) -> int:
+        call = ("survey", "invite", NAME, "--batch", "first", "--stratum", stratum, "--count", "2")
+        return quaestor(*call, "--out", tmp_path / "links.csv", cwd=folder).returncode
+
+    assert (made("nobody"), (tmp_path / "links.csv").exists()) == (2, False)
+    assert made("pro") == 0
+    written = (tmp_path / "links.csv").read_text("utf-8")
+    assert (len(written.splitlines()), (tmp_path / "links.csv").stat().st_mode & 0o777) == (3, 0o600)
+    assert (made("pro"), (tmp_path / "links.csv").read_text("utf-8")) == (2, written)
+    assert json.loads(quaestor("survey", "rates", NAME, "--json", cwd=folder).stdout)["sent"] == 2
+
+
+def test_a_budget_that_pays_for_nobody_more_is_told(tmp_path: Path) -> None:
+    with fielded(tmp_path, QUESTIONNAIRE.replace("budget = 500", "budget = 50")) as surveys:
+        for number in range(5):
+            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
+    words = f"The budget of {NAME} pays for 0 more"
+    assert words not in quaestor("survey", "status", cwd=tmp_path).stderr
+    assert quaestor("survey", "claims", "release", NAME, cwd=tmp_path).returncode == 0
+    assert words in quaestor("survey", "status", cwd=tmp_path).stderr
 
 
 def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ def test_every_question_is_told_with_its_base(folder: Path) -> None:
     assert "3 responses are counted. Not counted: 1 not finished." in told.stdout
     assert "ONNX, the exchange format" in told.stdout
     assert "3 answered" in told.stdout
+    assert told.stdout.count("Do you agree to take part?") == 1
+    assert "Do you agree to take part? 4 agreed, 0 did not, of all who came." in told.stdout
     assert "3 not asked" in told.stdout
 
 
@@ -48,6 +50,9 @@ def test_json_and_files_hold_the_same(folder: Path, tmp_path: Path) -> None:
     assert (found["survey"], found["responses"], found["left_out"]) == (NAME, 3, {"open": 1})
     assert [one["responses"] for one in found["by"]["groups"]] == [3, 0]
     assert json.loads((tmp_path / "out" / "results.json").read_text("utf-8")) == found
+    agreed = {"question": "consent", "text": "Do you agree to take part?", "agreed": 4, "declined": 0}
+    assert found["consents"] == [agreed]
+    assert not [path.name for path in (tmp_path / "out").rglob("*consent*")]
     assert (tmp_path / "out" / "figures" / "met.svg").is_file()
     assert (tmp_path / "out" / "tables" / "table-demographics.tex").is_file()
 

@@ -158,7 +158,7 @@ def test_numbers_are_taken_as_people_write_them(typed: str, taken: str) -> None:
 
 @pytest.mark.parametrize("typed", ["1.234,5", "1,234.5", "1,234", "12,000", "1 2", "5 10", "1,2,3", "1.5,"])
 def test_a_number_that_can_be_read_in_two_ways_is_refused(typed: str) -> None:
-    with pytest.raises(InputError, match="can be read in two ways: write it without separators"):
+    with pytest.raises(InputError, match="can be read in two ways: write it without thousands separators"):
         sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]})
 
 

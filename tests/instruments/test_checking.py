@@ -188,6 +188,10 @@ LOOK = [
     ),
     ("[research]", "[pay]\namount = 10\nbudget = 5\n[research]", "survey", "nobody can be paid"),
     (
+        "[research]", "most = 8\n[pay]\namount = 10\nbudget = 70\n[research]",
+        "survey", "pay.budget pays for 7 and survey.most takes 8 finished responses",
+    ),
+    (
         '[research]', 'anonymous = false\n[pay]\namount = 10\n[research]',
         "survey", "can tell whose answers an address goes with",
     ),

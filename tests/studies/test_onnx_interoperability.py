@@ -216,3 +216,4 @@ def test_what_people_answer_is_never_put_under_version_control(tmp_path: Path) -
     made = new_study(tmp_path / "mine", "onnx-interoperability")
     ignored = (made / ".gitignore").read_text("utf-8").split()
     assert {"answers.db", "answers.db-*", "invitations.db", "claims.db", "claims.key", "people.db"} <= set(ignored)
+    assert {"links*.csv", "cards*.csv", "answers*.csv", "answers*.xlsx", "*.codebook.csv"} <= set(ignored)

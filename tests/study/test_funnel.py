@@ -40,7 +40,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
     outcome = run_demo(folder, 3, said.append, lambda what, done, total: None)
     assert outcome.agrees
     assert any("threshold 0.5 reached" in words for words in said)
-    assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 16)]
+    assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 17)]
     assert (outcome.report.held, outcome.report.findings) == (10, 10), "a round more disturbs no result"
     assert outcome.coded.planted == 2_401
     assert abs(outcome.coded.kept - 2_401) < 10

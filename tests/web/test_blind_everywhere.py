@@ -33,7 +33,7 @@ TELLING = "tellingmemo"
 NAMES = ("head-of-study", "rater-1", "rater-2", "the-breaker")
 ANSWERED = {
     "name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html",
-    "code": "unknown", "response": "unknown", "interview": "P1",
+    "code": "unknown", "response": "unknown", "interview": "P1", "figure": "saturation",
 }  # fmt: skip
 QUERIES = (f"item={ITEMS[0]}&facet=relevance", f"item={ITEMS[0]}", "round=main&disagreement=any", "facet=relevance")
 MOST_PAGES = 450

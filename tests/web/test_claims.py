@@ -222,8 +222,18 @@ def test_the_payer_releases_exports_and_pays_and_the_lead_reads_no_address(
     assert file.headers["content-type"].startswith("text/csv")
     assert "'=1+1@example.org,10,USD" in file.text
     assert len(file.text.splitlines()) == 7
-    assert post(payer, f"/pay/{NAME}/cards.csv", {}, page="/me").status_code == 409
+    pressed = post(payer, f"/pay/{NAME}/cards.csv", {}, page="/me")
+    assert (pressed.status_code, "has been exported: export them again" in pressed.text) == (409, True)
+    assert "Export them again</button>" in pressed.text
+    assert "quaestor survey" not in pressed.text
     assert post(payer, f"/pay/{NAME}/cards.csv", {"again": "yes"}, page="/me").text == file.text
+    desk = f"/surveys/{NAME}"
+    assert "The budget pays for 0 more" not in lead.get(desk).text
+    file_of_it = surveys.study.root / "instruments" / f"{NAME}.toml"
+    written = file_of_it.read_text("utf-8")
+    file_of_it.write_text(written.replace("budget = 500", "budget = 60"), "utf-8")
+    assert "The budget pays for 0 more" in lead.get(desk).text
+    file_of_it.write_text(written, "utf-8")
     shown = lead.get("/pay").text
     assert "60 USD of 500 USD" in shown
     assert "@" not in shown

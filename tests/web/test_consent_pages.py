@@ -88,6 +88,23 @@ def test_who_withdraws_is_asked_first_and_leaves_nothing(app: Starlette, room: I
         assert opened.post(gone, headers=OURS).status_code == 404
 
 
+def test_who_declines_after_the_interview_is_told_what_is_kept_and_how_it_is_erased(
+    app: Starlette, room: Interviews, path: str
+) -> None:
+    opened = browser(app)
+    assert said(opened, path, "declined") == 303
+    assert "There will be no interview" in opened.get(path).text
+    with_transcript(room)
+    path = f"/c/{make_link(room, 'P2').code}"
+    asking = opened.get(f"{path}?again=1").text
+    assert "kept unless you withdraw" in asking
+    assert said(opened, path, "declined") == 303
+    page = opened.get(path).text
+    assert "There will be no interview" not in page
+    assert "left out of results" in page
+    assert f'href="{path}/withdraw">' in page.partition("<footer")[0]
+
+
 def test_a_foreign_page_answers_for_nobody(app: Starlette, room: Interviews, path: str) -> None:
     opened = browser(app)
     for headers in ({}, {"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site", **OURS}):

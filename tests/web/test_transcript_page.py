@@ -86,7 +86,11 @@ def test_a_document_comes_in_byte_by_byte_and_the_same_again_is_nothing_new(lead
     assert send(lead, data, "talk.docx").status_code == 303
     assert len(turns(study)) == len(TALK)
     assert send(lead, data, "talk.docx").headers["location"] == f"{PAGE}?taken=known"
-    assert send(lead, teams_webvtt(TALK)).status_code == 409
+    refused = send(lead, teams_webvtt(TALK))
+    assert refused.status_code == 409
+    assert "choose it once more under “Another file”" in refused.text
+    assert "--replace" not in refused.text
+    assert len(turns(study)) == len(TALK)
     assert send(lead, teams_webvtt(TALK[:2]), replace="yes").status_code == 303
     assert len(turns(study)) == 2
 

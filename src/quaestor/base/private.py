@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
+
+from quaestor.base.errors import InputError
 
 _OTHERS = 0o077
 
@@ -10,6 +16,21 @@ _OTHERS = 0o077
 def is_private(path: Path) -> bool:
     """Whether nobody but its owner can open a file or folder."""
     return path.exists() and not path.stat().st_mode & _OTHERS
+
+
+@contextmanager
+def new_private_text(path: Path) -> Iterator[TextIO]:
+    """A new file that its owner alone can read, in UTF-8; it is gone again where filling it fails."""
+    try:
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InputError(f"{path} cannot be made ({error.strerror}): give the name of a new file") from None
+    try:
+        with os.fdopen(opened, "w", encoding="utf-8", newline="") as file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def as_private_as(model: Path, folder: Path) -> None:

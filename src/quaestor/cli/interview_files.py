@@ -46,7 +46,7 @@ def import_file(
         typer.Option("--speaker", metavar="NAME", help="A label that is a speaker, and no other is; once for each."),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="In place of the transcript that is there, if nobody has coded it.")
+        bool, typer.Option("--replace", help="In place of the transcript that is there, if no round has its turns.")
     ] = False,
     actor: ActorOption = None,
     study: StudyOption = None,

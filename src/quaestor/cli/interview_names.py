@@ -32,6 +32,8 @@ FormsOption = Annotated[
 EndingOption = Annotated[
     list[str] | None, typer.Option("--ending", help="An ending that it may have, beside the usual ones; once for each.")
 ]
+SHOWN = r"What is shown instead; default: \[person 1] and so on."
+"""Escaped, since help texts take what stands in brackets for a style."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -77,7 +79,7 @@ def list_all(actor: ActorOption = None, study: StudyOption = None, json: JsonOpt
 def add(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="person, organisation, product, place or other.")],
     form: FormsOption = None,
-    shown: Annotated[str, typer.Option("--shown", help="What is shown instead; default: [person 1] and so on.")] = "",
+    shown: Annotated[str, typer.Option("--shown", help=SHOWN)] = "",
     participant: Annotated[str, typer.Option("--of", metavar="P1", help="The participant whose name it is.")] = "",
     ending: EndingOption = None,
     actor: ActorOption = None,
@@ -112,9 +114,9 @@ def change(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change a name; forms that are given take the place of the old ones, other words also where it is replaced.
+    r"""Change a name; forms that are given take the place of the old ones, other words also where it is replaced.
 
-    Example: quaestor interview names change "person 1" --shown "[their manager]"
+    Example: quaestor interview names change "person 1" --shown "\[their manager]"
     """
     from quaestor.study.interviews.names import change_name
     from quaestor.study.interviews.proposals import show_as

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,20 +29,25 @@ def invite(
     ] = None,
     stratum: Annotated[str, typer.Option(metavar="NAME", help="One of the survey's strata.")] = "",
     address: Annotated[str, typer.Option(metavar="URL", help="Where the desk is reached.")] = _THIS_MACHINE,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write them into a new file that you alone can read.", show_default=False),
+    ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Print links by which people answer, each once, as CSV: label, link. They are told here and kept nowhere.
+    """Make links by which people answer, each once, as CSV: label, link. They are told here and kept nowhere else.
 
     Of a link only its hash is kept, with batch and stratum and whether it was used. Labels, such as the addresses to
-    which you send them, are printed beside the links and not kept.
+    which you send them, stand beside the links and are not kept.
 
     Examples:
-      quaestor survey invite protocol --batch first --stratum "PRO accounts" --count 50 > links.csv
-      quaestor survey invite protocol --batch pilot --stratum "normal accounts" --labels people.txt > links.csv
+      quaestor survey invite protocol --batch first --stratum "PRO accounts" --count 50 --out links-pro.csv
+      quaestor survey invite protocol --batch pilot --stratum "normal accounts" --labels people.txt --out links.csv
       quaestor survey invite protocol --batch next --stratum "PRO accounts" --count 9 --address https://study.example.org
     """
     from quaestor.base.errors import InputError
+    from quaestor.base.private import new_private_text
     from quaestor.study.surveys.fielding import open_surveys
     from quaestor.study.surveys.invitations import invite as invite_people
     from quaestor.study.surveys.invitations import links_csv
@@ -48,9 +55,10 @@ def invite(
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
     named = _lines(labels) if labels else []
-    with open_surveys(chosen_study(study)) as surveys:
+    place = new_private_text(out) if out else nullcontext(sys.stdout)
+    with open_surveys(chosen_study(study)) as surveys, place as file:
         made = invite_people(surveys, name, batch, stratum, count, named, actor)
-    print(links_csv(made, address), end="")
+        file.write(links_csv(made, address))
     say(f"{number(len(made))} invitations of the batch {batch}: the links are not shown again")
     if address == _THIS_MACHINE:
         say("They name port 8321 of this machine: where the desk is reached elsewhere, make them with --address URL")

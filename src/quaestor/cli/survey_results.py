@@ -65,10 +65,11 @@ def results(
 
 
 def _show_base(found: Results) -> None:
-    from quaestor.study.surveys.result_words import counted_in_words
+    from quaestor.study.surveys.result_words import consents_in_words, counted_in_words
 
     console().print(f"[bold]{escape(found.title)}[/bold]", soft_wrap=True)
-    console().print(" ".join(counted_in_words(found)), markup=False, soft_wrap=True)
+    for words in (" ".join(counted_in_words(found)), *consents_in_words(found)):
+        console().print(words, markup=False, soft_wrap=True)
 
 
 def _on_screen(table: Table) -> Screen:

@@ -172,6 +172,10 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
         counts = [number(one.responses[standing]) for standing in standings]
         table.add_row(escape(one.survey), told, str(one.version or "–"), *counts, number(one.erased))
     console().print(table)
+    for one in found:
+        if one.affordable == 0:
+            file = f"instruments/{one.survey}.toml"
+            say(f"The budget of {one.survey} pays for 0 more: raise pay.budget in {file}, or close the survey")
     for source in (source for one in found for source in one.to_ingest):
         say(f"The evidence of {source} is older than its open answers: `quaestor ingest {source}`, `quaestor funnel`")
 

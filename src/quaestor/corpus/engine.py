@@ -11,6 +11,7 @@ import ibis
 import ibis.expr.types as ir
 from ibis.backends.duckdb import Backend
 
+from quaestor.base.errors import StateError
 from quaestor.corpus.evidence import table_files
 
 _MEMORY = "2GB"
@@ -31,4 +32,6 @@ def engine(scratch: Path) -> Iterator[Backend]:
 def read_table(connection: Backend, evidence: Path, table: str) -> ir.Table:
     """A table of the evidence as an expression."""
     files = [str(path) for path in table_files(evidence, table)]
+    if not files:
+        raise StateError(f"there is nothing in the evidence in {evidence}: check its input, then ingest it again")
     return connection.read_parquet(files)

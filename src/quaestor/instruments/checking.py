@@ -59,8 +59,7 @@ def _whole(asked: Questionnaire) -> Iterator[Problem]:
     if asked.minutes and asked.least_seconds > asked.minutes * 60:
         words = f"survey.least_seconds is {asked.least_seconds:g}, more than the {asked.minutes} minutes it should take"
         yield Problem(WHOLE, f"{words}: make it less, or nearly everybody is flagged", grave=False)
-    if asked.pay is not None and asked.pay.budget is not None and asked.pay.budget < asked.pay.amount:
-        yield Problem(WHOLE, "pay.budget is less than pay.amount, so nobody can be paid: raise it", grave=False)
+    yield from _budget(asked)
     if asked.pay is not None and not asked.anonymous:
         words = (
             "it pays and survey.anonymous is false: whoever keeps the links can tell whose answers an address goes with"
@@ -70,6 +69,17 @@ def _whole(asked: Questionnaire) -> Iterator[Problem]:
         yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, asked))
     yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(asked.own_words, asked.languages))
     yield from _research(asked)
+
+
+def _budget(asked: Questionnaire) -> Iterator[Problem]:
+    pay = asked.pay
+    if pay is None or pay.affordable is None:
+        return
+    if not pay.affordable:
+        yield Problem(WHOLE, "pay.budget is less than pay.amount, so nobody can be paid: raise it", grave=False)
+    elif asked.most is not None and asked.most > pay.affordable:
+        words = f"pay.budget pays for {pay.affordable:,} and survey.most takes {asked.most:,} finished responses"
+        yield Problem(WHOLE, f"{words}: raise the budget, or take fewer", grave=False)
 
 
 def _research(asked: Questionnaire) -> Iterator[Problem]:

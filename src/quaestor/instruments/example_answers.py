@@ -90,11 +90,19 @@ def _steps(question: Question, tests: Sequence[Condition]) -> Iterator[Mapping[s
     steps = _telling(question.options, tests)
     named = {test.row for test in tests}
     looked_at = [row.code for row in question.rows if row.code in named]
-    rest = {row.code: steps[0] for row in question.rows if row.code not in named and not row.text} if steps else {}
+    alike = [row for row in question.rows if row.code not in named]
+    plain = [row.code for row in alike if not row.text] or [row.code for row in alike[:1]]
+    rest = dict.fromkeys(plain, steps[0]) if steps else {}
     for chosen in product([*steps, ""], repeat=len(looked_at)):
-        yield {"rows": {**rest, **dict(zip(looked_at, chosen, strict=True))}}
+        told = dict(zip(looked_at, chosen, strict=True))
+        yield _in_rows(question, {**rest, **told})
         if any(chosen):
-            yield {"rows": dict(zip(looked_at, chosen, strict=True))}
+            yield _in_rows(question, told)
+
+
+def _in_rows(question: Question, rows: Mapping[str, str]) -> Mapping[str, Any]:
+    """Steps of rows, with words where a row asks for them."""
+    return {"rows": rows, "texts": {row.code: "…" for row in question.rows if row.text and rows.get(row.code)}}
 
 
 def _numbers(question: Question, tests: Sequence[Condition]) -> Iterator[str]:

@@ -17,7 +17,9 @@ from quaestor.base.toml import read_toml
 from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire
 from quaestor.instruments.tidy import MISSING, PLACE, TEXT, TICKED, TIDY, Layout
 
-_OWN = ("response", "version", "stratum", "language", "day", "seconds", "seed", "synthetic", "standing", "kept")
+_OWN = (
+    "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
+)  # fmt: skip
 LISTED = 12
 """Names that a message lists; who needs more looks into the file."""
 

@@ -144,6 +144,11 @@ class Pay:
     batch: int = 5
     """So many claims at least are handed to the payer together."""
 
+    @property
+    def affordable(self) -> int | None:
+        """How many can be paid in all; None where there is no budget."""
+        return None if self.budget is None else int(round(self.budget / self.amount, 6))
+
 
 @dataclass(frozen=True)
 class Questionnaire:

@@ -167,14 +167,19 @@ def adjusted(several: Sequence[Crossed]) -> list[Crossed]:
     ]
 
 
+def doubts_of_sizes(sizes: Sequence[int]) -> tuple[str, ...]:
+    """What speaks against leaning on a test of groups with so many answers; a group without any is in no test."""
+    least = min((size for size in sizes if size), default=FEW)
+    if least >= FEW:
+        return ()
+    few = "one answer" if least == 1 else f"{least} answers"
+    return (f"the smallest group has {few}, too few to say much about it",)
+
+
 def _doubts(found: Association, table: NDArray[np.int64]) -> tuple[str, ...]:
     if found.undefined:
         return ()
-    doubts = []
-    sizes = [size for size in table.sum(axis=0).tolist() if size]
-    if min(sizes) < FEW:
-        few = "one answer" if min(sizes) == 1 else f"{min(sizes)} answers"
-        doubts.append(f"the smallest group has {few}, too few to say much about it")
+    doubts = [*doubts_of_sizes(table.sum(axis=0).tolist())]
     if found.test == "chi-square, permuted":
         doubts.append("many cells expect fewer than 5 answers: p comes from permutations, and V tends to be too large")
     return tuple(doubts)

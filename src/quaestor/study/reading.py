@@ -50,7 +50,7 @@ def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:
     """Items with their accepted answers; an id that evidence does not hold is missing."""
     evidence = study.evidence_of(study.funnel_source())
     manifest = read_manifest(evidence)
-    if manifest is None or not items:
+    if manifest is None or not items or not any(table.rows for table in manifest.tables.values()):
         return {}
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:

@@ -16,8 +16,11 @@ def accepted_answer(study: Study, item: str) -> str:
     number = item.rpartition("/")[2]
     with engine(study.funnel_folder) as connection:
         evidence = study.evidence_of(study.funnel_source())
-        questions, answers = read_questions(connection, evidence), read_answers(connection, evidence)
-        if answers is None or not number.isdigit() or "accepted_answer_id" not in questions.columns:
+        answers = read_answers(connection, evidence)
+        if answers is None or not number.isdigit():
+            return ""
+        questions = read_questions(connection, evidence)
+        if "accepted_answer_id" not in questions.columns:
             return ""
         asked = questions.filter(questions.id == int(number)).select(_accepted=questions.accepted_answer_id)
         rows = answers.join(asked, answers.id == asked._accepted).select("body").to_pyarrow().to_pylist()
@@ -26,7 +29,7 @@ def accepted_answer(study: Study, item: str) -> str:
 
 def texts_of(study: Study, items: Sequence[str]) -> dict[str, Example]:
     """The items by id; an id that evidence does not hold is missing."""
-    if not items:
+    if not items or not (study.funnel_folder / FELL).exists():  # the last of those who spoke may have withdrawn
         return {}
     with engine(study.funnel_folder) as connection:
         fell = connection.read_parquet(str(study.funnel_folder / FELL))

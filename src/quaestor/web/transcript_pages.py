@@ -16,13 +16,17 @@ from quaestor.instruments.interviews.records import Voice
 from quaestor.study.interviews.correcting import match_again, set_question, set_speaker, set_voice
 from quaestor.study.interviews.reading import VOICE_WORDS, TranscriptSheet, clock_words, page_of, transcript_sheet
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import take_in
+from quaestor.study.interviews.transcripts import AnotherTranscript, take_in
 from quaestor.web.forms import fields_of
 from quaestor.web.links import link_to
 from quaestor.web.multipart import SentFile, parts_in
 from quaestor.web.page import Pages, page_asked, visitor
 
 _ONE = "/interviews/{name:interview}/transcript"
+_ANOTHER = (
+    "{name} has a transcript from another file, and nothing was changed: to have this one instead, choose it once more "
+    "under “Another file” and tick that it takes the place of the one that is here"
+)
 
 
 class TranscriptPages(Pages):
@@ -61,6 +65,8 @@ class TranscriptPages(Pages):
             done = await self.work(
                 lambda: take_in(self._room(), name, chosen.data, chosen.name, who, named=speakers, replace=replace)
             )
+        except AnotherTranscript:
+            return await self._shown(request, 409, refused=_ANOTHER.format(name=name))
         except QuaestorError as error:
             return await self._shown(request, _status(error), refused=str(error))
         return self.go(request, "interview-transcript", "taken=yes" if done.new else "taken=known", name=name)

@@ -18,7 +18,7 @@ WORDS = (
     "so", "the", "model:", "loss", "12:30", "00:01:02", "[laughs]", "(..)", "Note:", "3.14", "a<b", "x & y", "AT&T",
     "&amp;", "<i>", "naïve", "🙂", "👩‍💻", "שלום", "مرحبا", "模型", "e\u0301", "don't", "https://example.org/a:b",
     "Interviewer:", "→", "-->", "'quoted'", "\u200fRTL\u200e", "TensorFlow:", "#1", "*", "1", "42", "“so”", "—",
-    "\u2028", "{x}",
+    "\u2028", "{x}", "<v>", "vector<v>", "&notanentity;", "NOTE", "STYLE", "[12:30]", "(10:45)", "PyTorch:", "start",
 )  # fmt: skip
 NAMES = (
     "Interviewer", "Participant", "Speaker 1", "Speaker 2", "Guest A", "Guest A (External)", "Moderator", "S00", "S01",

@@ -9,13 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from coded_interviews import coded_study, interviews_of
+from coded_interviews import ROUND, coded_study, interviews_of
+from command_line import in_this_process
 from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Voice
 from quaestor.study.folder import open_study
+from quaestor.study.funnel import run_funnel
+from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.items import FOLDER, forget_participant, make_items, place_of
 from quaestor.study.interviews.lanes import lanes_of, pieces_of
 from quaestor.study.interviews.room import open_interviews
+from quaestor.study.reading import readings_of
 from quaestor.study.search.index import build_index, index_folder
 from quaestor.study.texts import texts_of
 from small_interviews import TALK, a_study, with_interview, with_transcript
@@ -58,6 +62,32 @@ def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made
     with interviews_of(study) as interviews:
         assert forget_participant(interviews, "P2"), "the last one too"
     assert (tmp_path / FOLDER / "turns.csv").read_text("utf-8").count("\n") == 1
+    assert texts_of(study, ["P2/00001"]) == {}
+    assert readings_of(study, ["P2/00001"]) == {}
+    told = in_this_process("ratings", "next", ROUND, "--as", "rater-1", "--study", tmp_path)
+    assert (told.exit_code, told.exception) == (0, None), told.output
+    with pytest.raises(StateError, match="there is nothing in the evidence"):
+        run_funnel(study)
+
+
+def test_words_that_stayed_in_evidence_when_the_items_were_made_anew_go_too(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
+    lines = (tmp_path / FOLDER / "turns.csv").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / FOLDER / "turns.csv").write_text("".join(one for one in lines if not one.startswith("P1/")), "utf-8")
+    assert _mentions(tmp_path)
+    with interviews_of(study) as interviews:
+        assert forget_participant(interviews, "P1")
+    assert _mentions(tmp_path) == []
+
+
+def test_who_declines_after_all_is_left_out_of_items_until_they_agree_again(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [TALK, TALK])
+    with interviews_of(study) as interviews:
+        record_consent(interviews, "P1", DECLINED, SPOKEN)
+        assert (make_items(interviews).items, make_items(interviews).participants) == (2, 1)
+        assert "P1/" not in (tmp_path / FOLDER / "turns.csv").read_text("utf-8")
+        record_consent(interviews, "P1", ACCEPTED, SPOKEN)
+        assert make_items(interviews).participants == 2
 
 
 def _mentions(folder: Path) -> list[Path]:

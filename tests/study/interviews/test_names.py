@@ -18,6 +18,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.backups import back_up_study
 from quaestor.study.folder import open_study
+from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.names import add_name, all_names, change_name, finder_of, names_of, remove_name
 from quaestor.study.interviews.overview import DONE, interview_line
@@ -40,6 +41,7 @@ from quaestor.study.results.handbook import make_handbook
 from quaestor.study.results.report import build_report
 from quaestor.study.sources import ingest_source
 from small_interviews import AGREEMENT, SMALL, TALK, a_study, with_interview, with_transcript
+from themed_interviews import themed_study
 
 QUELL = Contact("Zanthor Quellix", "z.quellix@obviax.example", "+41 555 0199", "")
 FIRST = (
@@ -106,7 +108,7 @@ def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: 
     assert answer(room, [second.place], False) == 1
     assert second.words == "Obviax GmbH"
     left = [one.words for one in proposals(room, "P1")]
-    assert "Obviax" in left, "what is shorter within it is another place"
+    assert not [one for one in left if "Obviax" in one], "what is shorter within it is refused with it"
     add_name(room, "person", ["Somebody Else"])
     assert second.place in [one.place for one in proposals(room, state=REFUSED)]
     assert second.place not in [one.place for one in proposals(room)]
@@ -117,6 +119,50 @@ def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: 
         answer(room, ["P1/00000:0-2"], True)
     with pytest.raises(InputError, match="is no place"):
         answer(room, ["../P1"], True)
+
+
+def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
+    place = next(one.place for one in proposals(room, "P1") if one.words == "Wexla Brimm")
+    answer(room, [place], False)
+    made = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
+    assert [(one.words, one.name) for one in proposals(room, "P1", "[a team]")] == [("Brimm", made.id)]
+    remove_name(room, "[person 1]")
+    again = add_name(room, "person", ["Wexla Brimm"])
+    assert again.id != "person-1", "which was refused at that place"
+    assert [one.place for one in proposals(room, "P1", again.id)][:1] == [place]
+    assert answer(room, [place], True) == 1
+    assert f"ask {again.shown}." in words(room, "P1")
+
+
+def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
+    answer_all(room, True)
+    for change in (
+        lambda: add_name(room, "person", ["Anybody New"], "[a friend of Quellix]"),
+        lambda: change_name(room, "[person 1]", shown="[manager at Obviax]"),
+        lambda: show_as(room, "[person 1]", "[manager at Obviax]"),
+    ):
+        with pytest.raises(InputError, match="holds another known name") as refused:
+            change()
+        assert not any(name in str(refused.value) for name in TELLING)
+    with pytest.raises(InputError, match="holds an address"):
+        show_as(room, "[person 1]", "[see https://ovx.example/x]")
+    show_as(room, "[person 1]", "[manager at Grelvan]")
+    assert remaining(room) == []
+    add_name(room, "organisation", ["Grelvan"])
+    told = [(one.kind, one.where, one.shown) for one in remaining(room)]
+    assert told == [("shown", "what is shown instead of the name person-1", "[organisation B]")]
+    remove_name(room, "person-1")
+    told = [(one.kind, one.where, one.shown) for one in remaining(room)]
+    assert told == [("shown", "what is shown in the transcript P1", "[organisation B]")], "where it stays replaced"
+
+
+def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_being_published(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        with_transcript(room, turns=(("Interviewer", "Who?"), ("Person 1", "Person 1 is me."), ("Guest", "Product A.")))
+        add_name(room, "person", ["Person 1"])
+        add_name(room, "product", ["Product A"])
+        answer_all(room, True)
+        assert remaining(room) == []
 
 
 def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_the_place(room: Interviews) -> None:
@@ -193,6 +239,37 @@ def test_notes_and_words_about_participants_are_looked_through_too(room: Intervi
         ("note", "note 1 of P1 on the question 'stages'", "[person 1]"),
     }
     assert [one.where for one in found_in(room, [("cell 1", "none"), ("cell 2", "by Quellix")], "cell")] == ["cell 2"]
+
+
+def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        name = with_interview(room).id
+        said = {"question": "", "text": "some.body@example.org, 0.0001 0.0002", "at": 3.0, "section": "practice"}
+        room.file.add(NewEntry("note", "lead", said, "P1", name, room.now()))
+        assert [(one.where, one.shown) for one in remaining(room)] == [("note 1 of P1", "[e-mail address]")]
+
+
+def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("{data:Grelvan & data}.", "two", "three")])
+    with open_interviews(study) as room:
+        assert remaining(room) == []
+        add_name(room, "organisation", ["Grelvan"])
+        answer_all(room, True)
+
+        def told() -> list[tuple[str, str]]:
+            return [(one.where, one.shown) for one in remaining(room) if one.kind == "items"]
+
+        mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel run`"
+        assert told() == [(f"the items of P1, which are {mend}", "[organisation A]")]
+        with pytest.raises(StateError, match="the items of P1"):
+            refuse_names(study)
+        make_items(room)
+        assert told(), "evidence is older"
+        ingest_source(study, SOURCE)
+        assert told(), "candidates are older"
+        run_funnel(study)
+        assert told() == []
+        refuse_names(study)
 
 
 def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:

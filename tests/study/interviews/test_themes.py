@@ -16,6 +16,7 @@ from quaestor.publish.records import Table
 from quaestor.study.coding import open_coding
 from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study
+from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.conversation_acts import Stamp, mark
 from quaestor.study.interviews.names import add_name
 from quaestor.study.interviews.room import open_interviews
@@ -185,6 +186,28 @@ def test_those_who_rate_see_no_themes_on_pages_for_readers(study: Study) -> None
         assert themes_seen(interviews, Viewer("rater-1", Role.RATER)).hidden.keys() == {ROUND}
 
 
+def test_readers_see_no_known_name_before_it_is_confirmed_and_the_lead_does(study: Study, tmp_path: Path) -> None:
+    with open_interviews(copy_of(study, tmp_path / "copy")) as interviews:
+        before = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+        for form in ("Compiling", "illegal", "export", "again the data"):
+            add_name(interviews, "other", [form], f"[no {len(form)}]")
+        seen = themes_seen(interviews, Viewer("reader", Role.REVIEWER))
+        of_lead = themes_seen(interviews, Viewer(interviews.coding.lead, Role.LEAD))
+    said = [
+        (one.words, one.before, one.after, one.earlier, one.later, one.memo, dict(one.fields))
+        for one in seen.quotations
+    ]
+    for form in ("Compiling", "illegal", "export", "again the data"):
+        assert form in str(of_lead.quotations)
+        assert form not in str(said)
+    assert any(one.words == "[no 9] takes minutes" for one in seen.quotations)
+    assert any(one.words == "and [no 14]" for one in seen.quotations)
+    assert "crashed on [no 6]" in {one.words for one in seen.quotations}
+    assert "[no 6]" in {one.fields.get("case") for one in seen.quotations}
+    assert of_lead.quotations == before.quotations
+    assert [one.id for one in seen.quotations] == [one.id for one in before.quotations]
+
+
 def test_the_report_has_the_interviews_and_its_cells_open_them(study: Study) -> None:
     outcome = build_report(study, lambda words: None)
     assert (outcome.tables, outcome.figures, outcome.missing) == (9, 3, {})
@@ -253,3 +276,18 @@ def test_what_was_not_counted_is_said(themes: Themes) -> None:
         "simulated",
     ):
         assert words in said
+
+
+def test_who_declines_after_all_is_in_no_table_until_they_agree_again(study: Study, tmp_path: Path) -> None:
+    own = copy_of(study, tmp_path)
+    with open_interviews(own) as interviews:
+        before = themes_of(interviews)
+        record_consent(interviews, "P1", DECLINED, SPOKEN)
+        after = themes_of(interviews)
+        assert "P1" in before.participants
+        assert "P1" in {who for one in before.references for tally in one.items for who in tally.ticked}
+        assert "P1" not in str(after)
+        assert len(after.participants) == len(before.participants) - 1
+        assert "P1" not in str(themes_seen(interviews, Viewer("lead", Role.LEAD)))
+        record_consent(interviews, "P1", ACCEPTED, SPOKEN)
+        assert themes_of(interviews).quotations == before.quotations

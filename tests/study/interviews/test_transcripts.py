@@ -93,6 +93,15 @@ def test_words_that_were_coded_stay(tmp_path: Path) -> None:
         assert interviews.transcript("P1") == before
 
 
+@pytest.mark.parametrize("replace", [True, False])
+def test_words_that_are_given_out_to_be_coded_stay(tmp_path: Path, replace: bool) -> None:
+    with interviews_of(coded_study(tmp_path)) as interviews:
+        before = interviews.transcript("P1")
+        with pytest.raises(StateError, match=r"given out to be coded \(themes\)"):
+            take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=replace)
+        assert interviews.transcript("P1") == before
+
+
 def test_nobody_who_has_not_agreed_is_transcribed(interviews: Interviews) -> None:
     name = with_participant(interviews, consent=False)
     with_interview(interviews, name)

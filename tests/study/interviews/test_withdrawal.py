@@ -13,8 +13,10 @@ from quaestor.store.sealed_file import NewEntry, SealedFile
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
+from quaestor.study.interviews.conversation_acts import Stamp, tick
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.people import Contact, add_participant, set_contact
+from quaestor.study.interviews.remaining import remaining
 from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.interviews.withdrawal import withdraw, withdraw_by_link
 from quaestor.study.sources import ingest_source
@@ -118,6 +120,34 @@ def test_published_results_go_with_who_may_be_quoted_in_them(room: Interviews) -
     assert page.exists()
     assert withdraw(room, "P1").published
     assert not page.exists()
+
+
+def test_they_go_too_with_who_has_ticks_or_notes_and_no_transcript(room: Interviews) -> None:
+    page = room.study.published / "report" / "index.html"
+    for what in ("tick", "note"):
+        name = with_interview(room).id
+        if what == "tick":
+            tick(room, name, Stamp("lead"), "factors", "", WORDS)
+        else:
+            room.file.add(NewEntry("note", "lead", {"question": "stages", "text": WORDS}, name, name, room.now()))
+        page.parent.mkdir(parents=True)
+        page.write_text(WORDS)
+        assert withdraw(room, name).published, what
+        assert not page.exists()
+
+
+def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more(room: Interviews) -> None:
+    said = [
+        ("Guest", "I learnt it from Wilhelmina Xanthe, or from Xanth."),
+        ("Guest", "Write to w.xanthe@example.org."),
+    ]
+    other = with_transcript(room, with_interview(room).id, said)
+    assert remaining(room)
+    withdraw(room, "P1")
+    shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)
+    assert "anth" not in shown
+    assert "I learnt it from P1" in shown
+    assert remaining(room) == []
 
 
 def test_only_the_lead_erases_somebody_and_only_who_takes_part(room: Interviews) -> None:

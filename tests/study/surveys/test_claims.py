@@ -25,6 +25,7 @@ from quaestor.study.surveys.claims import (
 )
 from quaestor.study.surveys.fielding import Surveys, close_for_good, close_survey, open_survey
 from quaestor.study.surveys.invitations import Invited, accept, invite, links_csv, response_rates, sent_by
+from quaestor.study.surveys.status import status_of
 from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
 
 POOR = QUESTIONNAIRE.replace("budget = 500", 'budget = 70\nasks = "Your account at the shop"')
@@ -62,9 +63,9 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     assert release(surveys, NAME, most=5) == 5
     assert len(cards(surveys, NAME)) == 5
     first = export_cards(surveys, NAME)
-    with pytest.raises(StateError, match="released and not exported"):
+    with pytest.raises(StateError, match="released has been exported: export them again"):
         export_cards(surveys, NAME)
-    with pytest.raises(StateError, match="released and not exported"):
+    with pytest.raises(StateError, match="released has been exported: export them again"):
         write_cards(surveys, NAME, tmp_path / "cards.csv")
     write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
     assert (tmp_path / "cards.csv").read_bytes().decode() == first
@@ -128,7 +129,7 @@ def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path
         ):
             release(surveys, NAME)
         assert release(surveys, NAME, most=7) == 7
-        assert payment(surveys, NAME).affordable == 0
+        assert payment(surveys, NAME).affordable == status_of(surveys, NAME).affordable == 0
         small_survey(tmp_path, POOR.replace("budget = 70", "budget = 80"))
         close_survey(surveys, NAME)
         assert release(surveys, NAME) == 1

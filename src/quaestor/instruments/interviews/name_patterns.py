@@ -16,6 +16,8 @@ SHOWN = {
 _ENDS = (
     "com|org|net|edu|gov|io|dev|ai|app|co|info|eu|de|ch|at|uk|fr|it|es|nl|be|pl|cz|se|no|fi|dk|us|ca|au|jp|cn|in|br|ru"
 )
+_SPOKEN_ENDS = "com|org|net|edu|gov|io|dev|ai|info|eu|de|ch|uk|fr"
+"""Those that are no ordinary words after `dot`."""
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _DOMAIN = rf"(?:{_LABEL}\.){{1,8}}"
 _EMAIL = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}\s?@\s?{_DOMAIN}(?:{_LABEL})", re.IGNORECASE)
@@ -23,15 +25,30 @@ _SAID_EMAIL = re.compile(
     rf"[\w.+-]{{1,64}}\s*[\[(]\s*at\s*[\])]\s*{_LABEL}(?:\s*(?:\.|[\[(]\s*dot\s*[\])])\s*{_LABEL}){{1,4}}",
     re.IGNORECASE,
 )
+_SPOKEN_DOMAIN = rf"(?:[\w-]{{1,63}}\s+(?:dot|punkt)\s+){{1,4}}(?:{_SPOKEN_ENDS})(?!\w)"
+_SPOKEN_EMAIL = re.compile(
+    rf"(?<!\w)(?:[\w-]{{1,63}}\s+(?:dot|punkt)\s+){{0,3}}[\w.+-]{{1,64}}\s+(?:at|ät)\s+{_SPOKEN_DOMAIN}", re.IGNORECASE
+)
+_SPOKEN_WEB = re.compile(rf"(?<!\w){_SPOKEN_DOMAIN}", re.IGNORECASE)
+_DOT = re.compile(r"\b(?:dot|punkt)\b", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]{2,2000}", re.IGNORECASE)
 _BARE = re.compile(rf"(?<![\w@./-]){_DOMAIN}(?:{_ENDS})(?![\w-])(?:/[^\s<>\"“”«»]{{0,2000}})?", re.IGNORECASE)
+_WITH_PATH = re.compile(rf"(?<![\w@./-]){_DOMAIN}[^\W\d_]{{2,24}}/[^\s<>\"“”«»]{{1,2000}}", re.IGNORECASE)
 _ACCOUNT = re.compile(r"(?<![\w@./])@[^\W\d_][\w.-]{1,60}\w")
 _NUMBER = re.compile(
     r"(?<![\w.,:/-])(?:\+|\(\+?)?\d(?:[ \u00a0\u202f./()\u2010-\u2013-]{0,3}\d){6,17}(?![\w]|[.,:/-]\d)"
 )
 _DAY = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{4}\s?[-\u2013]\s?\d{4}")
-_VERSION = re.compile(r"\d{1,3}(?:\.\d{1,5}){2,5}")
 _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0\u202f.]\d{3})+")
+_NORTH_AMERICAN = re.compile(r"[2-9]\d\d([.-])\d{3}\1\d{4}")
+_IN_BRACKETS = re.compile(r"\(\+?\d{1,5}\)")
+_PIECE = re.compile(r"[\d.]*\d")
+_VALUE = re.compile(r"(?:0|[1-9]\d*)(?:\.\d+)*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_RANGES = re.compile(r"\d+\s?[-\u2010-\u2013]\s?\d+(?:\s+\d+\s?[-\u2010-\u2013]\s?\d+)*")
+_SERIES = re.compile(r"[1-9]\d*(?:[\s/]+[1-9]\d*){2,}")
+_PERCENT = re.compile(r"\s?(?:%|‰|per\s?cent|prozent)", re.IGNORECASE)
+_SHORT_VALUE = 3
 _TRAILING = ".,;:!?)]}'\"”’…"
 
 
@@ -57,7 +74,13 @@ def shapes_in(text: str) -> Iterator[Shaped]:
         yield Shaped(one.start(), _end(one), WEB)
     if "." in text:
         yield from (Shaped(one.start(), _end(one), WEB, sure=False) for one in _BARE.finditer(text))
+        yield from (Shaped(one.start(), _end(one), WEB, sure=False) for one in _WITH_PATH.finditer(text))
+    if _DOT.search(text):
+        yield from (Shaped(*one.span(), EMAIL, sure=False) for one in _SPOKEN_EMAIL.finditer(text))
+        yield from (Shaped(*one.span(), WEB, sure=False) for one in _SPOKEN_WEB.finditer(text))
     for one in _NUMBER.finditer(text):
+        if _PERCENT.match(text, one.end()) and "+" not in one[0]:
+            continue
         if (sure := _is_telephone(one[0])) is not None:
             yield Shaped(*one.span(), TELEPHONE, sure)
 
@@ -68,10 +91,42 @@ def _end(found: re.Match[str]) -> int:
 
 
 def _is_telephone(text: str) -> bool | None:
-    """Whether digits are a telephone number; None where they are something else, such as a date or a count."""
-    if text.startswith(("+", "(", "00")):
+    """Whether digits are a telephone number; None where they are something else, such as a date or thresholds."""
+    if _NORTH_AMERICAN.fullmatch(text) or _IN_BRACKETS.match(text):
         return True
-    if _DAY.fullmatch(text) or _VERSION.fullmatch(text) or _GROUPED.fullmatch(text):
+    bare = text.lstrip("(")
+    if _are_values(bare):
         return None
-    groups = re.findall(r"\d+", text)
-    return len(groups) > 1 and not all(len(one) == 1 for one in groups) and (text.startswith("0") or len(groups) > 2)
+    if bare.startswith(("+", "00")):
+        return True
+    if _DAY.fullmatch(bare) or _GROUPED.fullmatch(bare):
+        return None
+    groups = re.findall(r"\d+", bare)
+    if _SERIES.fullmatch(bare) and _is_ordered([int(one) for one in groups]):
+        return False
+    return len(groups) > 1 and not all(len(one) == 1 for one in groups) and (bare.startswith("0") or len(groups) > 2)
+
+
+def _are_values(text: str) -> bool:
+    """Whether digits are what people measure and set: decimals, versions, years, ranges."""
+    pieces = _PIECE.findall(text)
+    if not all(_VALUE.fullmatch(one) for one in pieces):
+        return False
+    dots = [one.count(".") for one in pieces]
+    if text.startswith("+"):
+        return set(dots) == {1} and (len(pieces) > 1 or text.startswith("+0."))
+    if any(dots):
+        return all(dots) or max(dots) == 1
+    return all(_YEAR.fullmatch(one) for one in pieces) or _are_ranges(text, pieces)
+
+
+def _are_ranges(text: str, pieces: list[str]) -> bool:
+    """Whether numbers are ranges from less to more, and none looks like the end of a telephone number."""
+    if not _RANGES.fullmatch(text) or any(int(a) >= int(b) for a, b in zip(pieces[::2], pieces[1::2], strict=True)):
+        return False
+    several = len(pieces) > 2
+    return all(one.endswith("00") or (several and len(one) <= _SHORT_VALUE) for one in pieces)
+
+
+def _is_ordered(numbers: list[int]) -> bool:
+    return numbers in (sorted(set(numbers)), sorted(set(numbers), reverse=True))

@@ -121,6 +121,10 @@ class Finder:
         """Names alone that are surely there."""
         return [one for one in resolved(self._named(text)) if one.sure]
 
+    def sure_in(self, text: str) -> list[Found]:
+        """The same with what is surely an address by its shape."""
+        return [one for one in self.find(text) if one.sure]
+
     def candidates(self, text: str) -> list[Found]:
         """The same with all that overlaps, for whoever knows that some of it is none."""
         found = self._named(text)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import unescape
+from html.entities import html5
 
 from quaestor.sources.transcripts.labels import opening_of, speakers_among
 from quaestor.sources.transcripts.records import Utterance
 from quaestor.sources.transcripts.times import timing
 
-_BESIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t].*)?")
+_BESIDE = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
+_NOTE = re.compile(r"NOTE(?P<said>[ \t]+\S.*)?")
+_ENDED = (".", "?", "!", "…", ">", '"', "”")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+(?P<name>[^<>]*))?>|(?P<end></v>)")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+(?P<name>[^\s<>][^<>]*)>|(?P<end></v>)")
+_NUMBER = re.compile(r"\d{1,9}")
 _MOMENT = re.compile(r"<(?:\d+:)?\d{1,2}:\d{2}\.\d{3}>")
 _STYLED = ("c", "i", "b", "u", "ruby", "rt", "lang", "font")
 _PLACED = re.compile(r"\{\\[^{}\n]*\}")
@@ -35,8 +39,8 @@ def from_webvtt(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list
     """
     cues, beside = _webvtt_cues(lines)
     texts = [_without_styles("\n".join(cue.lines)) for cue in cues]
-    if any(_VOICE.search(text) for text in texts):
-        return [one for cue, text in zip(cues, texts, strict=True) for one in _voiced(cue, text)], beside
+    if _has_voices(texts):
+        return list(_voiced(cues, texts)), beside
     for cue, text in zip(cues, texts, strict=True):
         cue.lines = _resolved(text).split("\n")
     return _labelled(cues, named), beside
@@ -45,11 +49,13 @@ def from_webvtt(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list
 def from_subrip(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list[Utterance], list[str]]:
     """What is said in a SubRip file; there is nothing beside."""
     cues: list[_Cue] = []
+    first = next((line.strip() for line in lines if line.strip()), "")
+    number = int(first) if _NUMBER.fullmatch(first) else None
     for line in lines:
         times = timing(line)
         if times is not None:
-            if cues:
-                _drop_number(cues[-1].lines)
+            if cues and number is not None:
+                number = _without_number(cues[-1].lines, number + 1)
             cues.append(_Cue(*times))
         elif cues:
             cues[-1].lines.append(line)
@@ -58,10 +64,15 @@ def from_subrip(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list
     return _labelled(cues, named), []
 
 
-def _drop_number(lines: list[str]) -> None:
-    """The number of the next cue is none of the words of this one: it stands alone after an empty line."""
-    if lines and lines[-1].strip().isdecimal() and (len(lines) == 1 or not lines[-2].strip()):
-        lines.pop()
+def _without_number(lines: list[str], awaited: int) -> int:
+    """Drop the number of the next cue, no word of this one: it stands alone, or is the one that is awaited."""
+    last = lines[-1].strip() if lines else ""
+    if not _NUMBER.fullmatch(last):
+        return awaited
+    if int(last) != awaited and len(lines) > 1 and lines[-2].strip():
+        return awaited
+    lines.pop()
+    return int(last)
 
 
 def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
@@ -69,7 +80,7 @@ def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
     beside: list[str] = []
     for number, block in enumerate(_blocks(lines)):
         place = next((place for place, line in enumerate(block) if timing(line) is not None), None)
-        if number == 0 or (place is None and _BESIDE.fullmatch(block[0])):
+        if number == 0 or (place is None and _is_beside(block[0], cues)):
             beside.append("\n".join(block[:place]))
             cues += [] if place is None else _cues_in(block[place:])
         elif place is not None:
@@ -81,6 +92,17 @@ def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
         else:
             beside.append("\n".join(block))
     return cues, beside
+
+
+def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
+    """Whether a block with this first line is a note, a style or a region; amid a sentence it is what somebody says."""
+    if not _BESIDE.fullmatch(line):
+        return False
+    note = _NOTE.fullmatch(line)
+    if not cues or (note and not note["said"]):
+        return True
+    last = next((one.rstrip() for one in reversed(cues[-1].lines) if one.strip()), "")
+    return note is not None and (not last or last.endswith(_ENDED))
 
 
 def _cues_in(block: Sequence[str]) -> list[_Cue]:
@@ -121,17 +143,31 @@ def _without_styles(text: str) -> str:
 
 
 def _resolved(text: str) -> str:
-    return _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+    """With the characters that entities stand for; a name that stands for none is somebody's words."""
+
+    def character(found: re.Match[str]) -> str:
+        return unescape(found[0]) if found[0][1] == "#" or found[0][1:] in html5 else found[0]
+
+    return _ENTITY.sub(character, text)
 
 
-def _voiced(cue: _Cue, text: str) -> Iterator[Utterance]:
-    """The words of each voice; a voice lasts to its end, to the next one, or to the end of the cue."""
-    speaker, place = "", 0
-    for found in _VOICE.finditer(text):
-        yield _utterance(cue, speaker, _resolved(text[place : found.start()]))
-        speaker = "" if found["end"] else " ".join(_resolved(found["name"] or "").split())
-        place = found.end()
-    yield _utterance(cue, speaker, _resolved(text[place:]))
+def _has_voices(texts: Sequence[str]) -> bool:
+    """Whether a file marks who speaks: most cues begin with a voice, or the first does and others where it changes."""
+    begun = [_VOICE.match(text.lstrip()) for text in texts if text.strip()]
+    named = [found is not None and not found["end"] for found in begun]
+    return 2 * sum(named) > len(named) or named[:1] == [True]
+
+
+def _voiced(cues: Sequence[_Cue], texts: Sequence[str]) -> Iterator[Utterance]:
+    """The words of each voice; a cue that names none goes on with the one before."""
+    last = ""
+    for cue, text in zip(cues, texts, strict=True):
+        speaker, place = last, 0
+        for found in _VOICE.finditer(text):
+            yield _utterance(cue, speaker, _resolved(text[place : found.start()]))
+            speaker = "" if found["end"] else " ".join(_resolved(found["name"]).split())
+            last, place = speaker or last, found.end()
+        yield _utterance(cue, speaker, _resolved(text[place:]))
 
 
 def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
@@ -142,7 +178,8 @@ def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
 def _labelled(cues: Sequence[_Cue], named: Collection[str]) -> list[Utterance]:
     """Utterances of cues that may name their speakers; whoever is named goes on until somebody else is."""
     read = [[(line, opening_of(line)) for line in cue.lines if line.strip()] for cue in cues]
-    speakers = speakers_among([lines[0][1] for lines in read if lines], named)
+    first = [lines[0][1] for lines in read if lines]
+    speakers = speakers_among([None if one is None else replace(one, apart=True) for one in first], named)
     found: list[Utterance] = []
     speaker = ""
     for cue, lines in zip(cues, read, strict=True):

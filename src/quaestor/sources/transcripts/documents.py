@@ -13,6 +13,7 @@ from xml.parsers import expat
 from quaestor.base.errors import InputError
 from quaestor.sources.transcripts.labels import SURE, Opening, is_plausible
 from quaestor.sources.transcripts.spoken_lines import Line, lines_with_openings
+from quaestor.sources.transcripts.symbols import symbol
 from quaestor.sources.transcripts.texts import lines_of
 from quaestor.sources.transcripts.times import STAMP, stamp_seconds
 
@@ -57,6 +58,8 @@ class _Reader:
                 self.put("\t")
             case "br" | "cr":
                 self.put("\n")
+            case "sym":
+                self.put(symbol(*(_attribute(attributes, one) for one in ("font", "char"))))
             case "noBreakHyphen":
                 self.put("\N{NON-BREAKING HYPHEN}")
             case "tbl":
@@ -105,12 +108,18 @@ def _local(name: str) -> str:
     return local if space in (_WORDS, _STRICT) or local == "Fallback" else ""
 
 
+def _attribute(attributes: dict[str, str], name: str) -> str:
+    return next((value for key, value in attributes.items() if key.rpartition(" ")[2] == name), "")
+
+
 def document_lines(data: bytes, where: str) -> tuple[list[Line], list[str]]:
     """The lines of a document and how each may begin, and the header of its table where it has one."""
     lines: list[Line] = []
     beside: list[str] = []
     waiting: list[str] = []
+    in_table = False
     for block in _blocks(data, where):
+        first, in_table = not in_table, not isinstance(block, str)
         if isinstance(block, str):
             written = lines_of(block)
             beside += [line for line in written if _ABOUT.fullmatch(line.strip())]
@@ -118,7 +127,7 @@ def document_lines(data: bytes, where: str) -> tuple[list[Line], list[str]]:
             continue
         cells = [cell.strip() for cell in block]
         filled = [cell for cell in cells if cell]
-        if filled and all(cell.lower() in _HEADER for cell in filled):
+        if first and len(filled) > 1 and all(cell.lower() in _HEADER for cell in filled):
             beside.append(" | ".join(cells))
         elif len(filled) < 2:
             waiting += [line for cell in filled for line in lines_of(cell)]

@@ -58,6 +58,8 @@ class Opening:
     rest: str
     start: float | None = None
     way: str = PLAIN
+    apart: bool = False
+    """Whether it comes after an empty line, below a time, or first in a cue."""
 
 
 def opening_of(line: str) -> Opening | None:
@@ -116,7 +118,7 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     found = [one for one in openings if one is not None]
     sure, marked, plain = (Counter(one.label for one in found if one.way == way) for way in (SURE, MARKED, PLAIN))
     by_mark = _accepted(marked, len(openings), 1)
-    by_colon = _accepted(plain, len(openings), _ONCE_MORE)
+    by_colon = _accepted(plain, len(openings), _ONCE_MORE) - _compared([one for one in found if one.way == PLAIN])
     times_marked, times_plain = sum(marked[one] for one in by_mark), sum(plain[one] for one in by_colon)
     # A file has its way of naming speakers: what stands only here and there in another way is somebody's words.
     if sure and sure.total() >= times_marked + times_plain:
@@ -146,6 +148,20 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
         if label not in usual and count >= _AGAIN_AND_AGAIN and count / places >= _OFTEN / 2
     }
     return frozenset(found)
+
+
+def _compared(openings: Sequence[Opening]) -> frozenset[str]:
+    """Labels that are rather what somebody lists, where usual words for two speakers already open most turns."""
+    usual = [one for one in openings if _WORD_FOR_A_SPEAKER.fullmatch(one.label)]
+    if len({one.label for one in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
+        return frozenset()
+    others = [one for one in openings if not _WORD_FOR_A_SPEAKER.fullmatch(one.label)]
+    counts = Counter(one.label for one in others)
+    apart = {one.label for one in others if one.apart}
+    often = max(_AGAIN_AND_AGAIN, len(usual) / 4)
+    if 2 * sum(one.apart for one in usual) > len(usual):
+        return frozenset(counts.keys() - apart)
+    return frozenset(label for label, count in counts.items() if count < often)
 
 
 def is_generic(label: str) -> bool:

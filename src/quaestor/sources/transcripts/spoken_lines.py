@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +12,9 @@ from quaestor.sources.transcripts.records import Utterance
 from quaestor.sources.transcripts.times import TIME, stamp_seconds, timing
 
 _TIMED = re.compile(rf"(?P<time>\[\s*{TIME}\s*\]|\(\s*{TIME}\s*\))\s*(?P<rest>.*)", re.DOTALL)
+
+_THROUGHOUT = 0.3
+"""The share of lines that begin with a time, where a file writes times before words."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class _Paragraph:
 def lines_with_openings(lines: Sequence[str]) -> list[Line]:
     """Lines that are not empty, each with how it may begin."""
     filled = [line.strip() for line in lines if line.strip()]
+    gaps = [not before.strip() for before, line in zip(["", *lines], lines, strict=False) if line.strip()]
     under_times = _named_under_times(filled)
     found: list[Line] = []
     start: float | None = None
@@ -43,8 +48,9 @@ def lines_with_openings(lines: Sequence[str]) -> list[Line]:
             start = times[0]
             continue
         opening = Opening(line, "", start, SURE) if place in under_times else opening_of(line)
-        if opening is not None and opening.start is None:
-            opening = replace(opening, start=start)
+        if opening is not None:
+            begins = start if opening.start is None else opening.start
+            opening = replace(opening, start=begins, apart=gaps[place] or start is not None)
         found.append(Line(line, opening, start))
         start = None
     return found
@@ -70,14 +76,36 @@ def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utter
     ]
 
 
+def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[tuple[str, int]]:
+    """How the file writes times before words: throughout, and never back; any other is somebody's words."""
+    begun = [_TIMED.fullmatch(line.text) for line in lines]
+    shapes = Counter(_shape(timed["time"]) for timed in begun if timed)
+    often = [shape for shape, count in shapes.items() if count > 1 and count >= _THROUGHOUT * len(lines)]
+    found: list[tuple[str, int]] = []
+    for shape in often:
+        times: list[float] = []
+        for line, timed in zip(lines, begun, strict=True):
+            opening = line.opening
+            if speakers.open(opening):
+                times += [] if opening.start is None else [opening.start]
+            elif timed and _shape(timed["time"]) == shape:
+                times.append(stamp_seconds(timed["time"]) or 0.0)
+        found += [shape] if times == sorted(times) else []
+    return frozenset(found)
+
+
+def _shape(time: str) -> tuple[str, int]:
+    return time[0], time.count(":")
+
+
 def _paragraphs(lines: Sequence[Line], speakers: Speakers) -> Iterator[_Paragraph]:
-    at = _Paragraph("")
+    at, shapes = _Paragraph(""), _shapes_of_times(lines, speakers)
     for line in lines:
         opening, timed = line.opening, _TIMED.fullmatch(line.text)
         if speakers.open(opening):
             yield at
             at = _Paragraph(opening.label, opening.start, [opening.rest])
-        elif timed:
+        elif timed and _shape(timed["time"]) in shapes:
             yield at
             at = _Paragraph(at.speaker, stamp_seconds(timed["time"]), [timed["rest"]])
         elif line.start is not None:

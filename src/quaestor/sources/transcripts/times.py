@@ -9,7 +9,9 @@ TIME = r"(?:\d{1,3}:)?\d{1,3}:\d{2}(?:[.,]\d{1,6})?"
 STAMP = rf"(?:\[\s*{TIME}(?:\s*(?:-->|-|–)\s*{TIME})?\s*\]|\(\s*{TIME}\s*\)|{TIME})"
 """The same, in brackets or bare."""
 _LOOSE = r"(?:\d{1,4}:)?\d{1,4}:\d{1,2}(?:[.,]\d{1,9})?"
-_TIMING = re.compile(rf"\s*({_LOOSE})\s*-->\s*({_LOOSE})(?:\s.*)?", re.DOTALL)
+_SETTING = r"(?:vertical|line|position|size|align|region|[XY][12]):\S+"
+"""Where on a screen words are shown, as WebVTT and SubRip say it."""
+_TIMING = re.compile(rf"\s*({_LOOSE})\s*-->\s*({_LOOSE})(?:\s+{_SETTING})*\s*")
 _FIRST = re.compile(TIME)
 
 

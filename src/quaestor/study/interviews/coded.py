@@ -12,6 +12,7 @@ from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.coding.views import require_lead_view
 from quaestor.instruments.interviews.records import SpokenTurn, Transcript
 from quaestor.study.interviews.coding_sheet import required_facet, stretches_facet
+from quaestor.study.interviews.consent import declined
 from quaestor.study.interviews.items import place_of
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.ratings import note_view
@@ -94,7 +95,8 @@ def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: s
 
 def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
     """The same for whoever is known to be allowed to see what these closed rounds decided."""
-    transcripts = {one.interview: one for one in interviews.transcripts()}
+    left_out = declined(interviews)
+    transcripts = {one.interview: one for one in interviews.transcripts() if one.participant not in left_out}
     with interviews.coding.looking() as state:
         return _coded(state, rounds, transcripts)
 

@@ -86,6 +86,8 @@ class Asked:
     consent: Consent
     answered: KeptText | None = None
     """The version that they answered."""
+    has_said: bool = False
+    """Whether notes or a transcript of theirs are kept, which stay when they decline and go when they withdraw."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,16 @@ def consents(interviews: Interviews) -> dict[str, Consent]:
     return {name: _consent(entries, newest.version if newest else None) for name, entries in by_name.items()}
 
 
+def declined(interviews: Interviews) -> set[str]:
+    """Whose last word is no: what they said before is in no items, no table and no report."""
+    return {name for name, one in consents(interviews).items() if one.what == DECLINED}
+
+
+def has_said(interviews: Interviews, participant: str) -> bool:
+    """Whether anything of an interview with somebody is kept beyond that it is planned."""
+    return any(one.about and one.kind != "interview" for one in interviews.file.entries(participant=participant))
+
+
 def require_consent(interviews: Interviews, participant: str, what: str) -> Consent:
     """What somebody agreed to; refuses to go on where they did not. `what` is what needs it, as `take notes`."""
     found = consent_of(interviews, participant)
@@ -198,7 +210,7 @@ def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
         if interviews and one.kind == "link" and one.said["sha256"] == sought:
             agreement, consent = in_force(interviews), consent_of(interviews, one.participant)
             answered = interviews.file.text(AGREEMENT, consent.version) if consent.version else None
-            return Asked(one.participant, agreement, consent, answered)
+            return Asked(one.participant, agreement, consent, answered, has_said(interviews, one.participant))
     return None
 
 

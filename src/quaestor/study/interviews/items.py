@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-
 from quaestor.base.errors import InputError, StateError
-from quaestor.corpus.evidence import read_manifest
 from quaestor.instruments.interviews.records import SpokenTurn, Transcript, Voice
 from quaestor.study.coding import require_lead
-from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import last_result, run_funnel
+from quaestor.study.folder import open_study
+from quaestor.study.forgetting import forget_items, sources_in
+from quaestor.study.interviews.consent import declined
 from quaestor.study.interviews.remaining import refuse_names_in
+from quaestor.study.interviews.older_items import FOLDER
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.search.index import index_folder
-from quaestor.study.sources import ingest_source, what_changed
 from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, forget_lines, write_items
 
-FOLDER = "evidence/interviews"
-"""Generated, and so among what git does not keep: these are people's own words."""
 SOURCE, STEP = "turns", "turns"
 _COLUMNS = ("id", "interview", "participant", "question", "title", "body")
 _TITLE = 60
@@ -44,8 +39,8 @@ def is_coded(turn: SpokenTurn) -> bool:
 def make_items(interviews: Interviews, actor: str | None = None) -> ItemsMade:
     """Write what participants said as the input of a source, and put the source into study.toml.
 
-    Called again it writes what stands then; it is refused while a known name remains. Words of who withdraws are taken
-    out by `forget_participant`.
+    Called again it writes what stands then, without whoever declined since; it is refused while a known name remains.
+    Words of who withdraws are taken out by `forget_participant`.
     """
     require_lead(interviews.coding, actor, "make items of transcripts")
     refuse_names_in(interviews)
@@ -53,7 +48,9 @@ def make_items(interviews: Interviews, actor: str | None = None) -> ItemsMade:
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
 
     def found(known: bool) -> list[tuple[str, ...]]:
-        lines = [line for transcript in interviews.transcripts() for line in _lines(interviews, transcript)]
+        left_out = declined(interviews)
+        talks = [one for one in interviews.transcripts() if one.participant not in left_out]
+        lines = [line for talk in talks for line in _lines(interviews, talk)]
         if not lines and not known:
             raise StateError(
                 "no participant says anything in a transcript yet: import one, and say whose voice is whose"
@@ -88,20 +85,8 @@ def _beginning(words: str) -> str:
 def forget_participant(interviews: Interviews, participant: str, names: tuple[str, ...] = ()) -> bool:
     """Take the words of a participant out of the items, the evidence made of them, and all that was made of that."""
     study = open_study(interviews.study.root)
-    found = forget_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)
-    ingested = SOURCE in study.settings.sources and read_manifest(study.evidence_of(SOURCE)) is not None
-    if ingested and (found or what_changed(study, SOURCE)):
-        _made_anew(study)
-    return found
-
-
-def _made_anew(study: Study) -> None:
-    """Evidence without whoever withdrew; what was copied from it to read and search is copied again on demand."""
-    for folder in (index_folder(study), study.funnel_folder / "texts"):
-        shutil.rmtree(folder, ignore_errors=True)
-    made = ingest_source(study, SOURCE)
-    if study.funnel_source() == SOURCE and last_result(study) is not None:
-        if any(table.rows for table in made.manifest.tables.values()):
-            run_funnel(study)
-        else:  # the last one has withdrawn
-            shutil.rmtree(study.funnel_folder)
+    found = [forget_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
+    for source in sources_in(study, FOLDER):
+        # Their first interview is P1, the next ones are P1-2, P1-3 …
+        found += [forget_items(study, source, items) for items in (f"{participant}/", f"{participant}-")]
+    return any(found)

@@ -22,7 +22,7 @@ from quaestor.study.coding import require_lead
 from quaestor.study.interviews.correcting import SpeakerName, names_of_speakers
 from quaestor.study.interviews.room import Interviews
 
-NAME = "name"
+NAME, REPLACE = "name", "replace"
 INTERVIEWER = "interviewer"
 _WORD = {PERSON: "person", ORGANISATION: "organisation", PRODUCT: "product", PLACE: "place", OTHER: "name"}
 _BY_LETTER = (ORGANISATION, PRODUCT, PLACE)
@@ -71,7 +71,7 @@ def add_name(
     made = KnownName(
         _next_id(interviews, _kind(kind), known), _kind(kind), told, "", participant, _checked_endings(endings)
     )
-    made = replace(made, shown=_checked_shown(shown, made) or participant or default_shown(made))
+    made = replace(made, shown=_checked_shown(shown, made, known) or participant or default_shown(made))
     _keep(interviews, made, lead)
     return made
 
@@ -96,7 +96,7 @@ def change_name(
         forms=known.forms if forms is None else _checked_forms(forms),
         endings=known.endings if endings is None else _checked_endings(endings),
     )
-    made = replace(made, shown=known.shown if not shown else _checked_shown(shown, made))
+    made = replace(made, shown=known.shown if not shown else _checked_shown(shown, made, all_names(interviews)))
     _keep(interviews, made, lead)
     return made
 
@@ -130,8 +130,17 @@ def keep_if_new(interviews: Interviews, name: KnownName, lead: str) -> None:
 
 def default_shown(name: KnownName) -> str:
     """`[person 1]`, `[organisation A]`."""
-    number = int(name.id.rpartition("-")[2])
-    return f"[{_WORD[name.kind]} {_letters(number) if name.kind in _BY_LETTER else number}]"
+    return _default(name.kind, int(name.id.rpartition("-")[2]))
+
+
+def is_own_word(name: str, shown: str) -> bool:
+    """Whether what is shown instead of the name of this id are not somebody's words: they hold nobody's name."""
+    kind, _, number = name.rpartition("-")
+    return shown == _default(kind, int(number)) if kind in KINDS and number.isdecimal() else True
+
+
+def _default(kind: str, number: int) -> str:
+    return f"[{_WORD[kind]} {_letters(number) if kind in _BY_LETTER else number}]"
 
 
 def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
@@ -194,9 +203,10 @@ def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participa
 
 
 def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> str:
-    """An id that no name has, and none had that stands in a transcript."""
+    """An id that no name has, and none had for which a place of a transcript was answered."""
     used = {one.id for one in known}
-    used |= {one.name for talk in interviews.transcripts() for turn in talk.turns for one in turn.replacements}
+    answered = [one for one in interviews.file.entries() if one.kind == REPLACE]
+    used |= {place["name"] for one in answered for place in one.said["places"]}
     numbers = [int(found[1]) for one in used if (found := re.fullmatch(rf"{kind}-(\d+)", one))]
     return f"{kind}-{max(numbers, default=0) + 1}"
 
@@ -242,10 +252,16 @@ def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for one in endings for word in words_in(one)))
 
 
-def _checked_shown(shown: str, name: KnownName) -> str:
+def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> str:
+    """Words that may be published: they hold neither this name nor any other, and no address."""
     words = " ".join(shown.split())
     if len(words) > _LONGEST:
         raise InputError(f"what is shown has {len(words)} characters: say it in at most {_LONGEST}")
     if words and Finder([name]).names_in(words):
         raise InputError("what is shown instead of the name holds the name itself: choose other words")
+    others = Finder(one for one in known if one.id != name.id)
+    if words and (held := others.names_in(words)):
+        raise InputError(f"what is shown holds another known name, the one of {held[0].shown}: choose other words")
+    if words and others.sure_in(words):
+        raise InputError("what is shown holds an address or a number by which somebody is reached: choose other words")
     return words

@@ -16,15 +16,16 @@ from quaestor.instruments.interviews.name_search import Found, resolved
 from quaestor.instruments.interviews.records import KnownName, Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.study.coding import require_lead
-from quaestor.study.interviews.names import all_names, change_name, finder_of, keep_if_new, name_called
+from quaestor.study.interviews.names import REPLACE, all_names, change_name, finder_of, keep_if_new, name_called
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.transcripts import since_import
 
 OPEN, CONFIRMED, REFUSED = "open", "confirmed", "refused"
 STATES = (OPEN, CONFIRMED, REFUSED)
-REPLACE, LOOKED = "replace", "looked"
+LOOKED = "looked"
 _AROUND = 90
-_Span = tuple[int, int]
+_Place = tuple[int, int, str]
+"""Where something stands in a turn, and which name it is or would be."""
 _PLACE = re.compile(r"(P\d{1,9}(?:-\d{1,9})?)/(\d{1,9}):(\d{1,9})-(\d{1,9})")
 
 
@@ -116,7 +117,8 @@ def answer(interviews: Interviews, places: Iterable[str], confirmed: bool, actor
         by_interview.setdefault(_parsed(place), set()).add(place)
     chosen = []
     for name, wanted in by_interview.items():
-        found = {one.place: one for one in _places(interviews, interviews.transcript(name))}
+        held = _places(interviews, interviews.transcript(name))
+        found = {one.place: one for one in sorted(held, key=lambda each: each.state == OPEN)}
         for place in sorted(wanted):
             if place not in found:
                 raise InputError(f"nothing is found at {place} any more: look again")
@@ -206,29 +208,34 @@ def _places(interviews: Interviews, talk: Transcript) -> list[Proposal]:
     return made
 
 
-def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Span, tuple[str, str]]]:
-    """By turn the places of which a person said that they are no name, with which name it would have been."""
-    found: dict[int, dict[_Span, tuple[str, str]]] = {}
+def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
+    """By turn the places of which a person said that they are not that name, with what would have been shown."""
+    found: dict[int, dict[_Place, str]] = {}
     for entry in entries:
         for one in entry.said["places"] if entry.kind == REPLACE else ():
-            here, at = found.setdefault(one["turn"], {}), (one["start"], one["end"])
+            here, at = found.setdefault(one["turn"], {}), (one["start"], one["end"], one["name"])
             here.pop(at, None)
             if not one["confirmed"]:
-                here[at] = (one["name"], one["shown"])
+                here[at] = one["shown"]
     return found
 
 
 def _of_turn(
-    interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Span, tuple[str, str]]
+    interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Place, str]
 ) -> list[Proposal]:
     held = turn.replacements
-    grown = [_beside(one, turn) for one in candidates if (one.start, one.end) not in refused]
+    grown = [_beside(one, turn) for one in candidates if not _is_refused(one, refused)]
     found = [(one, OPEN) for one in resolved(one for one in grown if one is not None)]
     found += [(Found(one.start, one.end, one.name, one.shown, True, ""), CONFIRMED) for one in held]
-    for (start, end), (name, shown) in refused.items():
+    for (start, end, name), shown in refused.items():
         if not any(one.start <= start and end <= one.end for one in held):
             found.append((Found(start, end, name, shown, True, ""), REFUSED))
     return [_told(interview, turn, one, state) for one, state in sorted(found, key=lambda pair: pair[0].start)]
+
+
+def _is_refused(one: Found, refused: Iterable[_Place]) -> bool:
+    """Whether a person said so of this name, here or of a longer place that this is part of."""
+    return any(name == one.name and start <= one.start and one.end <= end for start, end, name in refused)
 
 
 def _beside(one: Found, turn: SpokenTurn) -> Found | None:
@@ -267,6 +274,28 @@ def _parsed(place: str) -> str:
     if found is None:
         raise InputError(f"{place[:60]!r} is no place in a transcript: it would be P1/00012:4-11")
     return found[1]
+
+
+def masked(interviews: Interviews, talk: Transcript) -> Transcript:
+    """A transcript for anybody but the lead: what surely is a name is replaced, whether or not it was confirmed."""
+    found: dict[int, list[Replacement]] = {}
+    for one in _places(interviews, talk):
+        if one.state == OPEN and one.sure:
+            found.setdefault(one.turn, []).append(Replacement(one.turn, one.start, one.end, one.shown, one.name))
+    turns = [_masked(turn, found[turn.number]) if turn.number in found else turn for turn in talk.turns]
+    return replace(talk, turns=tuple(turns)) if found else talk
+
+
+def _masked(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:
+    held = [one for one in turn.replacements if not any(new.start < one.end and one.start < new.end for new in more)]
+    return replace(turn, replacements=tuple(sorted((*held, *more), key=lambda one: one.start)))
+
+
+def masked_words(interviews: Interviews, text: str) -> str:
+    """Any other text for anybody but the lead."""
+    for one in reversed(finder_of(interviews).sure_in(text)):
+        text = f"{text[: one.start]}{one.shown}{text[one.end :]}"
+    return text
 
 
 def still_open(interviews: Interviews) -> Iterator[Proposal]:

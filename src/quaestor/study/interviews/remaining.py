@@ -1,8 +1,8 @@
-"""Whether a known name remains anywhere that may be published: transcripts, notes, memos, codes, fields."""
+"""Whether a known name remains anywhere that may be published: transcripts, notes, memos, codes, fields, items."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
@@ -12,11 +12,13 @@ from quaestor.coding.stretches import KIND
 from quaestor.instruments.interviews.name_search import Finder
 from quaestor.study.coding import Where, study_of
 from quaestor.study.interviews.conversation import conversation
-from quaestor.study.interviews.names import finder_of
+from quaestor.study.interviews.names import all_names, finder_of, is_own_word
+from quaestor.study.interviews.older_items import older_items
 from quaestor.study.interviews.proposals import still_open
 from quaestor.study.interviews.room import Interviews, interviews_path, open_interviews
 
 TRANSCRIPT, NOTE, PARTICIPANT, MEMO, CODE = "transcript", "note", "participant", "memo", "code"
+SHOWN, ITEMS = "shown", "items"
 _TOLD = 3
 
 
@@ -30,18 +32,29 @@ class Remaining:
 
 
 def remaining(interviews: Interviews) -> list[Remaining]:
-    """Every place where a known name remains."""
+    """Every place where a known name remains, and items that are older than the names."""
+    found = dict.fromkeys(older_items(interviews))
+    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel run`"
+    return [
+        *_in_words(interviews),
+        *(Remaining(ITEMS, f"the items of {one.interview}, which are {mend}", one.shown) for one in found),
+    ]
+
+
+def _in_words(interviews: Interviews) -> list[Remaining]:
+    """The same of what people say and write, from which items are made."""
     found = [
         Remaining(TRANSCRIPT, f"turn {one.turn + 1} of the transcript {one.interview}", one.shown)
         for one in still_open(interviews)
     ]
     finder = finder_of(interviews)
-    if not finder.names:
-        return found
     with interviews.coding.looking() as state:
         texts = [*_codes(finder, state), *_memos(state)]
-    for kind, where, text in [*_notes(interviews), *texts]:
-        found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in finder.names_in(text))]
+    for kind, where, text in [*_shown(interviews), *_notes(interviews), *texts]:
+        named = finder.names_in(text)
+        if kind != CODE:  # a definition may say where it is from
+            named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
+        found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in named)]
     return found
 
 
@@ -56,12 +69,15 @@ def refuse_names(where: Where) -> None:
     if not interviews_path(study_of(where)).exists():
         return
     with open_interviews(where) as interviews:
-        refuse_names_in(interviews)
+        _refuse(remaining(interviews))
 
 
 def refuse_names_in(interviews: Interviews) -> None:
-    """The same, with the interviews at hand."""
-    found = remaining(interviews)
+    """The same, for what is made of the interviews themselves, however old the items are."""
+    _refuse(_in_words(interviews))
+
+
+def _refuse(found: Sequence[Remaining]) -> None:
     if not found:
         return
     told = "; ".join(f"{one.where} ({one.shown})" for one in found[:_TOLD])
@@ -71,6 +87,18 @@ def refuse_names_in(interviews: Interviews) -> None:
         f"nothing is published while {places}: {told}{more}. Answer them on the page Names of the interviews, or see "
         "`quaestor interview names remaining`"
     )
+
+
+def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
+    """What is shown instead of names; where a name is known no more, what stands in transcripts."""
+    told = {one.shown: one.id for one in all_names(interviews) if not is_own_word(one.id, one.shown)}
+    for shown, name in told.items():
+        yield SHOWN, f"what is shown instead of the name {name}", shown
+    for talk in interviews.transcripts():
+        theirs = [one.shown for turn in talk.turns for one in turn.replacements if not is_own_word(one.name, one.shown)]
+        for shown in dict.fromkeys(theirs):
+            if shown not in told:
+                yield SHOWN, f"what is shown in the transcript {talk.interview}", shown
 
 
 def _notes(interviews: Interviews) -> Iterator[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""Decided stretches of all interviews as quotations, ready to be counted: who withdrew is in none of them."""
+"""Decided stretches of all interviews as quotations, ready to be counted; none is of who withdrew or declined."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from quaestor.base.errors import StateError
 from quaestor.coding.records import Codebook
 from quaestor.coding.state import State
 from quaestor.instruments.interviews.records import Asks, SpokenTurn, Transcript
+from quaestor.people.roles import Role
 from quaestor.study.interviews.code_agreement import segments_of
 from quaestor.study.interviews.coded import Coded, CodedStretch, coded_rounds, coded_stretches, decided_stretches
 from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.consent import declined
 from quaestor.study.interviews.conversation import ASKED, Conversation, conversation
+from quaestor.study.interviews.proposals import masked, masked_words
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.theme_records import (
     CodeUsed,
@@ -43,7 +46,27 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
         whys = {name: sight.why_no_decisions(name) for name in coded_rounds(state)}
     hidden = {name: why for name, why in whys.items() if why}
     found = decided_stretches(interviews, [name for name in whys if name not in hidden])
-    return replace(_gathered(interviews, found), hidden=hidden)
+    if viewer.role is Role.LEAD:
+        return replace(_gathered(interviews, found), hidden=hidden)
+    return replace(_without_names(interviews, found), hidden=hidden)
+
+
+def _without_names(interviews: Interviews, found: Coded) -> Themes:
+    """For anybody but the lead: no known name stands in it, whether or not it was confirmed."""
+    talks = {one.interview: masked(interviews, one) for one in interviews.transcripts()}
+
+    def unnamed(one: CodedStretch) -> CodedStretch:
+        turn = talks[one.interview].turns[one.turn]
+        start, end = turn.to_shown(one.start, one.end)
+        fields = {name: masked_words(interviews, words) for name, words in one.fields.items()}
+        return replace(one, words=turn.text[start:end], memo=masked_words(interviews, one.memo), fields=fields)
+
+    made = _gathered(interviews, replace(found, stretches=tuple(unnamed(one) for one in found.stretches)), talks)
+    references = [
+        replace(one, others=tuple((masked_words(interviews, words), who) for words, who in one.others))
+        for one in made.references
+    ]
+    return replace(made, references=tuple(references))
 
 
 NOTHING = (
@@ -57,10 +80,10 @@ def has_themes(state: State) -> bool:
     return any(state.round(name).decided(required_facet(state.round(name).plan).id) for name in coded_rounds(state))
 
 
-def _gathered(interviews: Interviews, found: Coded) -> Themes:
+def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcript] | None = None) -> Themes:
     state = interviews.coding.state
     book = state.history.latest
-    transcripts = {one.interview: one for one in interviews.transcripts()}
+    transcripts = shown or {one.interview: one for one in interviews.transcripts()}
     counted = [one for one in found.stretches if one.code]
     questions = {name: _questions(interviews, one) for name, one in transcripts.items()}
     asked = _asked(state, found.rounds)
@@ -170,7 +193,8 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
 
 def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:
     """Every question with items to refer to, by the last guide that has it."""
-    held = interviews.interviews()
+    left_out = declined(interviews)
+    held = [one for one in interviews.interviews() if one.participant not in left_out]
     talks = {one.id: conversation(interviews, one.id) for one in held}
     people = {one.id: one.participant for one in held}
     asked: dict[str, tuple[str, list[tuple[str, str]], bool]] = {}

@@ -22,6 +22,10 @@ MATCHED, BY_HAND = "matched", "by hand"
 PROPOSED = "proposed"
 
 
+class AnotherTranscript(StateError):
+    """There is a transcript from another file, and nobody said that this one shall take its place."""
+
+
 @dataclass(frozen=True)
 class Imported:
     """A transcript that came in, or was there already."""
@@ -119,14 +123,28 @@ def is_rated(interviews: Interviews, name: str) -> bool:
         return any(item in ratings for ratings in given for item in items)
 
 
+def rounds_with(interviews: Interviews, name: str) -> list[str]:
+    """Rounds, open or closed, that have turns of an interview among their items."""
+    transcript = interviews.transcript(name)
+    items = {transcript.item(turn.number) for turn in transcript.turns}
+    with interviews.coding.looking() as state:
+        return [round_ for round_, one in state.rounds.items() if not items.isdisjoint(one.plan.items)]
+
+
 def _require_replaceable(interviews: Interviews, name: str, replace: bool) -> None:
     if is_rated(interviews, name):
         raise StateError(
             f"the transcript of {name} has been coded, and codings hold for its very words: "
             "no other file can take its place"
         )
-    if not replace:
+    planned = rounds_with(interviews, name)
+    if planned:
         raise StateError(
+            f"turns of {name} are given out to be coded ({', '.join(planned)}), and codings hold for their very words: "
+            "no other file can take their place"
+        )
+    if not replace:
+        raise AnotherTranscript(
             f"{name} has a transcript from another file: say --replace to have this one instead, "
             "without what was corrected and confirmed in it"
         )

@@ -1,7 +1,7 @@
 """Withdrawal of a participant: all that was said by them and about them is erased for good, wherever a copy is kept.
 
-What stays: their pseudonym, so that nobody else gets it, the day, and in the journal the places and codes of turns that
-raters coded, with none of the words.
+What stays: their pseudonym, so that nobody else gets it, the day, and in the journal what raters gave their turns:
+places, codes, and the memos and fields that raters wrote beside them, which have the words that a rater quoted there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from quaestor.base.folders import remove
 from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import BY_LINK, asked_by
+from quaestor.study.interviews.consent import BY_LINK, asked_by, has_said
 from quaestor.study.interviews.items import forget_participant
+from quaestor.study.interviews.names import all_names
 from quaestor.study.interviews.people import WITHDRAW_ACT, withdrawn
+from quaestor.study.interviews.proposals import answer, proposals
 from quaestor.study.interviews.room import Interviews, keys_of, open_interviews
 
 Copy = Callable[[Interviews, str, tuple[str, ...]], bool]
@@ -54,8 +56,9 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     held = [one for one in interviews.interviews() if one.participant == participant]
     names = tuple(one.id for one in held)
     unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
-    quoted = unfinished or any(one.transcript for one in held)
+    quoted = unfinished or has_said(interviews, participant)
     day = interviews.today()
+    quoted = _names_replaced(interviews, participant) or quoted
     # Copies go first: where one cannot be reached, all is still there, and so is the link to try again with.
     _erase_copies(interviews, participant, names)
     published = quoted and _unpublish(interviews)
@@ -68,6 +71,17 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
         payload = {"participant": participant, "how": how}
         interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
     return Withdrawal(participant, interviews.file.erased()[participant], names, published)
+
+
+def _names_replaced(interviews: Interviews, participant: str) -> bool:
+    """Replace their names wherever others say them, also where it is in doubt: soon nobody knows what to look for."""
+    theirs = {one.id for one in all_names(interviews) if one.participant == participant}
+    places = [
+        one.place
+        for one in proposals(interviews)
+        if one.name in theirs and interviews.interview(one.interview).participant != participant
+    ]
+    return bool(answer(interviews, places, confirmed=True))
 
 
 def forget_withdrawn(study: Study, erased: Mapping[str, Collection[str]]) -> None:

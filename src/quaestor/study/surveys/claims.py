@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 import secrets
 from collections import Counter
@@ -17,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.private import new_private_text
 from quaestor.base.spreadsheets import harmless
 from quaestor.instruments.claim_file import Claim, ClaimFile, Stage
 from quaestor.instruments.claim_key import ClaimKey
@@ -66,9 +66,7 @@ class Payment:
     @property
     def affordable(self) -> int | None:
         """How many more cards the budget pays for; None where there is no budget."""
-        if self.pay.budget is None:
-            return None
-        return max(0, int(round(self.pay.budget / self.pay.amount, 6)) - self.promised)
+        return None if self.pay.affordable is None else max(0, self.pay.affordable - self.promised)
 
     @property
     def least(self) -> int:
@@ -211,12 +209,13 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
     source = Stage.EXPORTED if again else Stage.RELEASED
     with open_claims(surveys) as claims:
         moved = claims.move(name, source, Stage.EXPORTED, lambda found, _: found)
+    if not moved and again:
+        raise StateError(f"no card of {name!r} waits to be paid after an export")
+    if not moved and _counts(surveys, name)[Stage.EXPORTED]:
+        words = f"every card of {name!r} that was released has been exported"
+        raise StateError(f"{words}: export them again if the file is lost, or mark them as paid when they are")
     if not moved:
-        raise StateError(
-            f"no card of {name!r} waits to be paid after an export"
-            if again
-            else f"no card of {name!r} is released and not exported yet: `quaestor survey claims release {name}`"
-        )
+        raise StateError(f"no card of {name!r} waits for an export: release some first")
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\r\n")
     rows.writerow(("address", "amount", "currency"))
@@ -226,16 +225,8 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
 
 def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> None:
     """The same into a new file that its owner alone can read."""
-    try:
-        opened = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise InputError(f"{out} cannot be made ({error.strerror}): give the name of a new file") from None
-    with os.fdopen(opened, "w", encoding="utf-8", newline="") as file:
-        try:
-            file.write(export_cards(surveys, name, again))
-        except StateError:
-            out.unlink()
-            raise
+    with new_private_text(out) as file:
+        file.write(export_cards(surveys, name, again))
 
 
 def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
@@ -251,7 +242,7 @@ def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
     with open_claims(surveys) as claims:
         moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, all_seen))
     if not moved:
-        raise StateError(f"no card of {name!r} was exported and not paid yet: `quaestor survey claims export {name}`")
+        raise StateError(f"no card of {name!r} was exported and not paid yet: export them first")
     return moved
 
 

@@ -15,7 +15,7 @@ _PLACES = ("1st", "2nd", "3rd")
 
 def figures_of(results: Results) -> list[Figure]:
     """A figure for every question that has something to draw."""
-    return [figure for one in results.questions if (figure := figure_of(results, one)) is not None]
+    return [figure for one in results.tabled if (figure := figure_of(results, one)) is not None]
 
 
 def figure_of(results: Results, found: QuestionResult, *, narrow: bool = False) -> Figure | None:

@@ -22,7 +22,11 @@ def results_json(results: Results) -> dict[str, Any]:
         "withdrawn": results.counted.erased,
         "synthetic": results.synthetic,
         "by": _groups(results.groups, results.sizes) if results.groups else None,
-        "questions": [_question(one) for one in results.questions],
+        "consents": [
+            {"question": one.question.id, "text": one.question.text, "agreed": one.agreed, "declined": one.declined}
+            for one in results.consents
+        ],
+        "questions": [_question(one) for one in results.tabled],
     }
 
 
@@ -94,14 +98,14 @@ def _numbers(numbers: Numbers) -> dict[str, Any]:
         "most": numbers.most,
         "spread": [{"label": label, **_share(one)} for label, one in numbers.bars],
         "groups": [_summary(one) for one in numbers.by],
-        "test": _ranks(numbers.test) if numbers.test else None,
+        "test": _ranks(numbers.test, numbers.doubts) if numbers.test else None,
         "effect": asdict(numbers.effect) if numbers.effect else None,
         "left_out": numbers.left_out,
     }
 
 
-def _ranks(test: GroupTest) -> dict[str, Any]:
-    return {**asdict(test), "epsilon_squared": test.epsilon_squared, "band": test.band}
+def _ranks(test: GroupTest, doubts: tuple[str, ...]) -> dict[str, Any]:
+    return {**asdict(test), "epsilon_squared": test.epsilon_squared, "band": test.band, "doubts": list(doubts)}
 
 
 def _summary(one: Summary) -> dict[str, Any]:

@@ -16,8 +16,8 @@ SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
 
 
 def tables_of(results: Results) -> list[Table]:
-    """A table for every question, in the order of the questionnaire."""
-    return [table_of(results, one) for one in results.questions]
+    """A table for every question but consent, in the order of the questionnaire."""
+    return [table_of(results, one) for one in results.tabled]
 
 
 def table_of(results: Results, found: QuestionResult) -> Table:

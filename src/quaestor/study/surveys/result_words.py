@@ -75,7 +75,8 @@ def tests_of(found: QuestionResult) -> list[Told]:
     """What the comparison of groups says."""
     told = [one for row in found.rows for one in _tests(row)]
     if found.numbers is not None and found.numbers.test is not None:
-        told += [Told("", _ranks_in_words(found.numbers)), *_pairs(found.numbers, found.numbers.test)]
+        ranks = Told("", _ranks_in_words(found.numbers), found.numbers.doubts)
+        told += [ranks, *_pairs(found.numbers, found.numbers.test)]
     return told
 
 
@@ -84,7 +85,9 @@ def _pairs(numbers: Numbers, test: GroupTest) -> Iterator[Told]:
     pairs = test.pairs if len(test.groups) > 2 else ()
     for one in pairs if len(pairs) <= _MOST_PAIRS else [pair for pair in pairs if pair.adjusted < _SURE]:
         names = " and ".join(numbers.groups[group] for group in (one.first, one.second))
-        yield Told(names, f"Dunn's z = {decimal(one.z)}, p {_probability(one.adjusted)} by Holm's method")
+        yield Told(
+            names, f"Dunn's z = {decimal(one.z)}, p {_probability(one.adjusted)} by Holm's method", numbers.doubts
+        )
 
 
 def _tests(row: Distribution) -> Iterator[Told]:
@@ -147,6 +150,14 @@ def counted_in_words(results: Results) -> list[str]:
     if results.synthetic:
         told.append(f"{results.synthetic:,} of the counted ones are synthetic.")
     return told
+
+
+def consents_in_words(results: Results) -> list[str]:
+    """A line for each consent, of all who came."""
+    return [
+        f"{one.question.text} {one.agreed:,} agreed, {one.declined:,} did not, of all who came."
+        for one in results.consents
+    ]
 
 
 def which_in_words(counted: Counted, which: Which) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from quaestor.instruments.flow import piped
-from quaestor.instruments.records import CHOSEN, Kind, Missing, Option, Question, Row
+from quaestor.instruments.records import AGREE, CHOSEN, DECLINE, Kind, Missing, Option, Question, Row
 from quaestor.instruments.typed_numbers import LEAST, MOST
 from quaestor.measures.effects import cliffs_delta
 from quaestor.measures.groups import kruskal_wallis
@@ -20,6 +20,7 @@ from quaestor.measures.surveys import (
     Ranked,
     adjusted,
     crossed,
+    doubts_of_sizes,
     mean,
     multiple_shares,
     rankings,
@@ -78,6 +79,8 @@ class Numbers:
     effect: Effect | None = None
     groups: tuple[str, ...] = ()
     """What each group is called, where they are tested against each other."""
+    doubts: tuple[str, ...] = ()
+    """Why not to lean on that test."""
     left_out: int = 0
     """Answers that are no number one can count with; they stand in no other number here."""
 
@@ -116,6 +119,15 @@ class QuestionResult:
 
 
 @dataclass(frozen=True)
+class Consent:
+    """How many agreed to take part, of all who came, whatever became of them; it stands on a line, not in a table."""
+
+    question: Question
+    agreed: int
+    declined: int
+
+
+@dataclass(frozen=True)
 class Results:
     """A survey as it stands now."""
 
@@ -140,6 +152,18 @@ class Results:
     @property
     def synthetic(self) -> int:
         return int((self.counted.columns.synthetic & self.counted.used).sum())
+
+    @property
+    def tabled(self) -> tuple[QuestionResult, ...]:
+        """The questions that have a table: all but consent."""
+        return tuple(one for one in self.questions if one.question.kind is not Kind.CONSENT)
+
+    @property
+    def consents(self) -> tuple[Consent, ...]:
+        return tuple(
+            _consent(column) for column in self.counted.columns.questions.values()
+            if column.question.kind is Kind.CONSENT
+        )  # fmt: skip
 
     def question(self, name: str) -> QuestionResult | None:
         return next((one for one in self.questions if one.question.id == name), None)
@@ -276,7 +300,9 @@ class _Counter:
         test = kruskal_wallis(values, self.codes, len(self.members))
         two = [self.members[place] for place in test.groups] if len(test.groups) == 2 else []
         effect = cliffs_delta(values[two[0]], values[two[1]]) if two else None
-        return replace(found, test=test, effect=effect, groups=self.groups.labels if self.groups else ())
+        doubts = () if test.undefined else doubts_of_sizes([one.n for one in found.by])
+        labels = self.groups.labels if self.groups else ()
+        return replace(found, test=test, effect=effect, groups=labels, doubts=doubts)
 
     def _ranked(self, column: Column) -> Iterator[RankedLine]:
         places = column.places[self.used]
@@ -284,6 +310,12 @@ class _Counter:
         for place, (one, found) in enumerate(zip(options, rankings(places, self.seed), strict=True)):
             counts = np.bincount(places[:, place], minlength=len(options) + 1)[1:]
             yield RankedLine(one.code, one.label, found, tuple(counts.tolist()))
+
+
+def _consent(column: Column) -> Consent:
+    options = [one.code for one in column.question.options]
+    counts = dict(zip(options, column.chosen.sum(axis=0).tolist(), strict=True))
+    return Consent(column.question, counts.get(AGREE, 0), counts.get(DECLINE, 0))
 
 
 def _of(lines: Sequence[Line]) -> range:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.instruments.flow import piped
-from quaestor.instruments.records import AGREE, CHOSEN, DECLINE, Kind, Question
+from quaestor.instruments.records import CHOSEN, Kind
 from quaestor.measures.records import Share
 from quaestor.study.surveys.behind import words_of
 from quaestor.study.surveys.counting import STRATUM, Counted, CountingRoom
@@ -15,7 +15,7 @@ from quaestor.study.surveys.fielding import Surveys
 from quaestor.study.surveys.invitations import ResponseRate, ResponseRates, response_rates
 from quaestor.study.surveys.result_figures import SCALES, size_of_scale
 from quaestor.study.surveys.result_words import MISSING, Told, doubts_of, remarks_of, tests_of
-from quaestor.study.surveys.results import QuestionResult, Results, response_rate, survey_results
+from quaestor.study.surveys.results import Consent, QuestionResult, Results, response_rate, survey_results
 
 _OPEN = (Kind.TEXT, Kind.LONG_TEXT)
 _LONGEST, _SHORTEST = 60, 20
@@ -57,15 +57,6 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Consent:
-    """How many agreed to take part, of all who came, whatever became of them; it stands on a line, not in a table."""
-
-    question: Question
-    agreed: int
-    declined: int
-
-
-@dataclass(frozen=True)
 class ResultsPage:
     """Everything that the page shows."""
 
@@ -81,19 +72,9 @@ class ResultsPage:
 def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
     """The page of a survey, compared by the answers to a question where one is named."""
     results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
-    asked = [one for one in results.questions if one.question.kind is not Kind.CONSENT]
-    questions = tuple(_shown(surveys, results, one) for one in asked)
+    questions = tuple(_shown(surveys, results, one) for one in results.tabled)
     rates = _rates(response_rates(surveys, name))
-    return ResultsPage(results, questions, rates, tuple(_comparable(results)), tuple(_consents(results)))
-
-
-def _consents(results: Results) -> Iterator[Consent]:
-    for column in results.counted.columns.questions.values():
-        if column.question.kind is Kind.CONSENT:
-            counts = {
-                one.code: int(n) for one, n in zip(column.question.options, column.chosen.sum(axis=0), strict=True)
-            }
-            yield Consent(column.question, counts.get(AGREE, 0), counts.get(DECLINE, 0))
+    return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents)
 
 
 def _shown(surveys: Surveys, results: Results, found: QuestionResult) -> ShownQuestion:

@@ -10,7 +10,17 @@ from quaestor.study.coding import Where, study_of
 from quaestor.study.coding_status import Next, Stage
 from quaestor.study.folder import Study
 from quaestor.study.sources import what_changed
-from quaestor.study.surveys.fielding import CLOSED, DRAFT, OPEN, Surveys, answers_path, open_surveys, survey_files
+from quaestor.study.surveys.claims import payment
+from quaestor.study.surveys.fielding import (
+    CLOSED,
+    DRAFT,
+    OPEN,
+    Surveys,
+    answers_path,
+    last_paying,
+    open_surveys,
+    survey_files,
+)
 from quaestor.study.surveys.open_answers import FOLDER
 
 IMPORTED = "imported"
@@ -36,6 +46,8 @@ class SurveyStatus:
     """The file says something else than the version that respondents get."""
     to_ingest: tuple[str, ...] = ()
     """Sources of its open answers whose evidence is older than they are."""
+    affordable: int | None = None
+    """How many more cards its budget pays for, where it pays and has one."""
 
     @property
     def in_words(self) -> str:
@@ -100,6 +112,7 @@ def status_of(surveys: Surveys, name: str) -> SurveyStatus:
         erased=surveys.answers.erased(name),
         changed=kept is not None and file is not None and file.read_text("utf-8-sig") != kept.text,
         to_ingest=_to_ingest(surveys, name),
+        affordable=payment(surveys, name).affordable if last_paying(surveys, name) else None,
     )
 
 

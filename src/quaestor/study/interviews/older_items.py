@@ -1,0 +1,72 @@
+"""Items that were made of transcripts before a name in them was replaced: the file, the evidence, the candidates."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from quaestor.corpus.evidence import read_manifest, table_files
+from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.study.forgetting import sources_in
+from quaestor.study.funnel import CANDIDATES
+from quaestor.study.interviews.names import finder_of
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.worded_items import as_html
+
+FOLDER = "evidence/interviews"
+_ITEM, _BODY = "id", "body"
+
+
+@dataclass(frozen=True)
+class Older:
+    """Items of an interview hold words that are replaced now."""
+
+    interview: str
+    shown: str
+
+
+def older_items(interviews: Interviews) -> Iterator[Older]:
+    """In the file that evidence is made of, in evidence, and in the candidates of a funnel that reads it."""
+    study, sources = interviews.study, sources_in(interviews.study, FOLDER)
+    for path in sorted((study.root / FOLDER).glob("*.csv")):
+        lines = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+        yield from _older(interviews, ((line[_ITEM], line[_BODY]) for line in lines))
+    for source in sources:
+        folder = study.evidence_of(source)
+        manifest = read_manifest(folder)
+        for path in [path for table in (manifest.tables if manifest else ()) for path in table_files(folder, table)]:
+            yield from _older(interviews, _rows(path))
+    candidates = study.funnel_folder / CANDIDATES
+    if candidates.is_file() and "source" in pq.read_schema(candidates).names:
+        yield from _older(interviews, _rows(candidates, sources))
+
+
+def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Ids and words of the items of a table, of some of its sources or all."""
+    if not {_ITEM, _BODY} <= set(pq.read_schema(path).names):
+        return []
+    found = pq.read_table(path, columns=[_ITEM, _BODY], filters=[("source", "in", list(sources))] if sources else None)
+    return [(str(row[_ITEM]), row[_BODY] or "") for row in found.to_pylist()]
+
+
+def _older(interviews: Interviews, items: Iterable[tuple[str, str]]) -> Iterator[Older]:
+    turns = {talk.item(turn.number): (talk.interview, turn) for talk in interviews.transcripts() for turn in talk.turns}
+    for item, body in items:
+        interview, turn = turns.get(item, (item.rpartition("/")[0], None))
+        if turn is None or body != as_html(turn.text):
+            yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
+
+
+def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:
+    """What is shown instead of the words that an older text still has."""
+    text = html.unescape(body)
+    for one in turn.replacements if turn else ():
+        if turn and turn.raw[one.start : one.end] in text:
+            yield one.shown
+    yield from (one.shown for one in finder_of(interviews).names_in(text))

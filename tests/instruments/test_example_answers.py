@@ -1,0 +1,17 @@
+"""Examples of answers: one of each kind that conditions tell apart."""
+
+from __future__ import annotations
+
+from quaestor.instruments.conditions import read_condition
+from quaestor.instruments.example_answers import examples
+from quaestor.instruments.records import Kind, Option, Question, Row
+
+
+def test_a_matrix_of_which_only_the_other_row_is_answered_is_among_them() -> None:
+    rows = (Row("r", "Row"), Row("s", "Other", text=True))
+    question = Question("q", Kind.MATRIX, "How often?", options=(Option("a", "A"), Option("b", "B")), rows=rows)
+    tests = [read_condition("q.r answered"), read_condition("q answered")]
+    found, whole = examples(question, tests)
+    assert whole
+    told = {tuple(test.holds({"q": one.answer}) for test in tests) for one in found}
+    assert (False, True) in told, "the row that is looked at is empty, and the question is answered all the same"

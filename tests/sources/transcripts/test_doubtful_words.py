@@ -1,0 +1,117 @@
+"""Words that look like times, tags, numbers, headers or speakers stay somebody's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.sources.transcripts import transcript_in
+from transcript_writers import clock, document
+
+CUE = "00:00:{0:02d}.000 --> 00:00:{1:02d}.000"
+
+
+def read(data: str | bytes, format: str = "") -> list[tuple[str, str]]:
+    found = transcript_in(data.encode() if isinstance(data, str) else data, "talk", format)
+    return [(turn.speaker, turn.text) for turn in found.turns]
+
+
+def webvtt(*cues: str) -> str:
+    timed = (f"{CUE.format(4 * place, 4 * place + 3)}\n{words}" for place, words in enumerate(cues))
+    return "WEBVTT\n\n" + "\n\n".join(timed) + "\n"
+
+
+def cells(*rows: tuple[str, ...]) -> bytes:
+    def row(words: tuple[str, ...]) -> str:
+        return "".join(f"<w:tc><w:p><w:r><w:t>{one}</w:t></w:r></w:p></w:tc>" for one in words)
+
+    return document("<w:tbl>" + "".join(f"<w:tr>{row(one)}</w:tr>" for one in rows) + "</w:tbl>")
+
+
+def test_a_tag_without_a_name_is_text_and_costs_nobody_a_word() -> None:
+    said = webvtt("Moderator: What do you use?", "Guest A: I use vector<v> there", "Guest A: and map<v int> too")
+    assert read(said) == [
+        ("Moderator", "What do you use?"), ("Guest A", "I use vector<v> there and map<v int> too"),
+    ]  # fmt: skip
+
+
+def test_a_cue_without_a_voice_goes_on_with_the_one_before() -> None:
+    said = webvtt("<v Moderator>Why?</v>", "<v Guest A>Because", "of the <v> tag", "<v Moderator>I see.</v>", "Go on.")
+    assert read(said) == [("Moderator", "Why?"), ("Guest A", "Because of the <v> tag"), ("Moderator", "I see. Go on.")]
+
+
+def test_voices_may_be_named_only_where_they_change() -> None:
+    said = webvtt("<v Moderator>Why?", "And how?", "Tell me.", "<v Guest A>Because", "it is", "so.")
+    assert read(said) == [("Moderator", "Why? And how? Tell me."), ("Guest A", "Because it is so.")]
+
+
+@pytest.mark.parametrize("line", ["10:30 --> 11:30 was the outage window", "[12:30] was lunch", "(10:45) maybe"])
+@pytest.mark.parametrize("stamp", ["", "[0:0{}] ", "[00:00:0{}] "])
+def test_a_time_that_somebody_says_is_a_word_and_moves_no_turn(line: str, stamp: str) -> None:
+    names = ("Interviewer", "Participant", "Interviewer")
+    turns = [f"{stamp.format(place + 1)}{name}: so it goes" for place, name in enumerate(names)]
+    found = transcript_in("\n".join([*turns[:2], line, "and on", turns[2]]).encode(), "talk")
+    assert [turn.text for turn in found.turns] == ["so it goes", f"so it goes\n{line}\nand on", "so it goes"]
+    assert [turn.start for turn in found.turns] == ([1, 2, 3] if stamp else [None] * 3)
+    assert found.turns[1].cues == ()
+
+
+def test_stamps_throughout_a_file_are_times() -> None:
+    found = transcript_in(b"[00:01] so\n[00:05] it goes\n[00:09] on", "talk")
+    assert [(turn.text, [cue.start for cue in turn.cues]) for turn in found.turns] == [("so\nit goes\non", [1, 5, 9])]
+    assert read("[00:05] so\n[00:01] it goes\n[00:09] on") == [("", "[00:05] so\n[00:01] it goes\n[00:09] on")]
+
+
+@pytest.mark.parametrize("words", ["&notanentity; &copyleft;", "10:30 --> 11:30 was the window", "R&D; &x;"])
+def test_words_of_a_cue_that_only_resemble_something_stay(words: str) -> None:
+    assert read(webvtt("Guest A: so", f"Guest A: {words}")) == [("Guest A", f"so {words}")]
+
+
+def test_settings_of_a_cue_are_no_words() -> None:
+    settings = "align:start position:10%,line-left line:0 size:80%"
+    assert read(f"WEBVTT\n\n00:01.000 --> 00:02.000 {settings}\nso") == [("", "so")]
+    assert read("1\n00:00:01,000 --> 00:00:02,000  X1:40 X2:600 Y1:20 Y2:50\nso") == [("", "so")]
+
+
+def test_a_paragraph_amid_a_cue_that_begins_like_a_note_is_said() -> None:
+    found = transcript_in(webvtt("<v Guest A>I would\n\nNOTE that down\n\nSTYLE matters").encode(), "talk")
+    assert [turn.text for turn in found.turns] == ["I would NOTE that down STYLE matters"]
+    kept = transcript_in(webvtt("<v Guest A>I would.</v>\n\nNOTE checked twice", "<v Guest A>So.</v>").encode(), "talk")
+    assert [turn.text for turn in kept.turns] == ["I would. So."]
+    assert kept.left_out[-1] == "NOTE checked twice"
+
+
+def test_only_the_first_row_of_a_table_is_its_header() -> None:
+    rows = ("Speaker", "Text"), ("Guest A", "We press"), ("start",), ("Guest B", "Name"), ("Name", "Text")
+    assert read(cells(*rows)) == [("Guest A", "We press\nstart"), ("Guest B", "Name"), ("Name", "Text")]
+    assert read(cells(("start",), ("Guest A", "so"))) == [("", "start"), ("Guest A", "so")]
+
+
+def test_symbols_of_a_document_are_characters() -> None:
+    def symbol(font: str, char: str) -> str:
+        return f'<w:sym w:font="{font}" w:char="{char}"/>'
+
+    signs = symbol("Symbol", "F061") + symbol("Symbol", "F0A3") + symbol("Wingdings", "F04A") + symbol("Arial", "2192")
+    body = f"<w:p><w:r><w:t>Guest A: so </w:t>{signs}{symbol('Symbol', 'none')}<w:t> it</w:t></w:r></w:p>"
+    assert read(document(body)) == [("Guest A", "so α≤☺→ it")]
+
+
+def test_numbers_of_cues_are_no_words_and_numbers_that_are_said_are() -> None:
+    times = [f"{clock(4 * place, ',')} --> {clock(4 * place + 3, ',')}" for place in range(3)]
+    close = "\n".join(f"{place + 1}\n{time}\nso {place}\n42" for place, time in enumerate(times))
+    assert read(close) == [("", "so 0 42 so 1 42 so 2 42")]
+    bare = "\n\n".join(f"{time}\n{place + 7}" for place, time in enumerate(times))
+    assert read(bare) == [("", "7 8 9")]
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_what_somebody_compares_does_not_speak(between: str) -> None:
+    compared = "I tried them.\nPyTorch: good\nKeras: ok\nPyTorch: bad"
+    talk = ("Interviewer: Which?", f"Participant: {compared}", "Interviewer: So?", "Participant: None.")
+    assert read(between.join(talk)) == [
+        ("Interviewer", "Which?"), ("Participant", compared), ("Interviewer", "So?"), ("Participant", "None."),
+    ]  # fmt: skip
+
+
+def test_a_third_who_speaks_as_the_others_do_is_a_speaker() -> None:
+    talk = [("Interviewer", "Which?"), ("Participant", "None."), ("Trin", "Some."), ("Interviewer", "So?")]
+    assert read("\n\n".join(f"{who}: {words}" for who, words in talk)) == talk
