@@ -17,8 +17,8 @@ from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.items import forget_participant, make_items, place_of
-from quaestor.study.interviews.older_items import FOLDER
 from quaestor.study.interviews.lanes import lanes_of, pieces_of
+from quaestor.study.interviews.older_items import FOLDER
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.reading import readings_of
 from quaestor.study.search.index import build_index, index_folder
