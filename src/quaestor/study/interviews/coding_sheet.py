@@ -18,7 +18,7 @@ from quaestor.study.interviews.items import item_of
 from quaestor.study.interviews.lanes import Piece, lanes_of, pieces_of
 from quaestor.study.interviews.room import Interviews
 
-MOST_TURNS, MOST_CHARACTERS = 120, 20_000
+MOST_TURNS, MOST_CHARACTERS = 120, 14_000
 """Of one page, so that a long transcript opens as fast as a short one."""
 RESERVED = "vmzxwn/?"
 """Keys that do something else on the page."""
