@@ -80,7 +80,7 @@ def test_a_check_tells_what_is_wrong_and_whether_it_can_be_opened(folder: Path) 
     wrong = quaestor("survey", "check", "tools", cwd=folder)
     assert wrong.returncode == 1
     assert "grave  page more" in wrong.stdout
-    assert "1 of 2 problems are grave" in wrong.stderr
+    assert "1 of 2 problems is grave" in wrong.stderr
     told = json.loads(quaestor("survey", "check", str(file), "--json", cwd=folder.parent).stdout)
     assert (told["survey"], told["pages"], told["questions"], told["grave"]) == ("tools", 3, 3, 1)
     assert [sorted(one) for one in told["problems"]] == [["grave", "where", "words"]] * 2

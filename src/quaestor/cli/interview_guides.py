@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, print_json, say
+from quaestor.cli.problems import print_problems
 
 if TYPE_CHECKING:
-    from quaestor.instruments.interviews.records import Problem
     from quaestor.study.folder import Study
     from quaestor.study.interviews.guide_reading import CheckedGuide
     from quaestor.study.interviews.guides import GuideSheet, PlannedSection
@@ -53,7 +53,11 @@ def check(name: FileArgument = "", study: StudyOption = None, json: JsonOption =
         print_json([_checked_json(one) for one in checked])
     else:
         for one in checked:
-            _print_problems(one)
+            asked = one.guide
+            size = (
+                f"{len(asked.sections)} sections, {len(list(asked.questions()))} questions, {asked.minutes:g} minutes"
+            )
+            print_problems(asked.title, size, one.problems, "used")
     if any(one.grave for one in checked):
         raise typer.Exit(1)
 
@@ -153,28 +157,6 @@ def _checked_json(found: CheckedGuide) -> dict[str, Any]:
         "grave": len(found.grave),
         "problems": [asdict(problem) for problem in found.problems],
     }
-
-
-def _print_problems(found: CheckedGuide) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    one, screen = found.guide, console()
-    size = f"{len(one.sections)} sections, {len(list(one.questions()))} questions, {one.minutes:g} minutes"
-    screen.print(f"[bold]{escape(one.title)}[/bold]: {size}", soft_wrap=True)
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for problem in found.problems:
-        table.add_row(_mark(problem), escape(problem.where), escape(problem.words))
-    if found.problems:
-        screen.print(table)
-    if found.grave:
-        say(f"It cannot be used like this: {len(found.grave)} of {len(found.problems)} problems are grave")
-    else:
-        say("It can be used" + (", with this to think about" if found.problems else ""))
-
-
-def _mark(problem: Problem) -> str:
-    return "[red]grave[/red]" if problem.grave else "[yellow]look[/yellow]"
 
 
 def _print_guide(found: GuideSheet) -> None:

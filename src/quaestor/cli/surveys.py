@@ -18,12 +18,11 @@ from quaestor.cli import (
     survey_results,
 )
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+from quaestor.cli.problems import print_problems
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from quaestor.instruments.records import Problem
-    from quaestor.study.surveys.checking import Checked
     from quaestor.study.surveys.walking import ToldPath
 
 group = typer.Typer(help="Surveys: from the questionnaire file to answers.", no_args_is_help=True)
@@ -67,7 +66,9 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
             }
         )
     else:
-        _print_problems(found)
+        asked = found.questionnaire
+        size = f"{len(asked.pages)} pages, {len(list(asked.questions()))} questions, {_minutes(found.minutes)}"
+        print_problems(asked.title, size, found.problems, "opened")
     if found.grave:
         raise typer.Exit(1)
 
@@ -184,28 +185,6 @@ def _file(name: str, study: Path | None) -> Path:
     from quaestor.study.surveys.checking import questionnaire_path
 
     return questionnaire_path(None if name.endswith(".toml") else chosen_study(study), name)
-
-
-def _print_problems(found: Checked) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    asked, screen = found.questionnaire, console()
-    size = f"{len(asked.pages)} pages, {len(list(asked.questions()))} questions, {_minutes(found.minutes)}"
-    screen.print(f"[bold]{escape(asked.title)}[/bold]: {size}", soft_wrap=True)
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for one in found.problems:
-        table.add_row(_mark(one), escape(one.where), escape(one.words))
-    if found.problems:
-        screen.print(table)
-    if found.grave:
-        say(f"It cannot be opened like this: {len(found.grave)} of {len(found.problems)} problems are grave")
-    else:
-        say("It can be opened" + (", with this to think about" if found.problems else ""))
-
-
-def _mark(problem: Problem) -> str:
-    return "[red]grave[/red]" if problem.grave else "[yellow]look[/yellow]"
 
 
 def _minutes(minutes: float) -> str:

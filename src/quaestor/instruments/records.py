@@ -226,12 +226,12 @@ class Response:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a questionnaire, where, and how it is mended."""
+    """What is wrong with a questionnaire or a guide, where, and how it is mended."""
 
     where: str
     words: str
     grave: bool = True
-    """A questionnaire with a grave problem cannot be opened; others are for its author to think about."""
+    """With a grave problem nobody is asked; others are for its author to think about."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 
 from quaestor.instruments.interviews.guide_checks import problems_of
 from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.instruments.interviews.records import Problem
+from quaestor.instruments.records import Problem
 from small_interviews import SMALL
 
 BESIDE = ("guide.md", "agreement.md")

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, Problem, Section
+from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, Section
+from quaestor.instruments.records import Problem
 
 WHOLE = "guide"
 """Where a problem is that concerns no section and no question."""

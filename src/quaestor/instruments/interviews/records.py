@@ -94,15 +94,6 @@ class Guide:
         return next((one for one in self.sections if any(q.id == question for q in one.questions)), None)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Something wrong with a guide; a grave one keeps it from being used."""
-
-    where: str
-    words: str
-    grave: bool = True
-
-
 class Voice(StrEnum):
     """Whose words a turn of a transcript is."""
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.instruments.interviews.guide_checks import problems_of
 from quaestor.instruments.interviews.guide_file import guide_from, guide_text_in
-from quaestor.instruments.interviews.records import Guide, Problem
+from quaestor.instruments.interviews.records import Guide
+from quaestor.instruments.records import Problem
 
 
 @dataclass(frozen=True)

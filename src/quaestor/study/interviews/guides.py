@@ -10,7 +10,8 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.interviews.guide_checks import WORDS_A_MINUTE, problems_of
 from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.instruments.interviews.records import Guide, Problem, Section
+from quaestor.instruments.interviews.records import Guide, Section
+from quaestor.instruments.records import Problem
 from quaestor.store.sealed_file import KeptText
 from quaestor.study.folder import Study
 from quaestor.study.interviews.guide_reading import check_guide
