@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from command_line import quaestor
+from tutorials import Tutorial
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
-DOCS = Path(__file__).parents[1] / "docs"
-PAGE = (DOCS / "tutorial-interviews.md").read_text("utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return [text for kind, text in _FENCE.findall(PAGE) if kind == language]
-
-
-def commands() -> Iterator[tuple[str, list[str]]]:
-    """Each command with the lines that are shown below it."""
-    for block in blocks(""):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, *shown = part.splitlines()
-            yield command, [line for line in shown if line.strip() not in ("", "…")]
-
-
-def plain(text: str) -> str:
-    return re.sub(r"[ \t]+", " ", text)
+TUTORIAL = Tutorial("tutorial-interviews.md")
 
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder after every command was run in its turn."""
-    here = tmp_path_factory.mktemp("tutorial")
-    [talk] = blocks("text")
-    for command, shown in commands():
-        words = shlex.split(command)
-        if words[0] == "cd":
-            here = here / words[1]
-            (here / "talk.txt").write_text(talk, "utf-8")
-            continue
-        assert words[0] == "quaestor", command
-        done = quaestor(*words[1:], cwd=here)
-        assert done.returncode == 0, (command, done.stderr)
-        said = plain(done.stdout + done.stderr)
-        for line in shown:
-            assert plain(line).strip() in said, (command, line, said)
-    return here
+    [talk] = TUTORIAL.blocks("text")
+
+    def with_a_talk(folder: Path) -> None:
+        (folder / "talk.txt").write_text(talk, "utf-8")
+
+    return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"), with_a_talk)
 
 
 def test_every_command_prints_what_the_page_shows(followed: Path) -> None:
-    assert len(list(commands())) >= 25
+    assert len(list(TUTORIAL.commands())) >= 25
     assert (followed / "published" / "report" / "index.html").exists()
 
 
