@@ -34,24 +34,7 @@ def give_rating(
     key: str = "",
 ) -> NewAct:
     """A rating of one's own item in an open round; a second one supersedes the first, and both are kept."""
-    one = state.round(name)
-    if one.status != OPEN:
-        raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
-    if one.deadline and now > one.deadline:
-        raise StateError(f"the deadline of {name!r} was {one.deadline}: ask the lead for a later one")
-    seat = one.seat_of(rater)
-    if seat is None:
-        raters = [seat.rater for seat in one.seats]
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {listed(nearest_first(rater, raters))}")
-    if seat.rater != rater:
-        raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
-    if not seat.has(rater, item):
-        raise InputError(f"the item {item!r} is not among those of {rater!r} in {name!r}: see `quaestor round items`")
-    if one.plan.set_size and item not in one.open_items():
-        raise StateError(f"the item {item!r} is not in set {one.set}, which is the one being rated")
-    rated_before = one.current(rater, item)
-    if one.plan.set_size and one.set in one.compared and rated_before and one.is_rated(seat, item):
-        raise StateError(f"set {one.set} of {name!r} has been compared: ask for {item!r} to be read again first")
+    one = _open_to(state, name, rater, item, now)
     if to_practise(one, rater) and not (simulated or imported):
         raise StateError(
             f"{rater!r} has still to practise ({len(to_practise(one, rater))} left) before {name!r} counts: "
@@ -80,6 +63,29 @@ def give_rating(
     }
     payload |= {name: value for name, value in more.items() if value}
     return NewAct("rating", rater, payload, one.plan.codebook, key or new_key())
+
+
+def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
+    """The round in which somebody may rate an item now; refuses whoever may not, in a sentence."""
+    one = state.round(name)
+    if one.status != OPEN:
+        raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
+    if one.deadline and now > one.deadline:
+        raise StateError(f"the deadline of {name!r} was {one.deadline}: ask the lead for a later one")
+    seat = one.seat_of(rater)
+    if seat is None:
+        raters = [seat.rater for seat in one.seats]
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {listed(nearest_first(rater, raters))}")
+    if seat.rater != rater:
+        raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
+    if not seat.has(rater, item):
+        raise InputError(f"the item {item!r} is not among those of {rater!r} in {name!r}: see `quaestor round items`")
+    if one.plan.set_size and item not in one.open_items():
+        raise StateError(f"the item {item!r} is not in set {one.set}, which is the one being rated")
+    rated_before = one.current(rater, item)
+    if one.plan.set_size and one.set in one.compared and rated_before and one.is_rated(seat, item):
+        raise StateError(f"set {one.set} of {name!r} has been compared: ask for {item!r} to be read again first")
+    return one
 
 
 def to_practise(one: RoundState, rater: str) -> list[Practice]:

@@ -133,37 +133,7 @@ def make_app(
     cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
     opened = KeptOpen(study, prepared)
     remaking = Remaking(study)
-    codebook = CodebookRoom(opened)
-    parts: list[Pages] = [
-        RatingPages(opened, renderer, warm),  # asked for most often, so found first
-        CodingPages(opened, renderer),
-        RespondentPages(opened, renderer, clock),
-        StudyPages(opened, renderer),
-        AgreementPages(opened, renderer),
-        EvidencePages(opened, renderer, directory, clock),
-        FunnelPages(opened, renderer),
-        RoundPages(opened, renderer),
-        SettlingPages(opened, renderer),
-        TiePages(opened, renderer),
-        PhrasePages(opened, renderer),
-        PeoplePages(opened, renderer, clock),
-        CodebookPages(opened, renderer, codebook),
-        CodebookActs(opened, renderer, codebook),
-        ResultPages(opened, renderer, remaking),
-        SurveyDeskPages(opened, renderer),
-        SurveyInvitationPages(opened, renderer),
-        SurveyResultPages(opened, renderer),
-        ClaimPages(opened, renderer, cookie),
-        PayPages(opened, renderer),
-        InVivoPages(opened, renderer),
-        InterviewPages(opened, renderer),
-        GuidePages(opened, renderer),
-        ConsentPages(opened, renderer, clock),
-        TranscriptPages(opened, renderer),
-        ThemePages(opened, renderer),
-        NamePages(opened, renderer),
-        ConductPages(opened, renderer),
-    ]
+    parts = _pages(opened, renderer, directory, cookie, clock, remaking, warm)
     refusals = Refusals(renderer)
     doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
 
@@ -199,6 +169,49 @@ def make_app(
     app.state.has_interviews = lambda: _talks_with_people(opened)
     app.state.let_go = let_go
     return app
+
+
+def _pages(
+    opened: KeptOpen,
+    renderer: Jinja2Templates,
+    directory: Directory,
+    cookie: Cookie,
+    clock: Clock,
+    remaking: Remaking,
+    warm: Callable[[], None],
+) -> list[Pages]:
+    """Every page there is, one object a subject."""
+    codebook = CodebookRoom(opened)
+    return [
+        RatingPages(opened, renderer, warm),  # asked for most often, so found first
+        CodingPages(opened, renderer),
+        RespondentPages(opened, renderer, clock),
+        StudyPages(opened, renderer),
+        AgreementPages(opened, renderer),
+        EvidencePages(opened, renderer, directory, clock),
+        FunnelPages(opened, renderer),
+        RoundPages(opened, renderer),
+        SettlingPages(opened, renderer),
+        TiePages(opened, renderer),
+        PhrasePages(opened, renderer),
+        PeoplePages(opened, renderer, clock),
+        CodebookPages(opened, renderer, codebook),
+        CodebookActs(opened, renderer, codebook),
+        ResultPages(opened, renderer, remaking),
+        SurveyDeskPages(opened, renderer),
+        SurveyInvitationPages(opened, renderer),
+        SurveyResultPages(opened, renderer),
+        ClaimPages(opened, renderer, cookie),
+        PayPages(opened, renderer),
+        InVivoPages(opened, renderer),
+        InterviewPages(opened, renderer),
+        GuidePages(opened, renderer),
+        ConsentPages(opened, renderer, clock),
+        TranscriptPages(opened, renderer),
+        ThemePages(opened, renderer),
+        NamePages(opened, renderer),
+        ConductPages(opened, renderer),
+    ]
 
 
 def _routes_of(doors: DoorPages) -> list[BaseRoute]:
