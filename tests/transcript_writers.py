@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 Said = tuple[str, str]
 """Who, and the words."""
 _WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_EQUATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 _SECONDS = 4
 
 
@@ -91,7 +92,9 @@ def table_document(talk: Sequence[Said]) -> bytes:
     return document("<w:tbl>" + "".join(f"<w:tr>{''.join(map(cell, row))}</w:tr>" for row in rows) + "</w:tbl>")
 
 
-def document(body: str, before: str = "", part: str = "word/document.xml") -> bytes:
+def document(
+    body: str, before: str = "", part: str = "word/document.xml", beside: Mapping[str, str] | None = None
+) -> bytes:
     """A Word document with what it needs to be one."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -101,8 +104,11 @@ def document(body: str, before: str = "", part: str = "word/document.xml") -> by
             "[Content_Types].xml",
             f'<Types xmlns="{types}"><Override PartName="/word/document.xml" ContentType="{kinds}"/></Types>',
         )
-        whole = f'<?xml version="1.0"?>{before}<w:document xmlns:w="{_WORDS}"><w:body>{body}</w:body></w:document>'
+        spaces = f'xmlns:w="{_WORDS}" xmlns:m="{_EQUATIONS}"'
+        whole = f'<?xml version="1.0"?>{before}<w:document {spaces}><w:body>{body}</w:body></w:document>'
         archive.writestr(part, whole)
+        for name, notes in (beside or {}).items():
+            archive.writestr(name, f"<w:notes {spaces}>{notes}</w:notes>")
     return made.getvalue()
 
 

@@ -85,9 +85,26 @@ def test_words_for_people_say_what_came_in_and_no_name(folder: Path) -> None:
     assert "Obviax Trin" in run(folder, "speakers", "P1", "--raw")
 
 
+def test_what_was_left_out_and_letters_that_look_wrong_are_told(folder: Path) -> None:
+    file = folder.parent / "noted.vtt"
+    file.write_bytes((folder.parent / "talk.vtt").read_bytes().replace(b"WEBVTT", b"WEBVTT\n\nNOTE by Obviax Trin", 1))
+    done = run(folder, "import", "P1", file)
+    assert "1 note or header beside the conversation left out:\n  NOTE by P1" in done
+    again = asked(folder, "import", "P1", file)
+    assert (again["left_out"], again["beside"], again["doubtful"]) == (1, ["NOTE by P1"], False)
+    odd = folder.parent / "odd.txt"
+    odd.write_bytes("Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251"))
+    assert "The letters look wrong" in run(folder, "import", "P1", odd, "--replace")
+    mended = run(folder, "import", "P1", odd, "--replace", "--encoding", "windows-1251")
+    assert "turns from text, Windows-1251" in mended
+    assert "look wrong" not in mended
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["import", "P1", "talk.vtt", "--encoding", "utf-9"], "allowed: UTF-8"),
+        (["import", "P1", "talk.vtt", "--speaker", "Nobody"], "nobody is called 'Nobody' in talk.vtt"),
         (["import", "P9", "talk.vtt"], "no interview 'P9'"),
         (["import", "P1", "none.vtt"], "is no file"),
         (["import", "P1", "talk.vtt", "--format", "pdf"], "allowed: webvtt, srt, docx or text"),

@@ -12,11 +12,13 @@ from playwright.sync_api import Browser, expect
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
+from coded_interviews import coded_study
 from desk import QUICK, closing_app, csrf_in, invited, post, signed_in
 from quaestor.instruments.interviews.records import Voice
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
+from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.transcripts import take_in
 from quaestor.web.app import make_app
@@ -93,6 +95,51 @@ def test_a_document_comes_in_byte_by_byte_and_the_same_again_is_nothing_new(lead
     assert len(turns(study)) == len(TALK)
     assert send(lead, teams_webvtt(TALK[:2]), replace="yes").status_code == 303
     assert len(turns(study)) == 2
+
+
+def test_what_was_left_out_stands_on_the_page_and_wrong_letters_are_told_and_mended(
+    lead: TestClient, study: Study
+) -> None:
+    noted = teams_webvtt(TALK).replace(b"WEBVTT", b"WEBVTT\n\nNOTE <b>by</b> Obviax Trin", 1)
+    page = lead.get(str(send(lead, noted).headers["location"])).text
+    assert "Left out of the file: 1 note or header" in page
+    assert '<li dir="auto">NOTE &lt;b&gt;by&lt;/b&gt; P1</li>' in page
+    assert "letters look wrong" not in page
+    odd = "Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251")
+    page = lead.get(str(send(lead, odd, "talk.txt", replace="yes").headers["location"])).text
+    assert "The letters look wrong" in page
+    assert "Left out of the file" not in page
+    send(lead, odd, "talk.txt", replace="yes", encoding="Windows-1251")
+    page = lead.get(PAGE).text
+    assert "Хорошо, спасибо." in page
+    assert "letters look wrong" not in page
+    assert send(lead, odd, "talk.txt", replace="yes", speakers="Nobody\r\nGuest").status_code == 422
+    assert send(lead, odd, "talk.txt", replace="yes", encoding="klingon").status_code == 422
+    assert len(turns(study)) == 2
+
+
+def test_no_form_is_shown_for_a_file_that_would_be_refused(lead: TestClient, study: Study) -> None:
+    token = csrf_in(lead.get(PAGE).text)
+    with open_interviews(study) as interviews:
+        record_consent(interviews, "P1", DECLINED, SPOKEN)
+    page = lead.get(PAGE).text
+    assert "P1 declined on" in page
+    assert 'type="file"' not in page
+    assert send(lead, teams_webvtt(TALK), csrf=token).status_code == 409
+    with open_interviews(study) as interviews:
+        record_consent(interviews, "P1", ACCEPTED, SPOKEN)
+    send(lead, teams_webvtt(TALK))
+    assert 'type="file"' in lead.get(PAGE).text, "who agrees after all is transcribed"
+
+
+def test_what_is_given_out_to_be_coded_shows_why_it_stays_and_no_form(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root)
+        page = lead.get(PAGE).text
+        assert "Turns of P1 are given out to be coded (themes)" in page
+        assert 'type="file"' not in page
+        assert send(lead, teams_webvtt(TALK), csrf=csrf_in(page), replace="yes").status_code == 409
 
 
 def test_what_is_no_transcript_is_refused_on_the_page(lead: TestClient) -> None:

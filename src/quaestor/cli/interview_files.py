@@ -45,6 +45,12 @@ def import_file(
         list[str] | None,
         typer.Option("--speaker", metavar="NAME", help="A label that is a speaker, and no other is; once for each."),
     ] = None,
+    encoding: Annotated[
+        str,
+        typer.Option(
+            "--encoding", help="Such as Windows-1251 or Shift_JIS, where the file is no UTF-8 and came in wrong."
+        ),
+    ] = "",
     replace: Annotated[
         bool, typer.Option("--replace", help="In place of the transcript that is there, if no round has its turns.")
     ] = False,
@@ -56,15 +62,17 @@ def import_file(
 
     Example: quaestor interview import P1 recording.vtt
     """
+    from quaestor.study.interviews.left_out import left_out_of
     from quaestor.study.interviews.room import open_interviews
     from quaestor.study.interviews.transcripts import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
-        done = import_transcript(interviews, name, file, actor, format, speaker or (), replace)
+        done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding)
+        beside = left_out_of(interviews, name)
     if json:
         from dataclasses import asdict
 
-        print_json(asdict(done))
+        print_json({**asdict(done), "beside": list(beside.lines)})
         return
     if not done.new:
         say(f"{name} has this transcript already")
@@ -74,10 +82,20 @@ def import_file(
     if not interviewers or participants != 1:
         say(f"See whose voice is whose: quaestor interview speakers {name}")
     say(f"{done.asked} of {done.questions} questions of the guide found: quaestor interview match {name}")
-    if done.left_out:
-        say(f"{number(done.left_out)} notes or headers beside the conversation left out")
+    if done.doubtful:
+        say(
+            f"The letters look wrong: the file does not say its encoding and was read as {done.encoding}. If they are, "
+            f"import it once more with --replace --encoding and its encoding, such as Windows-1251 or Shift_JIS"
+        )
     if others:
         say(f"{number(others)} {'speaker is' if others == 1 else 'speakers are'} neither: their turns are not coded")
+    if done.left_out:
+        what = "note or header" if done.left_out == 1 else "notes or headers"
+        say(f"{number(done.left_out)} {what} beside the conversation left out:")
+        for line in beside.lines:
+            say(f"  {line}")
+        if beside.more:
+            say(f"  … and {number(beside.more)} more")
 
 
 def transcript(

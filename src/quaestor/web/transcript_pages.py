@@ -14,9 +14,10 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.numbers import whole_number
 from quaestor.instruments.interviews.records import Voice
 from quaestor.study.interviews.correcting import match_again, set_question, set_speaker, set_voice
+from quaestor.study.interviews.left_out import left_out_of
 from quaestor.study.interviews.reading import VOICE_WORDS, TranscriptSheet, clock_words, page_of, transcript_sheet
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import AnotherTranscript, take_in
+from quaestor.study.interviews.transcripts import ENCODING_WORDS, AnotherTranscript, import_refused, take_in
 from quaestor.web.forms import fields_of
 from quaestor.web.links import link_to
 from quaestor.web.multipart import SentFile, parts_in
@@ -57,13 +58,16 @@ class TranscriptPages(Pages):
         name, who = request.path_params["name"], visitor(request).name
         sent = parts_in(await request.body(), request.headers)
         chosen = sent.files.get("file", SentFile("", b""))
+        encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
         replace = sent.fields.get("replace", "") == "yes"
         try:
             if not chosen.data:
                 raise InputError("no file was sent: choose the file of the transcript")
             done = await self.work(
-                lambda: take_in(self._room(), name, chosen.data, chosen.name, who, named=speakers, replace=replace)
+                lambda: take_in(
+                    self._room(), name, chosen.data, chosen.name, who, "", speakers, replace=replace, encoding=encoding
+                )
             )
         except AnotherTranscript:
             return await self._shown(request, 409, refused=_ANOTHER.format(name=name))
@@ -73,11 +77,14 @@ class TranscriptPages(Pages):
 
     async def _shown(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, page = request.path_params["name"], page_asked(request)
-        sheet = await self.work(lambda: self._sheet(name, page))
+        sheet = await self.work(lambda: self._sheet(name, page, visitor(request).name))
         turn = whole_number(request.query_params.get("turn", ""))
         context = {
             "name": name,
             "sheet": sheet,
+            "stays": await self.work(lambda: import_refused(self._room(), name)) if sheet is None or page == 1 else "",
+            "beside": await self.work(lambda: left_out_of(self._room(), name)) if sheet and page == 1 else None,
+            "encodings": ENCODING_WORDS,
             "correcting": turn,
             "taken": request.query_params.get("taken", ""),
             "voices": {voice: VOICE_WORDS.get(voice, "Participant") for voice in Voice},
@@ -87,9 +94,9 @@ class TranscriptPages(Pages):
         }
         return self.page(request, "interview_transcript.html", {**context, **more}, status)
 
-    def _sheet(self, name: str, page: int) -> TranscriptSheet | None:
+    def _sheet(self, name: str, page: int, who: str) -> TranscriptSheet | None:
         try:
-            return transcript_sheet(self._room(), name, page)
+            return transcript_sheet(self._room(), name, page, who)
         except InputError:
             if page == 1:
                 raise

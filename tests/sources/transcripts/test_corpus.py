@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quaestor.instruments.interviews.matching import ENOUGH
-from quaestor.sources.transcripts import FORMATS, LARGEST, read_transcript
+from quaestor.sources.transcripts import ENCODINGS, FORMATS, LARGEST, read_transcript
 from quaestor.sources.transcripts.turns import LONGEST_TURN
 
 FOLDER = Path(__file__).parents[2] / "data" / "transcripts"
@@ -24,7 +24,8 @@ def test_every_file_of_the_corpus_has_its_words_written_down() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_no_word_is_added_or_lost(name: str) -> None:
-    found, expected = read_transcript(FOLDER / name), EXPECTED[name]
+    expected = EXPECTED[name]
+    found = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
     words = [word for turn in found.turns for word in turn.text.split()]
     assert words == [word for _, said in expected["turns"] for word in said.split()]
     assert found.format == expected["format"]
@@ -36,7 +37,8 @@ def test_no_word_is_added_or_lost(name: str) -> None:
 def test_speakers_are_right_for_at_least_99_words_in_100() -> None:
     right: Counter[bool] = Counter()
     for name, expected in EXPECTED.items():
-        found = [turn.speaker for turn in read_transcript(FOLDER / name).turns for _ in turn.text.split()]
+        read = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
+        found = [turn.speaker for turn in read.turns for _ in turn.text.split()]
         wanted = [speaker for speaker, said in expected["turns"] for _ in said.split()]
         right.update(one == two for one, two in zip(found, wanted, strict=True))
     assert right[True] >= 0.99 * right.total(), right
@@ -63,3 +65,5 @@ def test_the_reference_says_what_is_read_and_where_the_bounds_are() -> None:
     assert f"After {LONGEST_TURN} words" in page
     assert f"A score of {ENOUGH} " in page
     assert f"up to {LARGEST // 1_000_000} MB" in page
+    for name in ENCODINGS:
+        assert f"`{name}`" in page, name

@@ -44,7 +44,9 @@ def test_voices_may_be_named_only_where_they_change() -> None:
     assert read(said) == [("Moderator", "Why? And how? Tell me."), ("Guest A", "Because it is so.")]
 
 
-@pytest.mark.parametrize("line", ["10:30 --> 11:30 was the outage window", "[12:30] was lunch", "(10:45) maybe"])
+@pytest.mark.parametrize(
+    "line", ["10:30 --> 11:30", "10:30 --> 11:30 was the outage window", "[12:30] was lunch", "(10:45) maybe"]
+)
 @pytest.mark.parametrize("stamp", ["", "[0:0{}] ", "[00:00:0{}] "])
 def test_a_time_that_somebody_says_is_a_word_and_moves_no_turn(line: str, stamp: str) -> None:
     names = ("Interviewer", "Participant", "Interviewer")
@@ -53,6 +55,20 @@ def test_a_time_that_somebody_says_is_a_word_and_moves_no_turn(line: str, stamp:
     assert [turn.text for turn in found.turns] == ["so it goes", f"so it goes\n{line}\nand on", "so it goes"]
     assert [turn.start for turn in found.turns] == ([1, 2, 3] if stamp else [None] * 3)
     assert found.turns[1].cues == ()
+
+
+def test_lines_of_times_throughout_a_file_are_times_and_others_words() -> None:
+    cues = [f"{CUE.format(4 * place, 4 * place + 3)}\nso it goes" for place in range(3)]
+    found = transcript_in("\n\n".join(cues).encode(), "talk")
+    assert [(turn.start, turn.text) for turn in found.turns] == [(0, "so it goes\nso it goes\nso it goes")]
+    back = "\n".join(reversed(cues))
+    assert read(back) == [("", back)]
+    windows = "From\n10:30 --> 11:30\non Monday, and again\n11:30 --> 12:30\nif I am right,\nas far as I know."
+    rest = "Interviewer: And then?\nGuest: Nothing.\nInterviewer: Thanks.\nGuest: Bye."
+    assert read(f"Interviewer: When?\nGuest: {windows}\n{rest}")[1] == ("Guest", windows)
+    said = [f"this is cue {place}" + "\nand on" * 9 for place in range(3)]
+    long = "\n".join(f"{CUE.format(4 * place, 4 * place + 3)}\n{words}" for place, words in enumerate(said))
+    assert read(long) == [("", "\n".join(said))], "a file that begins with a time"
 
 
 def test_stamps_throughout_a_file_are_times() -> None:
@@ -84,6 +100,50 @@ def test_only_the_first_row_of_a_table_is_its_header() -> None:
     rows = ("Speaker", "Text"), ("Guest A", "We press"), ("start",), ("Guest B", "Name"), ("Name", "Text")
     assert read(cells(*rows)) == [("Guest A", "We press\nstart"), ("Guest B", "Name"), ("Name", "Text")]
     assert read(cells(("start",), ("Guest A", "so"))) == [("", "start"), ("Guest A", "so")]
+
+
+def test_equations_of_a_document_are_read_and_notes_are_told() -> None:
+    loss = "<m:oMath><m:r><m:t>x=1</m:t></m:r></m:oMath>"
+    body = f'<w:p><w:r><w:t xml:space="preserve">Guest A: loss </w:t></w:r>{loss}<w:r><w:t> ok</w:t></w:r></w:p>'
+    note = "<w:footnote><w:p><w:r><w:t>{0}</w:t></w:r></w:p></w:footnote>"
+    parts = {"word/footnotes.xml": note.format("") + note.format("checked"), "word/endnotes.xml": note.format("twice")}
+    found = transcript_in(document(body, beside=parts), "talk")
+    assert [turn.text for turn in found.turns] == ["loss x=1 ok"]
+    assert found.left_out == ("Footnote: checked", "Endnote: twice")
+
+
+def test_what_teams_says_of_itself_stands_above_and_below_and_anything_like_it_is_said() -> None:
+    said = "Then my manager stopped transcription"
+    lines = [
+        "Quell Zanthor started transcription",
+        "Guest A   0:03",
+        said,
+        "Guest B   0:09",
+        "Guest A stopped transcription",
+    ]
+    lines += ["Guest A   0:12", "Bye", "Guest A stopped transcription"]
+    found = transcript_in(document("".join(f"<w:p><w:r><w:t>{one}</w:t></w:r></w:p>" for one in lines)), "talk")
+    assert [turn.text for turn in found.turns] == [said, "Guest A stopped transcription", "Bye"]
+    assert found.left_out == (lines[0], lines[-1])
+
+
+def test_what_stands_above_the_first_cue_is_told_and_the_mark_of_the_format_is_not() -> None:
+    cue = "1\n00:00:01,000 --> 00:00:02,000\nso\n\n2\n00:00:03,000 --> 00:00:04,000\nit goes\n"
+    found = transcript_in(f"A talk\n\n{cue}".encode(), "talk", "srt")
+    assert ([turn.text for turn in found.turns], found.left_out) == (["so it goes"], ("A talk",))
+    named = webvtt("so", "it goes").replace(CUE.format(0, 3), f"The beginning of it\n{CUE.format(0, 3)}")
+    named = named.replace(CUE.format(4, 7), f"The rest\n{CUE.format(4, 7)}")
+    found = transcript_in(named.encode(), "talk")
+    assert ([turn.text for turn in found.turns], found.left_out) == (
+        ["so it goes"],
+        ("The beginning of it", "The rest"),
+    )
+    assert transcript_in(webvtt("so").encode(), "talk").left_out == ()
+
+
+def test_a_note_about_something_is_a_note_wherever_it_stands() -> None:
+    found = transcript_in(webvtt("so\n\nNOTE Confidence: 0.9", "it goes").encode(), "talk")
+    assert ([turn.text for turn in found.turns], found.left_out) == (["so it goes"], ("NOTE Confidence: 0.9",))
 
 
 def test_symbols_of_a_document_are_characters() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quaestor.sources.transcripts import transcript_in
 from quaestor.sources.transcripts.records import ReadTranscript
 from quaestor.sources.transcripts.texts import lines_of
-from transcript_writers import WRITERS, Said
+from transcript_writers import WRITERS, Said, times
 
 WORDS = (
     "so", "the", "model:", "loss", "12:30", "00:01:02", "[laughs]", "(..)", "Note:", "3.14", "a<b", "x & y", "AT&T",
@@ -22,7 +22,8 @@ WORDS = (
 )  # fmt: skip
 NAMES = (
     "Interviewer", "Participant", "Speaker 1", "Speaker 2", "Guest A", "Guest A (External)", "Moderator", "S00", "S01",
-    "user42", "P7", "参加者 2", "משתתף", "Guest-3", "Person of interest",
+    "user42", "P7", "参加者 2", "משתתף", "Guest-3", "Person of interest", "Obviax Trin (he/him)", "Prof. Obviax Trin",
+    "Trin, Obviax [EXT]", "Obviax Trin - Initech / R&D", "Speaker 3 (she/her) [EXT]", "Dr. Quell, they/them",
 )  # fmt: skip
 
 said = st.lists(st.sampled_from(WORDS) | st.text("abc:äß😀", min_size=1, max_size=6), min_size=1, max_size=12)
@@ -48,6 +49,32 @@ def read(found: ReadTranscript) -> list[tuple[str, list[str]]]:
 @given(talk=talks)
 def test_every_format_gives_back_the_words_and_who_said_them(way: str, talk: list[Said]) -> None:
     assert read(transcript_in(WRITERS[way](talk), "talk")) == spoken(talk)
+
+
+CUE_NAMES = {
+    "none": lambda place: "",
+    "numbers": lambda place: f"{place + 1}\n",
+    "from-0": lambda place: f"{place}\n",
+    "made": lambda place: f"7c0e-{place}/{place * 3}-{place % 2}\n",
+}
+lines = st.sampled_from(["so", "lost words here", "12", "2", "how many", "layers 3", "a-1", "1"])
+paragraphs = st.lists(st.lists(lines, min_size=1, max_size=3), min_size=1, max_size=3)
+
+
+@pytest.mark.parametrize("naming", CUE_NAMES)
+@settings(max_examples=60, deadline=None)
+@given(cues=st.lists(paragraphs, min_size=1, max_size=6), close=st.booleans())
+def test_only_numbers_and_names_of_cues_are_no_words(naming: str, cues: list[list[list[str]]], close: bool) -> None:
+    """Words may stand after an empty line, and nothing need part a cue from the next."""
+    name, between = CUE_NAMES[naming], "" if close else "\n"
+    written = (
+        f"{name(place)}{times(place)}\n" + "\n\n".join("\n".join(lines) for lines in said)
+        for place, said in enumerate(cues)
+    )
+    found = transcript_in(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
+    words = [word for said in cues for lines in said for line in lines for word in line.split()]
+    assert [word for turn in found.turns for word in turn.text.split()] == words
+    assert found.left_out == ()
 
 
 @settings(max_examples=30, deadline=None)

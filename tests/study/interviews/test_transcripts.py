@@ -19,6 +19,8 @@ from quaestor.study.interviews.correcting import (
     set_voice,
     speakers_of,
 )
+from quaestor.study.interviews.left_out import MOST, left_out_of
+from quaestor.study.interviews.names import finder_of
 from quaestor.study.interviews.reading import WINDOW, told_turns, transcript_sheet
 from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.interviews.transcripts import import_transcript, take_in
@@ -179,6 +181,7 @@ def test_names_of_speakers_are_known_and_words_for_a_speaker_are_none(interviews
         (("Speaker 1", "Speaker 2"), (INTERVIEWER, PARTICIPANT)),
         (("SPEAKER_01", "SPEAKER_00"), (INTERVIEWER, PARTICIPANT)),
         (("I", "B"), (INTERVIEWER, PARTICIPANT)),
+        (("Interviewer (she/her)", "Guest [EXT]"), (INTERVIEWER, PARTICIPANT)),
         (("Quell", "P1"), (INTERVIEWER, PARTICIPANT)),
         (("Interviewer", "Trin"), (INTERVIEWER, PARTICIPANT)),
     ],
@@ -190,6 +193,42 @@ def test_whose_voice_is_whose_is_proposed_by_name_and_by_who_asks(
     talk = [(names[place % 2], words) for place, (_, words) in enumerate(TALK[:8])]
     take_in(interviews, "P1", text(talk), "talk.txt")
     assert tuple(one.voice for one in speakers_of(interviews, "P1")) == voices
+
+
+def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -> None:
+    with_interview(interviews)
+    called = {"Zanthor Quell": "Quell2 (she/her)", "Obviax Trin": "Trin, Obviax [EXT]", "Guest 3": "+49 170 ***1234"}
+    take_in(interviews, "P1", zoom_webvtt([(called[who], words) for who, words in TALK]), "talk.vtt")
+    assert [(one.label, one.voice) for one in names_of_speakers(interviews)] == [
+        ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
+    ]  # fmt: skip
+    assert [one.shown for one in speakers_of(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
+    assert finder_of(interviews).names_in("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
+    assert len(finder_of(interviews).names_in("her EXT he 2")) == 0
+
+
+def test_what_a_file_says_beside_is_kept_and_shown_without_names(interviews: Interviews) -> None:
+    with_interview(interviews)
+    assert left_out_of(interviews, "P1").count == 0
+    notes = [f"NOTE {place}\nby Obviax Trin {chr(27)}[2J" for place in range(MOST + 3)]
+    data = teams_webvtt(TALK).decode().replace("WEBVTT", "WEBVTT\n\n" + "\n\n".join(notes), 1).encode()
+    done = take_in(interviews, "P1", data, "talk.vtt")
+    found = left_out_of(interviews, "P1")
+    assert (done.left_out, found.count, len(found.lines), found.more) == (MOST + 3, MOST + 3, MOST, 3)
+    assert found.lines[0] == "NOTE 0 by P1 [2J"
+    assert not take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=True).left_out
+    assert left_out_of(interviews, "P1").lines == ()
+
+
+def test_letters_that_may_be_wrong_are_told_and_mended_by_saying_the_encoding(interviews: Interviews) -> None:
+    with_interview(interviews)
+    data = "Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251")
+    assert take_in(interviews, "P1", data, "talk.txt").doubtful
+    assert left_out_of(interviews, "P1").doubtful
+    assert take_in(interviews, "P1", data, "talk.txt").doubtful, "the same file again is no better"
+    done = take_in(interviews, "P1", data, "talk.txt", encoding="cp1251", replace=True)
+    assert (done.encoding, done.doubtful) == ("Windows-1251", False)
+    assert [turn.text for turn in interviews.transcript("P1").turns] == ["Как дела?", "Хорошо, спасибо."]
 
 
 def test_a_file_that_names_nobody_is_the_participants_until_somebody_corrects_it(interviews: Interviews) -> None:

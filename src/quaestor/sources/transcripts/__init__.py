@@ -7,5 +7,6 @@ out and told; line breaks that only fit words onto a screen become spaces.
 from __future__ import annotations
 
 from quaestor.sources.transcripts.reading import FORMATS, LARGEST, read_transcript, transcript_in
+from quaestor.sources.transcripts.texts import ENCODINGS
 
-__all__ = ["FORMATS", "LARGEST", "read_transcript", "transcript_in"]
+__all__ = ["ENCODINGS", "FORMATS", "LARGEST", "read_transcript", "transcript_in"]

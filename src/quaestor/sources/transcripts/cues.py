@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
 from html.entities import html5
 
+from quaestor.sources.transcripts.cue_names import cue_names
 from quaestor.sources.transcripts.labels import opening_of, speakers_among
 from quaestor.sources.transcripts.records import Utterance
 from quaestor.sources.transcripts.times import timing
 
 _BESIDE = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
-_NOTE = re.compile(r"NOTE(?P<said>[ \t]+\S.*)?")
+_NOTE = re.compile(r"NOTE(?P<said>[ \t]+(?P<about>[\w-]+:)?.*)?")
 _ENDED = (".", "?", "!", "…", ">", '"', "”")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+(?P<name>[^\s<>][^<>]*)>|(?P<end></v>)")
@@ -32,7 +33,7 @@ class _Cue:
     lines: list[str] = field(default_factory=list)
 
 
-def from_webvtt(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list[Utterance], list[str]]:
+def from_webvtt(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
     """What is said in a WebVTT file, and what it says beside.
 
     Teams marks voices with `<v Name>`; others, Zoom among them, write `Name: …` into the text.
@@ -46,22 +47,26 @@ def from_webvtt(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list
     return _labelled(cues, named), beside
 
 
-def from_subrip(lines: Sequence[str], named: Collection[str] = ()) -> tuple[list[Utterance], list[str]]:
-    """What is said in a SubRip file; there is nothing beside."""
+def from_subrip(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
+    """What is said in a SubRip file, and what stands above its first cue."""
     cues: list[_Cue] = []
-    first = next((line.strip() for line in lines if line.strip()), "")
-    number = int(first) if _NUMBER.fullmatch(first) else None
+    beside: list[str] = []
+    number: int | None = None
     for line in lines:
         times = timing(line)
         if times is not None:
-            if cues and number is not None:
+            if not cues and beside and _NUMBER.fullmatch(beside[-1]):
+                number = int(beside.pop())
+            elif cues and number is not None:
                 number = _without_number(cues[-1].lines, number + 1)
             cues.append(_Cue(*times))
         elif cues:
             cues[-1].lines.append(line)
+        elif line.strip():
+            beside.append(line.strip())
     for cue in cues:
         cue.lines = _without_styles(_PLACED.sub("", "\n".join(cue.lines))).split("\n")
-    return _labelled(cues, named), []
+    return _labelled(cues, named), beside
 
 
 def _without_number(lines: list[str], awaited: int) -> int:
@@ -78,20 +83,17 @@ def _without_number(lines: list[str], awaited: int) -> int:
 def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
     cues: list[_Cue] = []
     beside: list[str] = []
-    for number, block in enumerate(_blocks(lines)):
-        place = next((place for place, line in enumerate(block) if timing(line) is not None), None)
-        if number == 0 or (place is None and _is_beside(block[0], cues)):
-            beside.append("\n".join(block[:place]))
-            cues += [] if place is None else _cues_in(block[place:])
-        elif place is not None:
-            if place > 1 and cues:  # more than an identifier: words of the cue before
-                cues[-1].lines += block[: place - 1]
-            cues += _cues_in(block[place:])
-        elif cues:  # an empty line amid a cue; a strict reader would lose what comes after it
-            cues[-1].lines += block
-        else:
-            beside.append("\n".join(block))
-    return cues, beside
+    names = cue_names(lines)
+    for number, block in enumerate(_blocks("" if place in names else line for place, line in enumerate(lines))):
+        place = next((place for place, line in enumerate(block) if timing(line) is not None), len(block))
+        above, below = block[:place], block[place:]
+        if number == 0 or not cues or (above and _is_beside(above[0], cues)):
+            beside.append("\n".join(above))
+        else:  # an empty line amid a cue; a strict reader would lose what comes after it
+            cues[-1].lines += above
+        cues += _cues_in(below)
+    worded = [name for name in names.values() if len(name.split()) > 1]
+    return cues, [one for one in (*beside, *worded) if one.strip() not in ("", "WEBVTT")]
 
 
 def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
@@ -99,7 +101,7 @@ def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
     if not _BESIDE.fullmatch(line):
         return False
     note = _NOTE.fullmatch(line)
-    if not cues or (note and not note["said"]):
+    if not cues or (note and (not (note["said"] or "").strip() or note["about"])):
         return True
     last = next((one.rstrip() for one in reversed(cues[-1].lines) if one.strip()), "")
     return note is not None and (not last or last.endswith(_ENDED))
@@ -111,15 +113,13 @@ def _cues_in(block: Sequence[str]) -> list[_Cue]:
     for line in block:
         times = timing(line)
         if times is not None:
-            if cues and len(cues[-1].lines) > 1 and cues[-1].lines[-1].strip().isdecimal():
-                cues[-1].lines.pop()
             cues.append(_Cue(*times))
         else:
             cues[-1].lines.append(line)
     return cues
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
     block: list[str] = []
     for line in lines:
         if line.strip():
@@ -175,9 +175,9 @@ def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
     return Utterance(speaker, " ".join(line for line in lines if line), cue.start, cue.end)
 
 
-def _labelled(cues: Sequence[_Cue], named: Collection[str]) -> list[Utterance]:
+def _labelled(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
     """Utterances of cues that may name their speakers; whoever is named goes on until somebody else is."""
-    read = [[(line, opening_of(line)) for line in cue.lines if line.strip()] for cue in cues]
+    read = [[(line, opening_of(line, named)) for line in cue.lines if line.strip()] for cue in cues]
     first = [lines[0][1] for lines in read if lines]
     speakers = speakers_among([None if one is None else replace(one, apart=True) for one in first], named)
     found: list[Utterance] = []

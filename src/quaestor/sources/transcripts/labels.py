@@ -10,42 +10,23 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeGuard
 
+from quaestor.sources.transcripts.label_parts import is_name_like, is_ordinary, is_plausible, is_word_for_a_speaker
 from quaestor.sources.transcripts.times import STAMP, stamp_seconds
 
 PLAIN, MARKED, SURE = "plain", "marked", "sure"
 """Marked: with a time or in bold, as nobody speaks. Sure: set apart as only a program does."""
 LONGEST = 60
-_LABEL = rf"[^\s:：\[\]{{}}<>*][^:：\[\]{{}}<>*\n]{{0,{LONGEST - 1}}}?"
-_SPOKEN = re.compile(
-    rf"(?:(?P<before>{STAMP})\s*(?:[-–—]\s*)?)?(?P<label>{_LABEL}|\[[^\[\]:]{{1,{LONGEST}}}\])\s*(?P<after>{STAMP})?\s*"
-    r"(?::(?:\s|$)|：)(?P<rest>.*)",
-    re.DOTALL,
+_LABEL = (
+    rf"(?:[^\s:：\[\]{{}}<>*][^:：\[\]{{}}<>*\n]{{0,{LONGEST - 1}}}?(?:\s*\[[^\[\]:：\n]{{1,{LONGEST}}}\])?"
+    r"|\+?\d[\d\s().*•-]{4,24}?)"
 )
-_HEADING = re.compile(rf"(?P<label>{_LABEL})(?P<gap>\s+|\s*[|,]\s*)(?P<after>{STAMP})\s*")
+_BOXED = rf"[^\[\]:]{{1,{LONGEST}}}"
 _WIDE = re.compile(r"\s{2}|\t|\|")
 _ALL_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<inner>[^*_\n]+)(?P=mark)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<inner>[^*_\n]{1,120}?)(?P=mark)(?P<rest>.*)", re.DOTALL)
-_NEVER = re.compile(r'[?!;"“”„«»=/\\]|\w{4,}\.\s')
-_WORD_FOR_A_SPEAKER = re.compile(
-    r"(?:interviewer(?:in)?|interviewee|participant|respondent|moderator(?:in)?|facilitator|researcher|host|guest|person"
-    r"|(?:unknown )?speaker|voice|observer|sprecher(?:in)?|befragte[rn]?|teilnehmer(?:in)?)[\s_#-]*(?:\d{1,3}|[a-z])?",
-    re.IGNORECASE,
-)
-_SHORT = re.compile(r"[a-z]{1,3}[\s_-]?\d{1,3}|[a-z]", re.IGNORECASE)
-_ORDINARY = frozenset(
-    re.findall(
-        r"\w+",
-        """note notes nb example examples question questions answer important warning caution attention tip hint summary
-    conclusion todo first second third firstly secondly thirdly finally last next problem problems reason reasons result
-    results issue issues update edit fyi ps btw quote fact facts point points step option options so and but or because
-    well yes no yeah ok okay like then now also again actually basically however right sure maybe plus meaning namely
-    time date title subject topic duration location source file audio language transcript recording re to from cc
-    achtung hinweis beispiel wichtig frage antwort also und aber weil ja nein erstens zweitens fazit""",
-    )
-)
-_PARTICLES = frozenset(re.findall(r"\w+", "von van de der den del di da la le bin ibn al el und and y e of"))
 _EVERYWHERE, _OFTEN = 0.85, 0.4
 _ONCE_MORE, _AGAIN_AND_AGAIN = 2, 3
 
@@ -62,23 +43,49 @@ class Opening:
     """Whether it comes after an empty line, below a time, or first in a cue."""
 
 
-def opening_of(line: str) -> Opening | None:
-    """Whom a line may name before its words; whether it does, the whole file says."""
-    text, way = _unmarked(line.strip())
-    found = _HEADING.fullmatch(text) or _SPOKEN.fullmatch(text)
+@dataclass(frozen=True)
+class _Ways:
+    """How a line names somebody: `Name: …` before the words, or `Name  0:03` above them."""
+
+    spoken: re.Pattern[str]
+    heading: re.Pattern[str]
+
+
+@lru_cache(maxsize=32)
+def _ways(named: tuple[str, ...] = ()) -> _Ways:
+    """For those who are named, in these very letters; else for any label."""
+    literal = "|".join(r"\s+".join(map(re.escape, one.split())) for one in sorted(named, key=len, reverse=True))
+    label, boxed = literal or _LABEL, literal or _BOXED
+    return _Ways(
+        re.compile(
+            rf"(?:(?P<before>{STAMP})\s*(?:[-–—]\s*)?)?(?:(?P<label>{label})|\[(?P<boxed>{boxed})\])\s*"
+            rf"(?P<after>{STAMP})?\s*(?::(?:\s|$)|：)(?P<rest>.*)",
+            re.DOTALL,
+        ),
+        re.compile(rf"(?P<label>{label})(?P<gap>\s+|\s*[|,]\s*)(?P<after>{STAMP})\s*"),
+    )
+
+
+def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
+    """Whom a line may name before its words; whether it does, the whole file says, or whoever named the speakers."""
+    ways = _ways(named)
+    text, way = _unmarked(line.strip(), ways)
+    found = ways.heading.fullmatch(text) or ways.spoken.fullmatch(text)
     if found is None:
         return None
-    named = found.groupdict()
-    stamp = named.get("before") or named["after"]
-    label = " ".join(named["label"].strip("[]").split()).rstrip(",|").rstrip()
-    if not is_plausible(label):
-        return None
-    sure = named.get("gap") is not None and _WIDE.search(named["gap"]) is not None
+    parts = found.groupdict()
+    stamp = parts.get("before") or parts["after"]
+    label = " ".join((parts["label"] or parts["boxed"]).split())
+    if not named:
+        label = label.rstrip(",|").rstrip()
+        if not is_plausible(label):
+            return None
+    sure = parts.get("gap") is not None and _WIDE.search(parts["gap"]) is not None
     way = SURE if sure else MARKED if stamp else way
-    return Opening(label, (named.get("rest") or "").strip(), stamp_seconds(stamp), way)
+    return Opening(label, (parts.get("rest") or "").strip(), stamp_seconds(stamp), way)
 
 
-def _unmarked(text: str) -> tuple[str, str]:
+def _unmarked(text: str, ways: _Ways) -> tuple[str, str]:
     """A line without the marks of Markdown around the name it may begin with, and whether there were any."""
     whole = _ALL_BOLD.fullmatch(text)
     if whole:
@@ -90,13 +97,7 @@ def _unmarked(text: str) -> tuple[str, str]:
     if inner.endswith((":", "：")) or rest.startswith((":", "：")):
         after = rest if inner.endswith((":", "：")) else rest[1:]
         return f"{inner.rstrip(':：').rstrip()}: {after.lstrip()}", MARKED
-    return (inner + bold["rest"], MARKED) if _HEADING.fullmatch(inner + bold["rest"]) else (text, PLAIN)
-
-
-def is_plausible(label: str) -> bool:
-    """Whether somebody could be called so."""
-    words = label.split()
-    return 0 < len(words) <= 6 and any(letter.isalpha() for letter in label) and not _NEVER.search(label)
+    return (inner + bold["rest"], MARKED) if ways.heading.fullmatch(inner + bold["rest"]) else (text, PLAIN)
 
 
 @dataclass(frozen=True)
@@ -132,14 +133,14 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
 
 def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
     """Those that are speakers: usual words for one, names that come often enough, or all where all lines have one."""
-    usual = {label: count for label, count in counts.items() if not _is_ordinary(label)}
+    usual = {label: count for label, count in counts.items() if not is_ordinary(label)}
     share = sum(usual.values()) / max(places, 1)
     found = {
         label
         for label, count in usual.items()
-        if _WORD_FOR_A_SPEAKER.fullmatch(label)
+        if is_word_for_a_speaker(label)
         or share >= _EVERYWHERE
-        or (_is_name_like(label) and (count >= enough or share >= _OFTEN))
+        or (is_name_like(label) and (count >= enough or share >= _OFTEN))
     }
     # "Question: … Answer: …" from beginning to end is a conversation; a question here and there is none.
     found |= {
@@ -152,30 +153,13 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
 
 def _compared(openings: Sequence[Opening]) -> frozenset[str]:
     """Labels that are rather what somebody lists, where usual words for two speakers already open most turns."""
-    usual = [one for one in openings if _WORD_FOR_A_SPEAKER.fullmatch(one.label)]
+    usual = [one for one in openings if is_word_for_a_speaker(one.label)]
     if len({one.label for one in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
         return frozenset()
-    others = [one for one in openings if not _WORD_FOR_A_SPEAKER.fullmatch(one.label)]
+    others = [one for one in openings if not is_word_for_a_speaker(one.label)]
     counts = Counter(one.label for one in others)
     apart = {one.label for one in others if one.apart}
     often = max(_AGAIN_AND_AGAIN, len(usual) / 4)
     if 2 * sum(one.apart for one in usual) > len(usual):
         return frozenset(counts.keys() - apart)
     return frozenset(label for label, count in counts.items() if count < often)
-
-
-def is_generic(label: str) -> bool:
-    """Whether a label is a word for a speaker and nobody's name: Interviewer, Speaker 2, P1."""
-    return bool(_WORD_FOR_A_SPEAKER.fullmatch(label) or _SHORT.fullmatch(label))
-
-
-def _is_ordinary(label: str) -> bool:
-    words = label.lower().split()
-    return len(words) <= 2 and all(word in _ORDINARY or word.isdecimal() for word in words)
-
-
-def _is_name_like(label: str) -> bool:
-    words = [word.strip("().,|") for word in label.split()]
-    return all(
-        not word[:1].islower() or word in _PARTICLES or any(not letter.isalpha() for letter in word) for word in words
-    )

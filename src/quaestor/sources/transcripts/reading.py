@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.sources.transcripts.cues import from_subrip, from_webvtt
 from quaestor.sources.transcripts.documents import document_lines
-from quaestor.sources.transcripts.records import ReadTranscript
+from quaestor.sources.transcripts.records import ReadTranscript, Utterance
 from quaestor.sources.transcripts.spoken_lines import from_lines, lines_with_openings
-from quaestor.sources.transcripts.texts import decoded, lines_of
+from quaestor.sources.transcripts.texts import FALLBACK, decoded, is_misread, lines_of
 from quaestor.sources.transcripts.times import timing
 from quaestor.sources.transcripts.turns import turns_of
 
@@ -25,19 +25,21 @@ _OLD_WORD = b"\xd0\xcf\x11\xe0"
 _WEBVTT = re.compile(r"WEBVTT(?:[ \t].*)?")
 
 
-def read_transcript(path: Path, format: str = "", named: Collection[str] = ()) -> ReadTranscript:
+def read_transcript(path: Path, format: str = "", named: Collection[str] = (), encoding: str = "") -> ReadTranscript:
     """What is said in a file; it is only read."""
     if not path.is_file():
         raise InputError(f"{path} is no file: name the transcript")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return transcript_in(data, path.name, format, named)
+    return transcript_in(data, path.name, format, named, encoding)
 
 
-def transcript_in(data: bytes, name: str, format: str = "", named: Collection[str] = ()) -> ReadTranscript:
-    """The same of what a page sent. The format is what the file itself says, unless it is given.
+def transcript_in(
+    data: bytes, name: str, format: str = "", named: Collection[str] = (), encoding: str = ""
+) -> ReadTranscript:
+    """The same of what a page sent. Format and encoding are what the file itself says, unless they are given.
 
-    `named` are the labels that are speakers, where the file leaves it open.
+    `named` are the labels that are speakers, where the file leaves it open: these very letters, and nobody else.
     """
     if len(data) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB, as no transcript is: is it the recording?")
@@ -45,24 +47,41 @@ def transcript_in(data: bytes, name: str, format: str = "", named: Collection[st
         raise InputError(f"there is no format {format!r}, allowed: {listed(nearest_first(format, FORMATS))}")
     if data.startswith(_OLD_WORD):
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
+    speakers = tuple(dict.fromkeys(one for label in named if (one := " ".join(label.split()).rstrip(":：").rstrip())))
     if data.startswith(_ZIP) or format == "docx":
-        return _document(data, name, format, named)
-    text, encoding = decoded(data, name)
+        return _document(data, name, format, speakers, encoding)
+    text, told = decoded(data, name, encoding)
     lines = lines_of(text)
     chosen = format or _format_of(lines)
     if chosen == "text":
-        utterances, beside = from_lines(lines_with_openings(lines), named), list[str]()
+        utterances, beside = from_lines(lines_with_openings(lines, speakers), speakers), list[str]()
     else:
-        utterances, beside = (from_webvtt if chosen == "webvtt" else from_subrip)(lines, named)
+        utterances, beside = (from_webvtt if chosen == "webvtt" else from_subrip)(lines, speakers)
+    _require_all(speakers, utterances, name)
     joint = "\n" if chosen == "text" else " "
-    return ReadTranscript(chosen, encoding, turns_of(utterances, joint, name), tuple(beside))
+    doubtful = not encoding and told == FALLBACK and is_misread(text)
+    return ReadTranscript(chosen, told, turns_of(utterances, joint, name), tuple(beside), doubtful)
 
 
-def _document(data: bytes, name: str, format: str, named: Collection[str]) -> ReadTranscript:
+def _document(data: bytes, name: str, format: str, named: tuple[str, ...], encoding: str) -> ReadTranscript:
     if format not in ("", "docx"):
         raise InputError(f"{name} is packed as a Word document is: leave --format out, or save it as {format}")
-    lines, beside = document_lines(data, name)
-    return ReadTranscript("docx", "UTF-8", turns_of(from_lines(lines, named), "\n", name), tuple(beside))
+    if encoding:
+        raise InputError(f"{name} is packed as a Word document is, which has one encoding only: leave it out")
+    lines, beside = document_lines(data, name, named)
+    utterances = from_lines(lines, named)
+    _require_all(named, utterances, name)
+    return ReadTranscript("docx", "UTF-8", turns_of(utterances, "\n", name), tuple(beside))
+
+
+def _require_all(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:
+    """Whoever is named as a speaker must be one: a letter too many would give all their words to somebody else."""
+    found = {one.speaker for one in utterances}
+    missing = [one for one in named if one not in found]
+    if missing:
+        raise InputError(
+            f"nobody is called {listed(map(repr, missing))} in {where}: write speakers just as the file has them"
+        )
 
 
 def _format_of(lines: list[str]) -> str:

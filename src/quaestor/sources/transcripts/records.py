@@ -48,6 +48,8 @@ class ReadTranscript:
     turns: tuple[RecordedTurn, ...]
     left_out: tuple[str, ...] = ()
     """What the file says beside the conversation."""
+    doubtful: bool = False
+    """Whether its letters hardly belong together, since it does not say its encoding."""
 
     @property
     def words(self) -> int:

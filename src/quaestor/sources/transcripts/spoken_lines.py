@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from quaestor.sources.transcripts.labels import SURE, Opening, Speakers, is_plausible, opening_of, speakers_among
+from quaestor.sources.transcripts.label_parts import is_plausible
+from quaestor.sources.transcripts.labels import SURE, Opening, Speakers, opening_of, speakers_among
 from quaestor.sources.transcripts.records import Utterance
 from quaestor.sources.transcripts.times import TIME, stamp_seconds, timing
 
@@ -15,6 +16,8 @@ _TIMED = re.compile(rf"(?P<time>\[\s*{TIME}\s*\]|\(\s*{TIME}\s*\))\s*(?P<rest>.*
 
 _THROUGHOUT = 0.3
 """The share of lines that begin with a time, where a file writes times before words."""
+_TIMES_ABOVE = 0.2
+"""The share of lines that are times alone, where a file writes them above the words and perhaps a name."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +38,19 @@ class _Paragraph:
     said: list[str] = field(default_factory=list)
 
 
-def lines_with_openings(lines: Sequence[str]) -> list[Line]:
+def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Line]:
     """Lines that are not empty, each with how it may begin."""
     filled = [line.strip() for line in lines if line.strip()]
     gaps = [not before.strip() for before, line in zip(["", *lines], lines, strict=False) if line.strip()]
-    under_times = _named_under_times(filled)
+    times = _lines_of_times(filled)
+    under_times = _named_under_times(filled, list(times), named)
     found: list[Line] = []
     start: float | None = None
     for place, line in enumerate(filled):
-        times = timing(line)
-        if times is not None:
-            start = times[0]
+        if place in times:
+            start = times[place]
             continue
-        opening = Opening(line, "", start, SURE) if place in under_times else opening_of(line)
+        opening = Opening(line, "", start, SURE) if place in under_times else opening_of(line, named)
         if opening is not None:
             begins = start if opening.start is None else opening.start
             opening = replace(opening, start=begins, apart=gaps[place] or start is not None)
@@ -56,13 +59,19 @@ def lines_with_openings(lines: Sequence[str]) -> list[Line]:
     return found
 
 
-def _named_under_times(lines: Sequence[str]) -> frozenset[int]:
+def _lines_of_times(lines: Sequence[str]) -> dict[int, float]:
+    """By place when the words below begin: where a file begins so or does it throughout, and never goes back."""
+    found = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
+    throughout = len(found) > 1 and (0 in found or len(found) >= _TIMES_ABOVE * len(lines))
+    return found if throughout and list(found.values()) == sorted(found.values()) else {}
+
+
+def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collection[str] = ()) -> frozenset[int]:
     """Places of lines that name a speaker between the times and the words, as older files of Teams have them."""
-    timed = [place for place, line in enumerate(lines) if timing(line) is not None]
     ends = [*timed[1:], len(lines)][: len(timed)]
     names = [lines[place + 1] for place, end in zip(timed, ends, strict=True) if end - place > 2]
     again = len(names) == len(timed) and len(set(names)) <= max(2, len(names) // 2)
-    if not again or not all(":" not in name and is_plausible(name) for name in names):
+    if not again or not all(name in named or (":" not in name and is_plausible(name)) for name in names):
         return frozenset()
     return frozenset(place + 1 for place in timed)
 

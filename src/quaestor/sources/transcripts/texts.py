@@ -6,6 +6,7 @@ import codecs
 import re
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
 
 _MARKED = (
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
@@ -14,13 +15,56 @@ _MARKED = (
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
+FALLBACK = "Windows-1252"
+ENCODINGS = {
+    "UTF-8": ("utf-8", "any language"),
+    "UTF-16LE": ("utf-16-le", "any language"),
+    "UTF-16BE": ("utf-16-be", "any language"),
+    "Windows-1250": ("cp1250", "Central European"),
+    "Windows-1251": ("cp1251", "Cyrillic"),
+    FALLBACK: ("cp1252", "Western European"),
+    "Windows-1253": ("cp1253", "Greek"),
+    "Windows-1254": ("cp1254", "Turkish"),
+    "Windows-1255": ("cp1255", "Hebrew"),
+    "Windows-1256": ("cp1256", "Arabic"),
+    "Windows-1257": ("cp1257", "Baltic"),
+    "Windows-1258": ("cp1258", "Vietnamese"),
+    "ISO-8859-2": ("iso8859-2", "Central European"),
+    "ISO-8859-5": ("iso8859-5", "Cyrillic"),
+    "ISO-8859-15": ("iso8859-15", "Western European"),
+    "KOI8-R": ("koi8-r", "Russian"),
+    "KOI8-U": ("koi8-u", "Ukrainian"),
+    "Macintosh": ("mac-roman", "Western European"),
+    "Shift_JIS": ("cp932", "Japanese"),
+    "EUC-JP": ("euc_jp", "Japanese"),
+    "ISO-2022-JP": ("iso2022_jp", "Japanese"),
+    "GB18030": ("gb18030", "Chinese, simplified"),
+    "Big5": ("cp950", "Chinese, traditional"),
+    "EUC-KR": ("cp949", "Korean"),
+    "TIS-620": ("cp874", "Thai"),
+}
+"""What a file can be said to be written in, each with its codec and what it is for; others are saved as UTF-8 first."""
+_ALSO = {"shift_jis": "cp932", "gbk": "gb18030", "gb2312": "gb18030", "big5": "cp950", "euc_kr": "cp949"}
+"""Encodings that are part of another."""
 _BREAK = re.compile(r"\r\n|\n|\r")
+_FOREIGN = r"[^\x00-\x7f\s“”„‘’‚«»‹›–—…¿¡°·€]"
+_ONE, _RUN = re.compile(_FOREIGN), re.compile(rf"{_FOREIGN}{{3,}}")
+_SIGN = re.compile(
+    r"(?<=[^\W\d_])[¤¦-©¬-´¶-¹¼-¿×÷†‡ˆ‰™˜](?=[^\W\d_])|(?<=[^\x00-\x7f\s])[‚ƒ„](?=[^\x00-\x7f\s“”‘’–—…])"
+)
+_SELDOM, _FEW = 0.2, 2
 
 
-def decoded(data: bytes, where: str) -> tuple[str, str]:
-    """The text and the name of its encoding: the one its mark says, else UTF-8, else that of old Windows programs."""
+def decoded(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
+    """The text and the name of its encoding: the one that is given or its mark says, else UTF-8 or UTF-16.
+
+    What is none of these is taken for a text of old Windows programs, of which `is_misread` says whether it is one.
+    """
+    if encoding:
+        return _as_told(data, where, encoding)
     ways = next(([(codec, name)] for mark, codec, name in _MARKED if data.startswith(mark)), None)
-    for codec, name in ways or [("utf-8", "UTF-8"), ("cp1252", "Windows-1252")]:
+    unmarked = [*_unmarked_utf_16(data), ("utf-8", "UTF-8"), (ENCODINGS[FALLBACK][0], FALLBACK)]
+    for codec, name in ways or unmarked:
         try:
             text = data.decode(codec)
         except UnicodeDecodeError:
@@ -28,7 +72,55 @@ def decoded(data: bytes, where: str) -> tuple[str, str]:
         if "\0" in text:
             break
         return text, name
-    raise InputError(f"{where} is no text in UTF-8, UTF-16 or Windows-1252: save it as UTF-8")
+    raise InputError(
+        f"{where} is no text in UTF-8, UTF-16 or {FALLBACK}: say its encoding (--encoding), or save it as UTF-8"
+    )
+
+
+def _as_told(data: bytes, where: str, encoding: str) -> tuple[str, str]:
+    name = _encoding_named(encoding)
+    try:
+        text = data.decode(ENCODINGS[name][0]).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InputError(f"{where} is no text in {name}: say another encoding, or save it as UTF-8")
+    return text, name
+
+
+def _encoding_named(wanted: str) -> str:
+    """An encoding by the name it has here or in any other program."""
+    try:
+        codec = codecs.lookup(wanted.strip()).name
+    except (LookupError, ValueError):
+        codec = ""
+    codec = _ALSO.get(codec, codec)
+    known = {codecs.lookup(one).name: name for name, (one, _) in ENCODINGS.items()}
+    if codec not in known:
+        options = listed(nearest_first(wanted, ENCODINGS))
+        raise InputError(f"there is no encoding {wanted!r}, allowed: {options}; or save the file as UTF-8")
+    return known[codec]
+
+
+def _unmarked_utf_16(data: bytes) -> list[tuple[str, str]]:
+    """UTF-16 without a mark: of the two bytes of a letter, space or line break it is always the same one that is 0."""
+    if len(data) % 2 or b"\0" not in data:
+        return []
+    first, second = data[::2].count(0), data[1::2].count(0)
+    codec = "utf-16-le" if second > first else "utf-16-be"
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        return []
+    readable = all(letter.isprintable() or letter in "\r\n\t\f\u2028\u2029\u00ad" for letter in set(text))
+    return [(codec, "UTF-16")] if readable and min(first, second) * 4 <= max(first, second) else []
+
+
+def is_misread(text: str) -> bool:
+    """Whether letters stand together as in no language of Western Europe: the text was written in another encoding."""
+    foreign = len(_ONE.findall(text))
+    in_runs = sum(len(run) for run in _RUN.findall(text) if len(set(run)) > _FEW)
+    return in_runs > max(_FEW, _SELDOM * foreign) or len(_SIGN.findall(text)) >= _FEW
 
 
 def lines_of(text: str) -> list[str]:

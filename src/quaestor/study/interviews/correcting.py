@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.interviews.matching import matched
 from quaestor.instruments.interviews.records import Interview, Transcript, Voice
-from quaestor.sources.transcripts.labels import is_generic
+from quaestor.sources.transcripts.label_parts import is_generic, names_in
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.transcripts import BY_HAND, MATCHED, since_import
@@ -85,11 +85,9 @@ def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
     for one in interviews.interviews():
         if one.transcript:
             found += [
-                SpeakerName(
-                    speaker.label, one.id, speaker.voice, one.participant if speaker.voice is Voice.PARTICIPANT else ""
-                )
+                SpeakerName(label, one.id, speaker.voice, one.participant if speaker.voice is Voice.PARTICIPANT else "")
                 for speaker in speakers_of(interviews, one.id)
-                if speaker.label and not is_generic(speaker.label)
+                for label in names_in(speaker.label)
             ]
     return found
 

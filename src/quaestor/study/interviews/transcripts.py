@@ -11,15 +11,18 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.interviews.matching import matched
 from quaestor.instruments.interviews.records import Guide, Voice
-from quaestor.sources.transcripts import LARGEST, transcript_in
+from quaestor.sources.transcripts import ENCODINGS, LARGEST, transcript_in
 from quaestor.sources.transcripts.records import ReadTranscript, RecordedTurn
 from quaestor.store.sealed_file import Entry, NewEntry
-from quaestor.study.interviews.consent import require_consent
+from quaestor.study.interviews.consent import consent_missing, require_consent
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.voices import proposed_voices
 
 MATCHED, BY_HAND = "matched", "by hand"
 PROPOSED = "proposed"
+ENCODING_WORDS = {name: languages for name, (_, languages) in ENCODINGS.items()}
+"""What a file can be said to be written in, and for which languages."""
+_NEEDS_CONSENT = "import a transcript"
 
 
 class AnotherTranscript(StateError):
@@ -42,7 +45,9 @@ class Imported:
     """How many questions of the guide were found in it."""
     questions: int
     left_out: int = 0
-    """How many notes, styles and headers stand in the file beside the conversation."""
+    """How many notes, styles and headers stand in the file beside the conversation; `left_out_of` has their words."""
+    doubtful: bool = False
+    """Whether letters may be wrong: the file does not say its encoding, and they hardly belong together."""
     new: bool = True
     replaced: bool = False
 
@@ -55,13 +60,14 @@ def import_transcript(
     format: str = "",
     named: Collection[str] = (),
     replace: bool = False,
+    encoding: str = "",
 ) -> Imported:
     """Take in the transcript of an interview from a file, which is only read."""
     if not path.is_file():
         raise InputError(f"{path} is no file: name the transcript")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return take_in(interviews, name, data, path.name, actor, format, named, replace)
+    return take_in(interviews, name, data, path.name, actor, format, named, replace, encoding)
 
 
 def take_in(
@@ -73,21 +79,29 @@ def take_in(
     format: str = "",
     named: Collection[str] = (),
     replace: bool = False,
+    encoding: str = "",
 ) -> Imported:
     """The same of what a page sent; the same file again is nothing new, another one needs to be told to replace it."""
     interview = interviews.interview(name)
-    require_consent(interviews, interview.participant, "import a transcript")
+    require_consent(interviews, interview.participant, _NEEDS_CONSENT)
     known = latest_import(interviews.file.entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.said["sha256"] == sha256 and not replace:
         return _told(interviews, name, known.said, new=False)
-    if known is not None:
-        _require_replaceable(interviews, name, replace)
-    read = transcript_in(data, file, format, named)
+    refused = import_refused(interviews, name)
+    if refused:
+        raise StateError(refused)
+    if known is not None and not replace:
+        raise AnotherTranscript(
+            f"{name} has a transcript from another file: say --replace to have this one instead, "
+            "without what was corrected and confirmed in it"
+        )
+    read = transcript_in(data, file, format, named, encoding)
     guide = interviews.guide_of(interview)
     voices = proposed_voices(read.turns, guide)
     said = {"format": read.format, "encoding": read.encoding, "sha256": sha256, "turns": len(read.turns)}
     said |= {"words": read.words, "left_out": [line[:500] for line in read.left_out[:100]]}
+    said |= {"left_out_count": len(read.left_out), "doubtful": read.doubtful}
     who, about = actor or interviews.coding.lead, (interview.participant, name, interviews.now())
     interviews.file.put_pieces(
         name,
@@ -114,40 +128,30 @@ def since_import(entries: Sequence[Entry]) -> Sequence[Entry]:
     return entries[max((place for place, one in enumerate(entries) if one.kind == "transcript"), default=0) :]
 
 
-def is_rated(interviews: Interviews, name: str) -> bool:
-    """Whether anybody has coded a turn of an interview, in any round."""
-    transcript = interviews.transcript(name)
-    items = [transcript.item(turn.number) for turn in transcript.turns]
-    with interviews.coding.looking() as state:
-        given = [ratings for one in state.rounds.values() for ratings in one.ratings.values()]
-        return any(item in ratings for ratings in given for item in items)
+def import_refused(interviews: Interviews, name: str) -> str:
+    """Why no file can become the transcript of an interview now, in place of one or not; empty where one can."""
+    interview = interviews.interview(name)
+    missing = consent_missing(interviews, interview.participant, _NEEDS_CONSENT)
+    return missing or (_given_out(interviews, name) if interview.transcript else "")
 
 
-def rounds_with(interviews: Interviews, name: str) -> list[str]:
-    """Rounds, open or closed, that have turns of an interview among their items."""
+def _given_out(interviews: Interviews, name: str) -> str:
     transcript = interviews.transcript(name)
     items = {transcript.item(turn.number) for turn in transcript.turns}
     with interviews.coding.looking() as state:
-        return [round_ for round_, one in state.rounds.items() if not items.isdisjoint(one.plan.items)]
-
-
-def _require_replaceable(interviews: Interviews, name: str, replace: bool) -> None:
-    if is_rated(interviews, name):
-        raise StateError(
+        rounds = {round_: one for round_, one in state.rounds.items() if not items.isdisjoint(one.plan.items)}
+        coded = any(not items.isdisjoint(given) for one in rounds.values() for given in one.ratings.values())
+    if coded:
+        return (
             f"the transcript of {name} has been coded, and codings hold for its very words: "
             "no other file can take its place"
         )
-    planned = rounds_with(interviews, name)
-    if planned:
-        raise StateError(
-            f"turns of {name} are given out to be coded ({', '.join(planned)}), and codings hold for their very words: "
+    if rounds:
+        return (
+            f"turns of {name} are given out to be coded ({', '.join(rounds)}), and codings hold for their very words: "
             "no other file can take their place"
         )
-    if not replace:
-        raise AnotherTranscript(
-            f"{name} has a transcript from another file: say --replace to have this one instead, "
-            "without what was corrected and confirmed in it"
-        )
+    return ""
 
 
 def _piece(turn: RecordedTurn) -> dict[str, Any]:
@@ -179,7 +183,8 @@ def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bo
         tuple(counted.count(voice) for voice in Voice),
         len({turn.question for turn in transcript.turns if turn.asks}),
         len(list(guide.questions())),
-        len(said.get("left_out", ())),
+        said.get("left_out_count", len(said.get("left_out", ()))),
+        said.get("doubtful", False),
         new,
         replaced,
     )

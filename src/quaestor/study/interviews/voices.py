@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from quaestor.instruments.interviews.matching import matched
 from quaestor.instruments.interviews.records import Guide, Voice
+from quaestor.sources.transcripts.label_parts import bare
 from quaestor.sources.transcripts.records import RecordedTurn
 
 _ASKING = re.compile(
@@ -67,6 +68,7 @@ def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Vo
 
 
 def _called(speaker: str) -> Voice | None:
+    speaker = bare(speaker)
     if _ASKING.fullmatch(speaker):
         return Voice.INTERVIEWER
     if _WATCHING.fullmatch(speaker):

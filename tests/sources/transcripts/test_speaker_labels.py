@@ -1,0 +1,114 @@
+"""Whoever is called with a title, pronouns, an organisation or a number speaks, and only their name is a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.sources.transcripts import transcript_in
+from quaestor.sources.transcripts.label_parts import is_generic, names_in
+from transcript_writers import WRITERS, Said, document
+
+LABELS = (
+    "Obviax Trin (he/him)", "Prof. Obviax Trin", "Trin, Obviax [EXT]", "Obviax Trin - Initech / R&D", "+49 170 ***1234",
+    "Obviax Trin (Guest)", "Obviax Trin, they/them",
+)  # fmt: skip
+ODD = (
+    "trin; at work",
+    "Trin = me?",
+    "see/also",
+    "“Trin”",
+    "a very long way to say that it is Trin who speaks here",
+    "12",
+)
+
+
+def talk(label: str) -> list[Said]:
+    return [("Zanthor Quell", "hi"), (label, "fine"), ("Zanthor Quell", "and what?"), (label, "more: words")]
+
+
+def read(data: bytes, named: tuple[str, ...] = ()) -> list[Said]:
+    return [(turn.speaker, turn.text) for turn in transcript_in(data, "talk", named=named).turns]
+
+
+@pytest.mark.parametrize("way", sorted({*WRITERS} - {"markdown"}))
+@pytest.mark.parametrize("label", LABELS)
+def test_what_stands_beside_a_name_keeps_nobody_from_speaking(way: str, label: str) -> None:
+    assert read(WRITERS[way](talk(label))) == talk(label)
+
+
+@pytest.mark.parametrize("label", [one for one in LABELS if "*" not in one])
+def test_so_it_is_in_bold(label: str) -> None:
+    assert read(WRITERS["markdown"](talk(label))) == talk(label)
+
+
+@pytest.mark.parametrize("way", ["zoom-webvtt", "subrip", "text", "timed-text", "headed-text", "teams-document"])
+@pytest.mark.parametrize("label", [*LABELS, *ODD])
+def test_whoever_is_named_speaks_whatever_they_are_called(way: str, label: str) -> None:
+    assert read(WRITERS[way](talk(label)), ("Zanthor Quell", f" {label}:")) == talk(label)
+
+
+@pytest.mark.parametrize("label", [*LABELS, *ODD])
+def test_a_cell_in_the_column_of_speakers_is_a_speaker_whatever_it_looks_like(label: str) -> None:
+    assert read(WRITERS["table-document"](talk(label))) == talk(label)
+
+
+@pytest.mark.parametrize("way", [*WRITERS])
+def test_a_named_speaker_who_occurs_nowhere_is_told(way: str) -> None:
+    data = WRITERS[way](talk("Guest A"))
+    with pytest.raises(
+        InputError, match=r"nobody is called 'Guest B' in talk: write speakers just as the file has them"
+    ):
+        transcript_in(data, "talk", named=["Zanthor Quell", "Guest A", "Guest B"])
+    assert read(data, ("Zanthor Quell", "Guest A")) == talk("Guest A")
+
+
+def test_a_colon_after_brackets_is_said_by_whoever_speaks() -> None:
+    said = "Interviewer: Why?\nGuest: I thought [pause]: never.\nInterviewer: Yes?\nGuest: No [laughs]: none."
+    assert [who for who, _ in read(f"{said}\nNote (well): so.".encode())] == ["Interviewer", "Guest"] * 2
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("Obviax Trin (he/him)", ("Obviax Trin",)),
+        ("Trin, Obviax [EXT]", ("Trin, Obviax",)),
+        ("Obviax Trin - Initech / R&D", ("Obviax Trin", "Initech")),
+        ("Obviax Trin she/her/hers", ("Obviax Trin",)),
+        ("Guest (Obviax Trin)", ("Obviax Trin",)),
+        ("Trin1", ("Trin",)),
+        ("Quell 2", ("Quell",)),
+        ("Li1", ("Li",)),
+        ("(Trin)", ("Trin",)),
+    ],
+)
+def test_a_label_is_known_by_the_name_in_it(label: str, names: tuple[str, ...]) -> None:
+    assert names_in(label) == names
+    assert not is_generic(label)
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["P1", "S00", "SP2", "I", "B 1", "Speaker 2 [EXT]", "Guest A (External)", "SPEAKER_01", "user42", "Answer",
+     "Interviewer (she/her)"],
+)  # fmt: skip
+def test_a_word_for_a_speaker_is_nobodys_name(label: str) -> None:
+    assert names_in(label) == ()
+    assert is_generic(label)
+
+
+def test_a_telephone_number_and_a_name_in_small_letters_are_not_shown_as_words_for_a_speaker() -> None:
+    for label in ("+49 170 ***1234", "Guest (trin)"):
+        assert names_in(label) == ()
+        assert not is_generic(label)
+
+
+def test_a_long_cell_without_a_header_above_it_is_said() -> None:
+    def row(*cells: str) -> str:
+        made = "".join(f"<w:tc><w:p><w:r><w:t>{one}</w:t></w:r></w:p></w:tc>" for one in cells)
+        return f"<w:tr>{made}</w:tr>"
+
+    rows = row("Guest", "so"), row("What is meant by that? Nobody knows.", "It is said.")
+    assert read(document(f"<w:tbl>{''.join(rows)}</w:tbl>")) == [
+        ("Guest", "so\nWhat is meant by that? Nobody knows.\nIt is said."),
+    ]  # fmt: skip
