@@ -89,6 +89,8 @@ def test_how_to_reach_somebody_is_printed_by_one_command_alone(folder: Path) -> 
 def test_nobody_is_erased_by_mistake(folder: Path) -> None:
     with open_interviews(open_study(folder)) as room:
         with_transcript(room)
+    declined = in_this_process("interview", "participant", "consent", "P1", "declined", "--study", folder).output
+    assert "may quote them until it is made anew" in declined
     assert "nothing was erased" in refused(folder, "participant", "withdraw", "P1")
     done = told(folder, "participant", "withdraw", "P1", "--yes")
     assert (done["participant"], done["interviews"], done["published"]) == ("P1", ["P1"], False)

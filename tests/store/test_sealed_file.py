@@ -162,3 +162,19 @@ def test_what_is_decided_sees_the_newest_entries(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert [one.said["number"] for one in file.entries(about="all")] == list(range(1, 21))
+
+
+def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None:
+    with opened(tmp_path):
+        pass
+    (tmp_path / "sealed.key").unlink()
+    with opened(tmp_path) as file:
+        file.add(note("there"))
+    kept = (tmp_path / "sealed.key").read_text()
+    (tmp_path / "sealed.key").unlink()
+    with pytest.raises(InputError, match="bring back the key"):
+        opened(tmp_path)
+    assert not (tmp_path / "sealed.key").exists()
+    (tmp_path / "sealed.key").write_text(kept)
+    with opened(tmp_path) as file:
+        assert [one.said["text"] for one in file.entries()] == ["there"]

@@ -34,7 +34,7 @@ def consent(
       quaestor interview participant consent P1 accepted --how "on paper"
       quaestor interview participant consent P1
     """
-    from quaestor.study.interviews.consent import consent_of, record_consent
+    from quaestor.study.interviews.consent import DECLINED, consent_of, has_said, record_consent
     from quaestor.study.interviews.room import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -42,10 +42,13 @@ def consent(
             found = record_consent(interviews, pseudonym, what, how, actor or "")
         else:
             found = consent_of(interviews, pseudonym)
+        quoted = found.what == DECLINED and has_said(interviews, pseudonym)
     if json:
         print_json({"participant": pseudonym, **consent_json(found)})
     else:
         print(f"{pseudonym}: {found.words}" + (f", {found.how}, {found.day}" if found.what else ""))
+    if quoted and what:
+        say("What is published already may quote them until it is made anew: `quaestor report`")
 
 
 def link(

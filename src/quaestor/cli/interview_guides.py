@@ -138,7 +138,8 @@ def guides(study: StudyOption = None, json: JsonOption = False) -> None:
 @contextmanager
 def _looking(study: Study) -> Iterator[Interviews | None]:
     """The interviews, where there are any; to look makes no files."""
-    from quaestor.study.interviews.room import interviews_path, open_interviews
+    from quaestor.study.interviews.files import interviews_path
+    from quaestor.study.interviews.room import open_interviews
 
     if not interviews_path(study).exists():
         yield None

@@ -39,3 +39,7 @@ def entry_place(participant: str, about: str, kind: str, key: str) -> str:
 
 def piece_place(about: str, number: int) -> str:
     return f"{about}\0{number}"
+
+
+def words_place(act: str, number: int, participant: str) -> str:
+    return f"words\0{act}\0{number}\0{participant}"

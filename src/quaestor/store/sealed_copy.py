@@ -10,11 +10,13 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.store.erased_list import DAY, PSEUDONYM
-from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
+from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place, words_place
 from quaestor.store.secret_file import read_secret
 
 _ENTRIES = "SELECT participant, about, kind, key, said FROM entries"
 _PIECES = "SELECT about, number, said FROM pieces"
+_WORDS = "SELECT act, number, participant, said FROM words"
+_ANYTHING = "SELECT 1 FROM entries UNION ALL SELECT 1 FROM pieces UNION ALL SELECT 1 FROM words LIMIT 1"
 _STRAY = "SELECT about, participant FROM pieces EXCEPT SELECT about, participant FROM entries LIMIT 1"
 
 
@@ -28,7 +30,7 @@ def check_sealed(copy: sqlite3.Connection, key: Path, whose: str, source: Path) 
             raise ValueError("the SHA-256 of a text differs")
     if copy.execute(_STRAY).fetchone():
         raise ValueError("pieces that belong to no entry")
-    if copy.execute("SELECT 1 FROM entries UNION ALL SELECT 1 FROM pieces LIMIT 1").fetchone() is None:
+    if copy.execute(_ANYTHING).fetchone() is None:
         return
     if not key.exists():
         raise InputError(
@@ -63,6 +65,8 @@ def _sealed_in(copy: sqlite3.Connection) -> Iterator[tuple[bytes, str]]:
         yield said, entry_place(participant, about, kind, key)
     for about, number, said in copy.execute(_PIECES):
         yield said, piece_place(about, number)
+    for act, number, participant, said in copy.execute(_WORDS):
+        yield said, words_place(act, number, participant)
 
 
 def erased_in(file: sqlite3.Connection) -> dict[str, str]:
@@ -73,7 +77,8 @@ def erased_in(file: sqlite3.Connection) -> dict[str, str]:
 def participants_held(file: sqlite3.Connection) -> dict[str, set[str]]:
     """Of whom the file holds anything, and what it is about, such as their interviews."""
     found: dict[str, set[str]] = {}
-    asked = "SELECT participant, about FROM entries UNION SELECT participant, about FROM pieces"
+    asked = "SELECT participant, about FROM entries UNION SELECT participant, about FROM pieces "
+    asked += "UNION SELECT participant, '' FROM words"
     for participant, about in file.execute(asked):
         found.setdefault(participant, set()).update({about} - {""})
     return found
@@ -93,6 +98,6 @@ def leave_out(copy: sqlite3.Connection, known: Mapping[str, str]) -> dict[str, s
     copy.executemany("INSERT INTO erasures (number, participant, day) VALUES (?, ?, ?)", numbered)
     gone = {one: about for one, about in participants_held(copy).items() if one in together}
     for participant in gone:
-        for table in ("entries", "pieces"):
+        for table in ("entries", "pieces", "words"):
             copy.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,))  # noqa: S608
     return gone

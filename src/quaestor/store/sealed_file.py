@@ -2,7 +2,7 @@
 
 The journal of the study keeps everything for ever, so that nothing which somebody may take back belongs there. Here
 each entry belongs to a participant, by pseudonym; what it says can only be read with the key. Entries are added and
-never changed; `erase` removes all of one participant, and that it did is on record.
+not changed, but to take somebody's name out; `erase` removes all of one participant, and that it did is on record.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from quaestor.store.erased_list import ErasedList
 from quaestor.store.private_copy import Form
 from quaestor.store.records import canonical, new_key
 from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
+from quaestor.store.sealed_words import WORDS, WORDS_TABLE, SealedWords
 from quaestor.store.secret_file import secret_of
 
 _FIRST = """
@@ -41,11 +42,13 @@ CREATE TABLE pieces (
 CREATE INDEX pieces_of_participant ON pieces (participant);
 CREATE TABLE erasures (number INTEGER PRIMARY KEY AUTOINCREMENT, participant TEXT NOT NULL, day TEXT NOT NULL);
 """
+_TABLES = ("entries", "pieces", WORDS)
+"""Those in which each row is a participant's."""
 
 
 def sealed_form(name: str, kind: int) -> Form:
     """What a backup holds of such a file."""
-    return Form(name, kind, (_FIRST,), "restore a backup of it with `quaestor restore FILE --replace`")
+    return Form(name, kind, (_FIRST, WORDS_TABLE), "restore a backup of it with `quaestor restore FILE --replace`")
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class KeptText:
 
 
 class SealedFile:
-    """Entries, pieces and texts in one private file; safe for many threads.
+    """Entries, pieces, texts and `words` in one private file; safe for many threads.
 
     Where `listed` is given, whoever is erased stands in that list too, which outlives the file.
     """
@@ -99,11 +102,16 @@ class SealedFile:
         self._listed = listed
         self._file = sealed_form(whose, kind).opened(path)
         try:
+            if not key.exists() and self._holds_anything():
+                raise InputError(
+                    f"{key} is not there, and nothing else opens {path}: bring back the key that was there"
+                )
             secret = secret_of(key, whose)
         except BaseException:
             self._file.close()
             raise
         self._seal = Seal(secret)
+        self.words = SealedWords(self._file, self._seal, key)
 
     def __enter__(self) -> Self:
         return self
@@ -113,6 +121,11 @@ class SealedFile:
 
     def close(self) -> None:
         self._file.close()
+
+    def _holds_anything(self) -> bool:
+        with self._file.reading() as reading:
+            asked = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _TABLES)  # noqa: S608
+            return reading.execute(f"{asked} LIMIT 1").fetchone() is not None
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -173,6 +186,23 @@ class SealedFile:
             found = _drop(writing, participant, about, kind)
         self._file.forget()
         return found
+
+    def reword(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
+        """Write what a function makes of texts in their place: by kind of entry, which of them; how many it changed.
+
+        The one way in which an entry changes. Of what it said before nothing stays.
+        """
+        changed = 0
+        with self._file.writing() as writing:
+            for one in self._opened(_rows(writing, "1", ())):
+                said = {name: change(one.said[name]) for name in written.get(one.kind, ()) if one.said.get(name)}
+                if any(one.said[name] != text for name, text in said.items()):
+                    place = entry_place(one.participant, one.about, one.kind, one.key)
+                    sealed = self._seal.sealed(canonical({**one.said, **said}, one.kind), place)
+                    writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
+                    changed += 1
+        self._file.forget()
+        return changed
 
     def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
         text = canonical(new.said, new.kind)
@@ -261,11 +291,11 @@ class SealedFile:
     # Erasure
 
     def erase(self, participant: str, day: str) -> bool:
-        """Remove all entries and pieces of a participant for good; whether there were any, or it had been done."""
+        """Remove all that is a participant's for good; whether there was anything, or it had been done."""
         with self._file.writing() as writing:
             found = [
                 writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
-                for table in ("entries", "pieces")
+                for table in _TABLES
             ]
             if not _is_erased(writing, participant):
                 writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))

@@ -20,7 +20,7 @@ from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.tables import head_of, rows
 from quaestor.study.bringing_back import BESIDE, bringing_back
 from quaestor.study.folder import Study
-from quaestor.study.interviews.room import keys_of
+from quaestor.study.interviews.files import keys_of
 from quaestor.study.interviews.withdrawal import forget_withdrawn
 from quaestor.study.journal import backups_of, open_journal, store_address
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ from quaestor.coding.state import State
 from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
+from quaestor.study.interviews.kept_words import CHANGING, KeptWords
 from quaestor.study.journal import open_journal
 
 Decide = Callable[[State], NewAct | Sequence[NewAct] | None]
@@ -41,9 +42,15 @@ class Coding:
     def __init__(self, study: Study, journal: Journal) -> None:
         self.study = study
         self.journal = journal
+        self._words = KeptWords(study)
         self._state = State()
+        self._outdated = False
+        """Whether the state may hold words that have been taken back or changed."""
         self._taking = threading.RLock()
         self._waiting: deque[Wanted] = deque()
+
+    def close(self) -> None:
+        self._words.close()
 
     @property
     def lead(self) -> str:
@@ -60,11 +67,24 @@ class Coding:
         """What the journal says now, and nobody of this process changes it meanwhile; keep it short."""
         with self._taking:
             head = self.journal.head()
-            if head < self._state.head:  # a backup was brought back
-                self._state = State()
             if head > self._state.head:
-                self._state.take(self.journal.acts(after=self._state.head))
+                self._take(self.journal.acts(after=self._state.head))
+            if head < self._state.head or self._outdated:  # a backup was brought back, or words are gone
+                self._state = State()
+                self._take(self.journal.acts())
             yield self._state
+
+    def _take(self, acts: Iterable[Act]) -> None:
+        """Go on with acts as the journal has them."""
+        from_the_first = self._state.head == 0
+
+        def told() -> Iterator[Act]:
+            for act in acts:
+                self._outdated |= act.kind in CHANGING
+                yield self._words.told(act)
+
+        self._state.take(told())
+        self._outdated &= not from_the_first
 
     def now(self) -> str:
         return self.journal.clock().isoformat(timespec="microseconds")
@@ -102,7 +122,7 @@ class Coding:
         safe = self._state.head
         try:
             with self.journal.writing() as writing:
-                self._state.take(writing.acts(after=self._state.head))
+                self._take(writing.acts(after=self._state.head))
                 safe = self._state.head
                 writing.look_up(wanted.key for wanted in together if wanted.key)
                 outcomes: list[list[Act] | BaseException] = [self._recorded(writing, wanted) for wanted in together]
@@ -122,16 +142,17 @@ class Coding:
         try:
             known = writing.find(wanted.key) if wanted.key else None
             if known:
-                if wanted.same and not wanted.same(self._state, known):
+                if wanted.same and not wanted.same(self._state, self._words.told(known)):
                     raise StateError(f"the key {wanted.key!r} stands for act {known.number}, which says something else")
-                return [known]
+                return [self._words.told(known)]
             new = wanted.decide(self._state)
-            made = writing.append([new] if isinstance(new, NewAct) else list(new or ()))
+            wished = [new] if isinstance(new, NewAct) else list(new or ())
+            made = writing.append([self._words.put_apart(self._state, one) for one in wished])
         except QuaestorError as error:
             return error
         # Taken before the commit: what the state cannot take is not recorded.
-        self._state.take(made)
-        return made
+        self._take(made)
+        return [self._words.told(one) for one in made]
 
 
 def require_lead(coding: Coding, actor: str | None, what: str) -> str:
@@ -165,11 +186,15 @@ def open_coding(where: Where) -> Iterator[Coding]:
             yield where
         return
     with open_journal(where) as journal:
-        yield Coding(where, journal)
+        coding = Coding(where, journal)
+        try:
+            yield coding
+        finally:
+            coding.close()
 
 
 def rebuilt(journal: Journal) -> State:
-    """The state from the journal alone."""
+    """The state from the journal alone, without the words that it only refers to."""
     state = State()
     state.take(journal.acts())
     return state

@@ -119,6 +119,14 @@ def test_what_comes_in_late_has_the_time_at_which_it_was_done(held: Held) -> Non
     assert held.told.clock.spent["welcome"] == 100
 
 
+def test_an_interview_is_of_the_day_on_which_it_began_whenever_that_came_in(held: Held) -> None:
+    held.clock(-86_400 + 60, "pause")
+    held.clock(-86_400, "start")
+    held.clock(-86_400 + 1_800, "end")
+    found = held.interviews.interview("P1")
+    assert (found.day, found.began) == ("2029-12-31", "2029-12-31T12:00:00.000+00:00")
+
+
 def test_nothing_is_dated_before_the_plan_or_into_the_future(held: Held) -> None:
     held.clock(0, "start")
     held.note(10**9, "a clock that goes wrong")

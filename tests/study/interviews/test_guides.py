@@ -9,9 +9,10 @@ import pytest
 
 from quaestor.base.errors import InputError
 from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.files import interviews_path
 from quaestor.study.interviews.guides import guide_lines, guide_path, guide_sheet, the_guide
 from quaestor.study.interviews.items import make_items
-from quaestor.study.interviews.room import Interviews, interviews_path, open_interviews
+from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.status import study_status
 from small_interviews import SMALL, a_study, with_interview, with_participant, with_transcript
 

@@ -13,6 +13,7 @@ from quaestor.store.sealed_file import NewEntry, SealedFile
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
+from quaestor.study.interviews.conversation import conversation
 from quaestor.study.interviews.conversation_acts import Stamp, tick
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.people import Contact, add_participant, set_contact
@@ -142,12 +143,24 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
         ("Guest", "Write to w.xanthe@example.org."),
     ]
     other = with_transcript(room, with_interview(room).id, said)
-    assert remaining(room)
+    noted = {"question": "stages", "text": "Learnt from Wilhelmina Xanthe."}
+    room.file.add(NewEntry("note", "lead", noted, other.participant, other.interview, room.now()))
+    tick(room, other.interview, Stamp("lead"), "factors", "", "what Xanthe says")
+    assert {one.kind for one in remaining(room)} == {"transcript", "note"}
     withdraw(room, "P1")
     shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)
     assert "anth" not in shown
     assert "I learnt it from P1" in shown
+    held = conversation(room, other.interview)
+    assert [one.text for one in held.notes] == ["Learnt from P1."]
+    assert [one.other for one in held.ticks] == ["what P1 says"]
     assert remaining(room) == []
+
+
+def test_who_withdraws_by_link_is_on_record_as_who_replaced_the_name(room: Interviews) -> None:
+    other = with_transcript(room, with_interview(room).id, [("Guest", "I learnt it from Wilhelmina Xanthe.")])
+    withdraw_by_link(room, make_link(room, "P1").code)
+    assert [one.actor for one in room.file.entries(about=other.interview) if one.kind == "replace"] == ["P1"]
 
 
 def test_only_the_lead_erases_somebody_and_only_who_takes_part(room: Interviews) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
@@ -116,8 +116,13 @@ def agreement_file(study: Study) -> Path:
 
 def agreement_of(interviews: Interviews) -> Agreement:
     """What is in force and what the file says, where there is either."""
-    path = agreement_file(interviews.study)
-    return Agreement(f"instruments/{path.name}", interviews.file.text(AGREEMENT), _text(path) if path.exists() else "")
+    return replace(agreement_draft(interviews.study), kept=interviews.file.text(AGREEMENT))
+
+
+def agreement_draft(study: Study) -> Agreement:
+    """What the file says, of a study in which nobody takes part yet."""
+    path = agreement_file(study)
+    return Agreement(f"instruments/{path.name}", None, _text(path) if path.exists() else "")
 
 
 def agreement_versions(interviews: Interviews) -> list[KeptText]:
@@ -170,15 +175,23 @@ def has_said(interviews: Interviews, participant: str) -> bool:
     return any(one.about and one.kind != "interview" for one in interviews.file.entries(participant=participant))
 
 
-def require_consent(interviews: Interviews, participant: str, what: str) -> Consent:
-    """What somebody agreed to; refuses to go on where they did not. `what` is what needs it, as `take notes`."""
+def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
+    """Why nobody may do what needs somebody's consent, as `take notes`; empty where they agreed."""
     found = consent_of(interviews, participant)
     if found.what == DECLINED:
-        raise StateError(f"{participant} declined on {found.day}: nobody can {what} unless they agree after all")
+        return f"{participant} declined on {found.day}: nobody can {what} unless they agree after all"
     if not found.accepted:
         remedy = f"`quaestor interview participant consent {participant}`, or send them a link"
-        raise StateError(f"{participant} has not agreed yet, so nobody can {what}: {remedy}")
-    return found
+        return f"{participant} has not agreed yet, so nobody can {what}: {remedy}"
+    return ""
+
+
+def require_consent(interviews: Interviews, participant: str, what: str) -> Consent:
+    """What somebody agreed to; refuses to go on where they did not."""
+    missing = consent_missing(interviews, participant, what)
+    if missing:
+        raise StateError(missing)
+    return consent_of(interviews, participant)
 
 
 def record_consent(interviews: Interviews, participant: str, what: str, how: str, actor: str = "") -> Consent:

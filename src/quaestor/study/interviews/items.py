@@ -9,7 +9,7 @@ from quaestor.study.folder import open_study
 from quaestor.study.forgetting import forget_items, sources_in
 from quaestor.study.interviews.consent import declined
 from quaestor.study.interviews.older_items import FOLDER
-from quaestor.study.interviews.remaining import refuse_names_in
+from quaestor.study.interviews.remaining import refuse_names_said
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, forget_lines, write_items
 
@@ -43,7 +43,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> ItemsMade:
     Words of who withdraws are taken out by `forget_participant`.
     """
     require_lead(interviews.coding, actor, "make items of transcripts")
-    refuse_names_in(interviews)
+    refuse_names_said(interviews)
     study = open_study(interviews.study.root)
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
 

@@ -6,20 +6,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
-from quaestor.coding.records import Code, stretches_in
+from quaestor.coding.records import stretches_in
 from quaestor.coding.state import RoundState, State
 from quaestor.coding.stretches import KIND
 from quaestor.instruments.interviews.name_search import Finder
 from quaestor.study.coding import Where, study_of
+from quaestor.study.interviews.code_names import ID, called_without_name, words_in_code
 from quaestor.study.interviews.conversation import conversation
+from quaestor.study.interviews.files import interviews_path
 from quaestor.study.interviews.names import all_names, finder_of, is_own_word
 from quaestor.study.interviews.older_items import older_items
 from quaestor.study.interviews.proposals import still_open
-from quaestor.study.interviews.room import Interviews, interviews_path, open_interviews
+from quaestor.study.interviews.room import Interviews, open_interviews
 
 TRANSCRIPT, NOTE, PARTICIPANT, MEMO, CODE = "transcript", "note", "participant", "memo", "code"
 SHOWN, ITEMS = "shown", "items"
+WRITTEN = (NOTE, PARTICIPANT, MEMO)
+"""What somebody wrote, in which `rewording` can replace names."""
 _TOLD = 3
+_WRITTEN = "replace them in what was written (page Names, or `quaestor interview names replace-written`)"
+_MENDS = {
+    TRANSCRIPT: "answer them on the page Names of the interviews",
+    SHOWN: "show something else instead of that name",
+    NOTE: _WRITTEN,
+    PARTICIPANT: _WRITTEN,
+    MEMO: _WRITTEN,
+    CODE: "rename or redefine the code",
+    ID: "an id stays as it is, so merge the code into a new one (`quaestor codebook merge`)",
+    ITEMS: "make the items again",
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +67,7 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
         texts = [*_codes(finder, state), *_memos(state)]
     for kind, where, text in [*_shown(interviews), *_notes(interviews), *texts]:
         named = finder.names_in(text)
-        if kind != CODE:  # a definition may say where it is from
+        if kind not in (CODE, ID):  # a definition may say where it is from
             named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
         found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in named)]
     return found
@@ -77,15 +92,21 @@ def refuse_names_in(interviews: Interviews) -> None:
     _refuse(_in_words(interviews))
 
 
+def refuse_names_said(interviews: Interviews) -> None:
+    """The same, for what is made of transcripts alone."""
+    _refuse([one for one in _in_words(interviews) if one.kind in (TRANSCRIPT, SHOWN)])
+
+
 def _refuse(found: Sequence[Remaining]) -> None:
     if not found:
         return
     told = "; ".join(f"{one.where} ({one.shown})" for one in found[:_TOLD])
     more = f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else ""
     places = "a known name remains" if len(found) == 1 else f"known names remain in {len(found):,} places"
+    mends = ", ".join(dict.fromkeys(_MENDS[one.kind] for one in found))
     raise StateError(
-        f"nothing is published while {places}: {told}{more}. Answer them on the page Names of the interviews, or see "
-        "`quaestor interview names remaining`"
+        f"nothing is published while {places}: {told}{more}. To mend it: {mends}; "
+        "`quaestor interview names remaining` lists all"
     )
 
 
@@ -116,18 +137,13 @@ def _notes(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
 
 
 def _codes(finder: Finder, state: State) -> Iterator[tuple[str, str, str]]:
-    """Codes in their words; one whose id holds a name is told by its facet alone."""
-    for code in state.history.latest.codes.values():
-        called = f"the code {code.id!r}" if not finder.names_in(code.id) else f"a code of the facet {code.facet!r}"
-        for what, words in _words_of(code):
-            yield CODE, f"the {what} of {called}", words
-
-
-def _words_of(code: Code) -> Iterator[tuple[str, str]]:
-    yield "name", code.name
-    yield "definition", code.definition
-    yield "use", f"{code.use}\n{code.not_}"
-    yield "examples", "\n".join(code.examples)
+    """Codes in their words; one that another has taken the place of is published nowhere."""
+    latest = state.history.latest
+    for code in latest.codes.values():
+        if state.history.read(code.id, latest.version, "", {}).code != code.id:
+            continue
+        for what, words in words_in_code(code):
+            yield ID if what == ID else CODE, f"the {what} of {called_without_name(finder, code)}", words
 
 
 def _memos(state: State) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,6 @@ Two files, each sealed under a key of its own: `interviews.db` knows participant
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,19 +17,13 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.interviews.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.instruments.interviews.records import Guide, Interview, Participant, Transcript
-from quaestor.store.erased_list import ErasedList
-from quaestor.store.sealed_file import Entry, KeptText, NewEntry, SealedFile, sealed_form
+from quaestor.store.sealed_file import Entry, KeptText, NewEntry, SealedFile
 from quaestor.study.coding import Coding, Where, open_coding, study_of
 from quaestor.study.folder import Study
+from quaestor.study.interviews.files import opened_files
 from quaestor.study.interviews.guide_reading import usable_guide
 from quaestor.study.interviews.spoken import spoken_turns
 
-INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
-IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
-KEYS = "QUAESTOR_KEYS"
-"""Names a folder in which the keys of interviews lie, where they shall not lie in the study folder."""
-INTERVIEWS, IDENTITIES = sealed_form("interviews", 0x51496E74), sealed_form("identities", 0x51496465)
-"""What a backup holds of the two files: their rows, which stay sealed, and never a key."""
 _GUIDE = "guide/"
 _Made = TypeVar("_Made")
 
@@ -91,7 +84,9 @@ class Interviews:
         found = interview_in(self.file.entries(about=name)) if name else None
         if found is None:
             options = listed(nearest_first(name, [one.id for one in self.interviews()])) or "none yet"
-            raise InputError(f"there is no interview {name!r}, there are: {options}")
+            known = name in {one.pseudonym for one in self.participants()}
+            plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
+            raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
         return found
 
     def plan(self, participant: str, guide: str, actor: str) -> Interview:
@@ -175,12 +170,9 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
     first = next((one for one in entries if one.kind == "interview"), None)
     if first is None:
         return None
-    clocks = [one for one in entries if one.kind == "clock"]
-    last = max(
-        (one for one in clocks if one.said["what"] != "section"),
-        key=lambda one: (one.said.get("wall") or one.time, one.number),  # a cut line brings some in late
-        default=None,
-    )
+    clocks = sorted((one for one in entries if one.kind == "clock"), key=lambda one: (_moment(one), one.number))
+    last = next((one for one in reversed(clocks) if one.said["what"] != "section"), None)
+    began = _moment(clocks[0]) if clocks else ""
     ended = last if last is not None and last.said["what"] == "end" else None
     return Interview(
         first.about,
@@ -188,10 +180,16 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
         first.said["guide"],
         first.said["version"],
         status="held" if ended else "under way" if clocks else "planned",
-        day=clocks[0].time[:10] if clocks else "",
+        day=began[:10],
+        began=began,
         seconds=float(ended.said["at"]) if ended else 0.0,
         transcript=any(one.kind == "transcript" for one in entries),
     )
+
+
+def _moment(entry: Entry) -> str:
+    """When something was done: a cut line brings it in late."""
+    return str(entry.said.get("wall") or entry.time)
 
 
 def _names(participant: str) -> Iterator[str]:
@@ -227,31 +225,6 @@ def guide_file(study: Study, name: str) -> Path:
         options = listed(nearest_first(name, found)) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")
     return found[name]
-
-
-def interviews_path(study: Study) -> Path:
-    return study.root / INTERVIEWS_FILE
-
-
-def keys_of(study: Study) -> dict[str, Path]:
-    """Where the key of each file lies, or would lie."""
-    folder = Path(os.environ.get(KEYS) or study.root)
-    return {INTERVIEWS.name: folder / INTERVIEWS_KEY, IDENTITIES.name: folder / IDENTITIES_KEY}
-
-
-def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
-    """The two files with their keys, made where there are none yet."""
-    keys, path = keys_of(study), interviews_path(study)
-    folder = keys[INTERVIEWS.name].parent
-    if not folder.is_dir():
-        raise StateError(f"{KEYS} names {folder}, which is no folder: make it, for your eyes alone")
-    interviews = SealedFile(path, keys[INTERVIEWS.name], INTERVIEWS.kind, INTERVIEWS.name, ErasedList.beside(path))
-    try:
-        identities = study.root / IDENTITIES_FILE
-        return interviews, SealedFile(identities, keys[IDENTITIES.name], IDENTITIES.kind, IDENTITIES.name)
-    except BaseException:
-        interviews.close()
-        raise
 
 
 @contextmanager

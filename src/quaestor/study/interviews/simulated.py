@@ -19,10 +19,11 @@ from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.consent import ACCEPTED, SPOKEN, record_consent
 from quaestor.study.interviews.conversation import ASKED, END, SECTION, SKIPPED, START
 from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, take_note, tick
+from quaestor.study.interviews.files import opened_files
 from quaestor.study.interviews.items import place_of
 from quaestor.study.interviews.names import add_name, all_names
 from quaestor.study.interviews.people import Contact, add_participant, set_contact
-from quaestor.study.interviews.room import Interviews, open_interviews, opened_files
+from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.interviews.transcripts import Imported, import_transcript, latest_import
 from quaestor.study.journal import open_journal
 from quaestor.study.simulated import give_missing, require_open, simulate_settling
@@ -91,11 +92,13 @@ def take_in_talks(
 @contextmanager
 def _interviews_at(study: Study, days: _Days) -> Iterator[Interviews]:
     with open_journal(study, days) as journal:
-        interviews = Interviews(Coding(study, journal), *opened_files(study))
+        coding = Coding(study, journal)
+        interviews = Interviews(coding, *opened_files(study))
         try:
             yield interviews
         finally:
             interviews.close()
+            coding.close()
 
 
 def _held(interviews: Interviews, days: _Days, folder: Path, guide: str, written: WrittenTalk) -> Imported:

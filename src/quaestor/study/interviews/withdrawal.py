@@ -1,7 +1,7 @@
 """Withdrawal of a participant: all that was said by them and about them is erased for good, wherever a copy is kept.
 
 What stays: their pseudonym, so that nobody else gets it, the day, and in the journal what raters gave their turns:
-places, codes, and the memos and fields that raters wrote beside them, which have the words that a rater quoted there.
+places and codes, without a word.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import BY_LINK, asked_by, has_said
+from quaestor.study.interviews.files import keys_of
 from quaestor.study.interviews.items import forget_participant
+from quaestor.study.interviews.kept_words import WITHDRAW_ACT
 from quaestor.study.interviews.names import all_names
-from quaestor.study.interviews.people import WITHDRAW_ACT, withdrawn
-from quaestor.study.interviews.proposals import answer, proposals
-from quaestor.study.interviews.room import Interviews, keys_of, open_interviews
+from quaestor.study.interviews.people import withdrawn
+from quaestor.study.interviews.proposals import replace_names_of
+from quaestor.study.interviews.rewording import take_names_out
+from quaestor.study.interviews.room import Interviews, open_interviews
 
 Copy = Callable[[Interviews, str, tuple[str, ...]], bool]
 """Erases what one place keeps of a participant and of their interviews; whether there was anything."""
@@ -58,7 +61,7 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
     quoted = unfinished or has_said(interviews, participant)
     day = interviews.today()
-    quoted = _names_replaced(interviews, participant) or quoted
+    quoted = _names_replaced(interviews, participant, actor) or quoted
     # Copies go first: where one cannot be reached, all is still there, and so is the link to try again with.
     _erase_copies(interviews, participant, names)
     published = quoted and _unpublish(interviews)
@@ -73,15 +76,11 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     return Withdrawal(participant, interviews.file.erased()[participant], names, published)
 
 
-def _names_replaced(interviews: Interviews, participant: str) -> bool:
-    """Replace their names wherever others say them, also where it is in doubt: soon nobody knows what to look for."""
+def _names_replaced(interviews: Interviews, participant: str, actor: str) -> bool:
+    """Replace their names wherever others say or write them, also where it is in doubt."""
     theirs = {one.id for one in all_names(interviews) if one.participant == participant}
-    places = [
-        one.place
-        for one in proposals(interviews)
-        if one.name in theirs and interviews.interview(one.interview).participant != participant
-    ]
-    return bool(answer(interviews, places, confirmed=True))
+    said = replace_names_of(interviews, participant, theirs, actor)
+    return bool(take_names_out(interviews, theirs) or said)
 
 
 def forget_withdrawn(study: Study, erased: Mapping[str, Collection[str]]) -> None:

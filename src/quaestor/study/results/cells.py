@@ -8,7 +8,7 @@ from quaestor.corpus.records import Example
 from quaestor.measures.decided import ANY_VALUE
 from quaestor.publish.records import Selection
 from quaestor.study.folder import Study
-from quaestor.study.interviews.room import interviews_path
+from quaestor.study.interviews.files import interviews_path
 from quaestor.study.interviews.theme_cells import quotations_behind
 from quaestor.study.interviews.theme_columns import in_words as quotations_in_words
 from quaestor.study.interviews.theme_records import Quotation

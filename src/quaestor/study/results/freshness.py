@@ -14,7 +14,7 @@ from quaestor.store.sealed_file import mark_of
 from quaestor.study.codebook import CODEBOOK_FILE
 from quaestor.study.folder import Study
 from quaestor.study.funnel import RESULT
-from quaestor.study.interviews.room import interviews_path
+from quaestor.study.interviews.files import interviews_path
 
 PUBLISHED = ("report", "handbook")
 _BESIDE = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from quaestor.base.errors import StateError
 from quaestor.store.sealed_copy import erased_in
 from quaestor.study.folder import Study
-from quaestor.study.interviews.room import INTERVIEWS, interviews_path
+from quaestor.study.interviews.files import INTERVIEWS, interviews_path
 
 
 class Unwithdrawn:

@@ -1,0 +1,183 @@
+"""What raters write beside turns is kept with the participant's words: never in the journal, and erased with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coded_interviews import ROUND, coded_study, copy_of, stretch
+from quaestor.base.errors import StateError
+from quaestor.coding.state import State
+from quaestor.store.records import NewAct
+from quaestor.study.backups import back_up_study, restore_study
+from quaestor.study.coding import Coding, open_coding
+from quaestor.study.decisions import settle_agreed, settle_item
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.coded import coded_stretches
+from quaestor.study.interviews.items import make_items
+from quaestor.study.interviews.names import add_name
+from quaestor.study.interviews.people import Contact, set_contact
+from quaestor.study.interviews.remaining import remaining
+from quaestor.study.interviews.rewording import replace_written
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.ratings import Said, rate, rating_wanted
+from quaestor.study.round_acts import close_by_name
+from small_interviews import TALK
+
+FIRST, OTHER = ("P1/00001", "P1/00003"), ("P2/00001", "P2/00003")
+MEMO, FIELD, ASIDE, REASON = (
+    "a zygomorphic memo",
+    "a quixotic threshold",
+    "beside the vellichor",
+    "from sonder",
+)
+WRITTEN = (b"zygomorphic", b"quixotic", b"vellichor", b"sonder")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Two participants; rater-1 writes beside what the first said, a disagreement is settled with a reason."""
+    study = coded_study(tmp_path_factory.mktemp("made"), (TALK, TALK))
+    with open_coding(study) as coding:
+        _code(coding)
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    settle_item(study, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", REASON)
+    return study
+
+
+def _code(coding: Coding) -> None:
+    for rater in ("rater-1", "rater-2"):
+        fields = {"what": "loss", "threshold": FIELD if rater == "rater-1" else "10"}
+        coded = [stretch(0, 25, "indicator", memo=MEMO, fields=fields)]
+        rate(coding, ROUND, rater, FIRST[0], {"themes": coded}, memo=ASIDE)
+        rate(coding, ROUND, rater, FIRST[1], {"themes": [stretch(0, 9, "shapes")] if rater == "rater-1" else []})
+        rate(coding, ROUND, rater, OTHER[0], {"themes": [stretch(0, 25, "indicator", memo="kept: theirs")]})
+        rate(coding, ROUND, rater, OTHER[1], {"themes": []})
+
+
+@pytest.fixture
+def study(made: Study, tmp_path: Path) -> Study:
+    return copy_of(made, tmp_path / "study")
+
+
+def holding(folder: Path, words: tuple[bytes, ...] = WRITTEN) -> list[str]:
+    return [
+        path.name for path in folder.rglob("*") if path.is_file() and any(one in path.read_bytes() for one in words)
+    ]
+
+
+def told(state: State) -> set[str]:
+    """All free words about the first participant that a reader of the journal gets."""
+    one = state.round(ROUND)
+    found = {given[-1].memo for items in one.ratings.values() for item, given in items.items() if item in FIRST}
+    for made in one.decided("themes").values():
+        found |= {made.reason} if made.item in FIRST else set()
+        for each in made.answer if made.item in FIRST else ():
+            found |= {each.get("memo", ""), *each.get("fields", {}).values()}
+    return found - {""}
+
+
+def test_readers_get_the_words_and_no_file_shows_them(study: Study) -> None:
+    assert holding(study.root) == []
+    with open_coding(study) as coding:
+        assert told(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
+
+
+def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Study) -> None:
+    with open_coding(study) as elsewhere, open_interviews(study) as interviews:
+        assert told(elsewhere.state), "another process has read them"
+        withdraw(interviews, "P1")
+        for coding in (interviews.coding, elsewhere):
+            assert told(coding.state) == set()
+            rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
+            assert rating is not None
+            assert [(one["start"], one["end"], one["code"]) for one in rating.answers["themes"]] == [
+                (0, 25, "indicator")
+            ]
+        assert [one.memo for one in coded_stretches(interviews).stretches] == ["kept: theirs"]
+    with open_coding(study) as coding:
+        assert told(coding.state) == set()
+
+
+def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
+    with open_interviews(study) as interviews:
+        withdraw(interviews, "P1")
+        with pytest.raises(StateError, match="P1 has withdrawn"):
+            settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "again")
+        settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "")
+
+
+def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+
+    def given(coding: Coding, memo: str) -> int:
+        said = Said(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo=memo)]}, memo=memo, key="once")
+        wanted = rating_wanted(coding, ROUND, "rater-1", said)
+        coding.ask_for(wanted)
+        coding.record()
+        return wanted.acts()[0].number
+
+    with open_coding(study) as coding:
+        number = given(coding, MEMO)
+        assert given(coding, MEMO) == number
+        with pytest.raises(StateError, match="says something else"):
+            given(coding, ASIDE)
+        rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
+        assert rating is not None
+        assert (rating.memo, rating.answers["themes"][0]["memo"]) == (MEMO, MEMO)
+
+
+def test_their_name_is_taken_out_of_what_raters_wrote_beside_others(study: Study) -> None:
+    with open_interviews(study) as interviews:
+        set_contact(interviews, "P1", Contact("Wilhelmina Xanthe"))
+
+        def noted(state: State) -> NewAct:
+            said = {"round": ROUND, "item": OTHER[0], "facet": "themes", "text": "As Wilhelmina Xanthe said."}
+            return NewAct("comment", "lead", said)
+
+        interviews.coding.act(noted)
+        assert [one.kind for one in remaining(interviews)] == ["memo"]
+        withdraw(interviews, "P1")
+        assert [one.text for one in interviews.coding.state.round(ROUND).comments] == ["As P1 said."]
+        assert remaining(interviews) == []
+
+
+def test_the_lead_takes_names_out_of_what_was_written_also_where_it_is_settled(study: Study) -> None:
+    with open_coding(study) as elsewhere, open_interviews(study) as interviews:
+        add_name(interviews, "other", ["zygomorphic"], "[odd]")
+        assert told(elsewhere.state)
+        assert {one.kind for one in remaining(interviews)} == {"memo"}
+        make_items(interviews)  # they hold nothing of what raters write
+        with pytest.raises(StateError, match="is not the lead"):
+            replace_written(interviews, "rater-1")
+        assert replace_written(interviews) == 3, "two ratings and what was decided"
+        assert remaining(interviews) == []
+        for coding in (interviews.coding, elsewhere):
+            assert "a [odd] memo" in told(coding.state)
+            assert MEMO not in told(coding.state)
+        assert replace_written(interviews) == 0
+
+
+def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(study: Study, tmp_path: Path) -> None:
+    file = tmp_path / "one.backup"
+    back_up_study(study, file)
+    assert b"zygomorphic" not in file.read_bytes()
+    with open_interviews(study) as interviews:
+        withdraw(interviews, "P1")
+    restore_study(open_study(study.root), file, replacing=True)
+    with open_coding(study) as coding:
+        assert told(coding.state) == set()
+        rating = coding.state.round(ROUND).current("rater-2", OTHER[0])
+        assert rating is not None
+        assert rating.answers["themes"][0]["memo"] == "kept: theirs"
+
+
+def test_without_the_key_the_rest_can_be_read(study: Study) -> None:
+    (study.root / "interviews.key").unlink()
+    with open_coding(study) as coding:
+        assert told(coding.state) == set()
+        assert coding.state.round(ROUND).current("rater-1", FIRST[0]) is not None
+    assert not (study.root / "interviews.key").exists()
