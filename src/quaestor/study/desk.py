@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -82,11 +82,16 @@ class Sheet:
     """Seconds an item took, in the middle of the last ones."""
 
 
+Unnamed = Callable[[Reading], Reading]
+"""An item without names that are known by now."""
+
+
 class Desk:
     """A study that pages work on: one journal, open as long as the server runs."""
 
-    def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
+    def __init__(self, study: Study, prepare: Prepare | None = None, unnamed: Unnamed | None = None) -> None:
         self.study = study
+        self._unnamed = unnamed or (lambda reading: reading)
         self.journal = open_journal(study)
         self.coding = Coding(study, self.journal)
         self.room = ReadingRoom(study, prepare)
@@ -109,6 +114,7 @@ class Desk:
 
     def close(self) -> None:
         self.room.close()
+        self.coding.close()
         self.journal.close()
 
     def sheet(self, name: str, rater: str, item: str = "") -> Sheet | None:
@@ -139,8 +145,12 @@ class Desk:
 
     def _with_texts(self, blank: Sequence[Sheet], ahead: Sequence[str]) -> list[Sheet]:
         """Sheets with what is to be read; fetched while others go on."""
-        texts = self.room.get([sheet.item for sheet in blank], ahead)
+        texts = self.readings([sheet.item for sheet in blank], ahead)
         return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
+
+    def readings(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, Reading]:
+        """Items as their authors wrote them, without names that are known by now."""
+        return {item: self._unnamed(reading) for item, reading in self.room.get(items, ahead).items()}
 
     def rating(self, name: str, rater: str, said: Said) -> Wanted:
         """A rating to be recorded, in the line of all that wait for the disk."""

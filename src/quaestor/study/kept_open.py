@@ -13,9 +13,11 @@ from quaestor.instruments.answer_file import AnswerFile
 from quaestor.study.coding import Coding
 from quaestor.study.desk import Desk
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.room import Interviews, interviews_path, opened_files
+from quaestor.study.interviews.files import interviews_path, opened_files
+from quaestor.study.interviews.quoted import unnamed_reading
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.journal import has_journal
-from quaestor.study.reading import Prepare
+from quaestor.study.reading import Prepare, Reading
 from quaestor.study.surveys.fielding import Surveys, answers_path
 
 
@@ -124,8 +126,12 @@ class KeptOpen:
         study = self.latest
         with self._lock:
             if self._desk is None:
-                self._desk = Desk(study, self._prepare)
+                self._desk = Desk(study, self._prepare, self.unnamed)
             return self._desk
+
+    def unnamed(self, reading: Reading) -> Reading:
+        """An item without names that are known by now, whatever the evidence still has."""
+        return unnamed_reading(self.interviews_if_any, reading)
 
     def close(self) -> None:
         with self._lock:

@@ -31,8 +31,8 @@ class CasePages(Pages):
 
     async def readings(self, items: Sequence[str]) -> dict[str, Reading]:
         """The items as their authors wrote them."""
-        room = self.opened.desk.room
-        return await self.work(lambda: room.get(items))
+        desk = self.opened.desk
+        return await self.work(lambda: desk.readings(items))
 
     async def words(self, name: str, who: Viewer, error: QuaestorError) -> str:
         """Why something was refused, with no name in it that the viewer may not read."""

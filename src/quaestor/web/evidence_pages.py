@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -13,6 +14,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.people.directory import Directory
+from quaestor.study.interviews.older_items import refuse_older_items
 from quaestor.study.item_history import history_of
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.search.choices import choices_of
@@ -75,6 +77,7 @@ class EvidencePages(Pages):
             "nothing": "", "saved": saved_by(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
+            refuse_older_items(self.opened.interviews_if_any, viewer.name)
             standing_result(study, coding)
             index = self.indexing.index(study)
         except QuaestorError as reason:
@@ -94,12 +97,16 @@ class EvidencePages(Pages):
         viewer, item = _viewer(request), request.query_params.get("item", "")
         study, coding = self.opened.study, self.opened.coding_if_any
         history = await self.work(lambda: history_of(study, coding, item, viewer))
+        if history.reading is not None:
+            told = history.reading
+            history = replace(history, reading=await self.work(lambda: self.opened.unnamed(told)))
         return self.page(request, "item.html", {"history": history})
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""
         viewer, wanted = _viewer(request), Wanted.of(request.query_params)
         study, coding = self.opened.study, self.opened.coding_if_any
+        await self.work(lambda: refuse_older_items(self.opened.interviews_if_any, viewer.name))
         lines = await self.work(lambda: csv_of(study, coding, self._ready(), wanted, viewer))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)

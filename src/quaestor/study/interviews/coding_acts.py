@@ -1,7 +1,7 @@
 """What a rater does with a transcript: stretches of a turn coded, words taken as their own code, turns read to the end.
 
 A page counts in the words that it shows. Here places are led back to the words as they were recorded, in the state in
-which the page was made, so that a name which is replaced meanwhile moves no stretch.
+which the page was made, so that a name which is added, confirmed or refused meanwhile moves no stretch.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.records import Stretch, stretches_in
 from quaestor.coding.state import State
@@ -21,8 +21,8 @@ from quaestor.store.records import NewAct
 from quaestor.study.coding import Coding, Wanted
 from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.items import item_of, place_of
+from quaestor.study.interviews.masking import shown_then
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.spoken import spoken_turns
 from quaestor.study.ratings import OtherStudy, Said, rating_wanted
 
 _WORD = re.compile(r"\S+")
@@ -66,10 +66,12 @@ class Selected:
 def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> Wanted:
     """A turn's stretches as a rating to put in the line."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
+    item = item_of(said.interview, said.turn)
     with coding.looking() as state:
         facet = required_facet(state.round(name).plan).id
-    answers = {facet: [_recorded(turn, one) for one in said.stretches]}
-    item = item_of(said.interview, said.turn)
+        rating = state.round(name).current(rater, item)
+    held = stretches_in(rating.answers.get(facet)) if rating else ()
+    answers = {facet: _as_recorded(turn, said.stretches, held)}
     told = Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
     return rating_wanted(coding, name, rater, told)
 
@@ -96,19 +98,30 @@ def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str
 
 
 def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:
-    """A turn as a page showed it, whatever has been said about it since."""
-    if seen and seen != interviews.file.head(name):
-        entries = interviews.file.entries(about=name)
-        if any(one.kind == "transcript" and one.number > seen for one in entries):
-            raise StateError(f"the transcript of {name} was replaced since this page was opened: load it again")
-        earlier = [one for one in entries if one.number <= seen]
-        guide = interviews.guide_of(interviews.interview(name))
-        turns: Sequence[SpokenTurn] = spoken_turns(interviews.file.pieces(name), earlier, guide)
-    else:
-        turns = interviews.transcript(name).turns
+    """A turn as a page showed it, whatever has been said about it and about names since."""
+    turns = shown_then(interviews, name, seen).turns
     if not 0 <= number < len(turns):
         raise InputError(f"the transcript of {name} has {len(turns)} turns: there is no turn {number + 1}")
     return turns[number]
+
+
+def _as_recorded(turn: SpokenTurn, given: Sequence[Mapping[str, Any]], held: Sequence[Stretch]) -> list[dict[str, Any]]:
+    """Stretches of the shown words as those of the recorded words; one that nobody moved stays just where it was.
+
+    Shown, a stretch on half a name looks like one on all of it: sent back, it would grow.
+    """
+    before: dict[tuple[int, int, str], list[Stretch]] = {}
+    for one in held:
+        before.setdefault((*turn.to_shown(one.start, one.end), one.code), []).append(one)
+    made = []
+    for stretch in given:
+        same = before.get((stretch.get("start", -1), stretch.get("end", -1), stretch.get("code", "")))
+        unmoved = same.pop(0) if same else None
+        if unmoved is None:
+            made.append(_recorded(turn, stretch))
+        else:
+            made.append({**stretch, "start": unmoved.start, "end": unmoved.end})
+    return made
 
 
 def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,10 +133,12 @@ def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, "start": low, "end": high}
 
 
-def stretches_shown(coding: Coding, interviews: Interviews, name: str, rater: str, item: str) -> list[dict[str, Any]]:
-    """A rater's own stretches of a turn with their places in the words shown now."""
+def stretches_shown(
+    coding: Coding, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
+) -> list[dict[str, Any]]:
+    """A rater's own stretches of a turn with their places in the words that a page showed, else in those of now."""
     interview, number = place_of(item)
-    turn = turn_seen(interviews, interview, number)
+    turn = turn_seen(interviews, interview, number, seen)
     with coding.looking() as state:
         place = rater_place(state, name, rater)
         rating = place.rating(item)
@@ -136,9 +151,9 @@ def _shown(turn: SpokenTurn, one: Stretch) -> dict[str, Any]:
     return {**one.payload(), "start": start, "end": end}
 
 
-def selected_place(interviews: Interviews, interview: str, selected: Selected) -> tuple[int, int]:
-    """The place of some words of a turn, in the words shown now."""
-    text = turn_seen(interviews, interview, selected.turn).text
+def selected_place(interviews: Interviews, interview: str, selected: Selected, seen: int = 0) -> tuple[int, int]:
+    """The place of some words of a turn, in the words that a page showed, else in those of now."""
+    text = turn_seen(interviews, interview, selected.turn, seen).text
     if selected.words.strip():
         return _quoted(text, selected.words)
     words = list(_WORD.finditer(text))

@@ -16,6 +16,7 @@ from quaestor.study.coding import Coding
 from quaestor.study.desk import Choice, choices_of
 from quaestor.study.interviews.items import item_of
 from quaestor.study.interviews.lanes import Piece, lanes_of, pieces_of
+from quaestor.study.interviews.masking import shown_now
 from quaestor.study.interviews.room import Interviews
 
 MOST_TURNS, MOST_CHARACTERS = 120, 14_000
@@ -144,21 +145,21 @@ def coding_sheet(
     turn: int | None = None,
 ) -> CodingSheet:
     """A page of a transcript: the one asked for, that of a turn, else the first with something left to read."""
-    seen = interviews.file.head(interview)
-    transcript = interviews.transcript(interview)
+    shown_as = shown_now(interviews, interview)
+    transcript = shown_as.transcript
     guide = interviews.guide(transcript.guide, transcript.version)
-    windows = windows_of(transcript)
+    windows, items = interviews.remembered(f"windows/{interview}", shown_as.seen, lambda: _laid_out(transcript))
     with coding.looking() as state:
         place = rater_place(state, name, rater)
         facet = required_facet(place.plan)
         is_open = state.round(name).status == OPEN
-        own = [number for number, one in enumerate(transcript.turns) if _is_own(place, interview, number)]
+        own = [number for number, item in enumerate(items) if place.progress.turn_of(item) >= 0]
         if not own:
             raise StateError(f"the transcript {interview!r} is not among yours in {name!r}")
-        left = {number for number in own if place.rating(item_of(interview, number)) is None}
+        left = {number for number in own if place.rating(items[number]) is None}
         number = _window(windows, page, turn, left)
         low, high = windows[number]
-        shown = [_turn(place, facet, interview, one) for one in transcript.turns[low:high]]
+        shown = [_turn(place, facet, items[one.number], one) for one in transcript.turns[low:high]]
     return CodingSheet(
         round=name,
         kind=place.plan.kind,
@@ -178,12 +179,13 @@ def coding_sheet(
         done=len(own) - len(left),
         total=len(own),
         left_here=sum(low <= one < high for one in left),
-        seen=seen,
+        seen=shown_as.seen,
     )
 
 
-def _is_own(place: RaterPlace, interview: str, number: int) -> bool:
-    return place.progress.turn_of(item_of(interview, number)) >= 0
+def _laid_out(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
+    """The pages of a transcript, and the items that its turns are: the same for every page that is opened."""
+    return windows_of(transcript), [item_of(transcript.interview, turn.number) for turn in transcript.turns]
 
 
 def windows_of(transcript: Transcript) -> list[tuple[int, int]]:
@@ -224,8 +226,7 @@ def coding_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
     )
 
 
-def _turn(place: RaterPlace, facet: Facet, interview: str, turn: SpokenTurn) -> CodedTurn:
-    item = item_of(interview, turn.number)
+def _turn(place: RaterPlace, facet: Facet, item: str, turn: SpokenTurn) -> CodedTurn:
     own = place.progress.turn_of(item) >= 0
     rating = place.rating(item) if own else None
     answer = rating.answers.get(facet.id) if rating else None

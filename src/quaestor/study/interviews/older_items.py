@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from quaestor.corpus.evidence import read_manifest, table_files
+from quaestor.base.errors import StateError
+from quaestor.corpus.evidence import MANIFEST, read_manifest, table_files
 from quaestor.instruments.interviews.records import SpokenTurn
 from quaestor.study.forgetting import sources_in
 from quaestor.study.funnel import CANDIDATES
+from quaestor.study.interviews.name_places import still_open
 from quaestor.study.interviews.names import finder_of
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.worded_items import as_html
@@ -45,6 +47,30 @@ def older_items(interviews: Interviews) -> Iterator[Older]:
     candidates = study.funnel_folder / CANDIDATES
     if candidates.is_file() and "source" in pq.read_schema(candidates).names:
         yield from _older(interviews, _rows(candidates, sources))
+
+
+def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
+    """Nobody but the lead looks through items that hold names which are known by now."""
+    if interviews is None or viewer == interviews.coding.lead or not (interviews.study.root / FOLDER).is_dir():
+        return
+
+    def named() -> bool:
+        return any(still_open(interviews)) or any(older_items(interviews))
+
+    if interviews.remembered("items with names", _mark(interviews), named):
+        raise StateError(
+            "a name in these interviews is known since their items were made: they can be searched again when the lead "
+            "has made them anew with `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel run`"
+        )
+
+
+def _mark(interviews: Interviews) -> object:
+    """Changes with what is known of names and transcripts, and with the files in which their words are."""
+    study = interviews.study
+    files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
+    files += [study.evidence_of(source) / MANIFEST for source in sources_in(study, FOLDER)]
+    made = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
+    return interviews.file.head(), finder_of(interviews), made
 
 
 def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str]]:

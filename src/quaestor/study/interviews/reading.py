@@ -9,8 +9,9 @@ from quaestor.base.errors import InputError
 from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, SpokenTurn, Transcript, Voice
 from quaestor.study.coding import require_lead
 from quaestor.study.interviews.correcting import Speaker, decided_by_hand, speakers_of
+from quaestor.study.interviews.masking import read_by
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import is_rated, latest_import, since_import
+from quaestor.study.interviews.transcripts import latest_import, since_import
 
 WINDOW = 150
 """Turns of a page: a long interview opens as fast as a short one."""
@@ -54,7 +55,6 @@ class TranscriptSheet:
     """Questions that were found, with the first turn that asks each."""
     answering: GuideQuestion | None
     """The question that the first turn of the page belongs to."""
-    rated: bool
 
     @property
     def missing(self) -> list[GuideQuestion]:
@@ -62,12 +62,14 @@ class TranscriptSheet:
         return [one for one in self.guide.questions() if one.id not in self.asked]
 
 
-def transcript_sheet(interviews: Interviews, name: str, page: int = 1) -> TranscriptSheet | None:
-    """A page of a transcript, from 1; None where none has come in yet."""
+def transcript_sheet(
+    interviews: Interviews, name: str, page: int = 1, actor: str | None = None
+) -> TranscriptSheet | None:
+    """A page of a transcript, from 1, as somebody may read it; None where none has come in yet."""
     interview = interviews.interview(name)
     if not interview.transcript:
         return None
-    transcript = interviews.transcript(name)
+    transcript = read_by(interviews, name, actor)
     pages = max(1, -(-len(transcript.turns) // WINDOW))
     if not 1 <= page <= pages:
         raise InputError(f"the transcript of {name} has {pages} pages: there is no page {page}")
@@ -92,7 +94,6 @@ def transcript_sheet(interviews: Interviews, name: str, page: int = 1) -> Transc
         tuple(speakers_of(interviews, name)),
         asked,
         guide.question(shown[0].question) if shown else None,
-        is_rated(interviews, name),
     )
 
 
@@ -105,7 +106,7 @@ def told_turns(interviews: Interviews, name: str, raw: bool = False, actor: str 
     """All turns of a transcript; the recorded words, names and all, are for the lead alone."""
     if raw:
         require_lead(interviews.coding, actor, "read the words as they were recorded")
-    transcript = interviews.transcript(name)
+    transcript = read_by(interviews, name, actor)
     guide = interviews.guide(transcript.guide, transcript.version)
     return list(_lines(transcript.turns, transcript, guide, decided_by_hand(interviews, name)))
 

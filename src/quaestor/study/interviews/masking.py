@@ -1,0 +1,139 @@
+"""What anybody but the lead reads of interviews: no known name stands in it, whether or not somebody confirmed it yet.
+
+Whoever codes counts in the words that a page showed. So what a page hides before anybody confirmed it is kept beside
+the transcript, in entries that have places and what is shown there, and no name: the number of an entry tells for ever
+which words a page showed, whatever is confirmed, refused, added or removed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from quaestor.base.errors import StateError
+from quaestor.instruments.interviews.name_search import Finder
+from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript
+from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.study.interviews.name_places import OPEN, each_once, places_in
+from quaestor.study.interviews.names import REPLACE, finder_of
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.spoken import spoken_turns
+from quaestor.study.interviews.transcripts import since_import
+
+HIDE = "hide"
+_Places = dict[tuple[int, int, int], Replacement]
+"""What is shown from where to where in which turn."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A transcript as a page shows it."""
+
+    transcript: Transcript
+    seen: int
+    """Tells these very words later."""
+
+
+def shown_now(interviews: Interviews, name: str) -> Shown:
+    """A transcript for those who code, worked out once for a state of it and of the names."""
+    mark = (interviews.file.head(name), _finder(interviews))
+    return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
+
+
+def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
+    """The same as a page showed it, whatever was said about it since; 0 for the words of now."""
+    now = shown_now(interviews, name)
+    if seen in (0, now.seen):
+        return now.transcript
+
+    def made() -> Transcript:
+        entries = interviews.file.entries(about=name)
+        if any(one.kind == "transcript" and one.number > seen for one in entries):
+            raise StateError(f"the transcript of {name} was replaced since this page was opened: load it again")
+        return _at(interviews, name, [one for one in entries if one.number <= seen])
+
+    return interviews.remembered(f"shown then/{name}", (seen, interviews.file.head(name)), made)
+
+
+def masked(interviews: Interviews, talk: Transcript) -> Transcript:
+    """A transcript in which what surely is a name is replaced, whether or not it was confirmed."""
+    mark = (talk, interviews.file.head(talk.interview), finder_of(interviews))
+    return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _without_names(interviews, talk))
+
+
+def masked_words(interviews: Interviews, text: str) -> str:
+    """Any other text for anybody but the lead."""
+    for one in reversed(finder_of(interviews).sure_in(text)):
+        text = f"{text[: one.start]}{one.shown}{text[one.end :]}"
+    return text
+
+
+def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:
+    """A transcript for somebody who only reads it; the lead sees what is not confirmed yet."""
+    talk = interviews.transcript(name)
+    return talk if actor in (None, interviews.coding.lead) else masked(interviews, talk)
+
+
+def _finder(interviews: Interviews) -> Finder:
+    """The search for all names, without looking through everything that was ever said to find that it is the same."""
+    known = tuple(one.number for one in interviews.identities.entries())
+    mark = (known, interviews.file.head(), len(interviews.file.erased()))
+    return interviews.remembered("finder of now", mark, lambda: finder_of(interviews))
+
+
+def _shown(interviews: Interviews, name: str) -> Shown:
+    """What a page shows now; where that follows from nothing on record, it is put there first."""
+    talk = interviews.transcript(name)
+    wanted = masked(interviews, talk)
+    entries = interviews.file.entries(about=name)
+    held = _at(interviews, name, entries)
+    if held.turns != wanted.turns:
+        places = [
+            {"turn": one.turn, "start": one.start, "end": one.end, "shown": one.shown, "name": one.name}
+            for turn, before in zip(wanted.turns, talk.turns, strict=True)
+            for one in turn.replacements
+            if one not in before.replacements
+        ]
+        (kept,) = interviews.file.add(NewEntry(HIDE, "", {"places": places}, talk.participant, name, interviews.now()))
+        entries = [one for one in interviews.file.entries(about=name) if one.number <= kept.number]
+        held = _at(interviews, name, entries)
+    return Shown(held, entries[-1].number)
+
+
+def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcript:
+    """A transcript as the first of its entries tell it: what was confirmed by then, and what was hidden besides."""
+    interview = interviews.interview(name)
+    turns = spoken_turns(interviews.file.pieces(name), entries, interviews.guide_of(interview))
+    hidden: dict[int, list[Replacement]] = {}
+    for one in _hidden(entries).values():
+        hidden.setdefault(one.turn, []).append(one)
+    made = tuple(_covered(turn, hidden[turn.number]) if turn.number in hidden else turn for turn in turns)
+    return Transcript(name, interview.participant, interview.guide, interview.version, made)
+
+
+def _hidden(entries: Sequence[Entry]) -> _Places:
+    """The last word on what is hidden unconfirmed, but for the places that a person answered after it."""
+    found: _Places = {}
+    for entry in since_import(entries):
+        if entry.kind not in (HIDE, REPLACE):
+            continue
+        places = {(one["turn"], one["start"], one["end"]): one for one in entry.said["places"]}
+        if entry.kind == HIDE:
+            found = {at: Replacement(*at, one["shown"], one["name"]) for at, one in places.items()}
+        else:
+            found = {at: one for at, one in found.items() if at not in places}
+    return found
+
+
+def _without_names(interviews: Interviews, talk: Transcript) -> Transcript:
+    found: dict[int, list[Replacement]] = {}
+    for one in each_once(places_in(interviews, talk)):
+        if one.state == OPEN and one.sure:
+            found.setdefault(one.turn, []).append(Replacement(one.turn, one.start, one.end, one.shown, one.name))
+    turns = [_covered(turn, found[turn.number]) if turn.number in found else turn for turn in talk.turns]
+    return replace(talk, turns=tuple(turns)) if found else talk
+
+
+def _covered(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:
+    held = [one for one in turn.replacements if not any(new.start < one.end and one.start < new.end for new in more)]
+    return replace(turn, replacements=tuple(sorted((*held, *more), key=lambda one: one.start)))

@@ -1,0 +1,229 @@
+"""Names found in transcripts and proposed to be replaced, with what was said to each: nothing is replaced unseen.
+
+A proposal that was refused stays refused. A name that is added later is looked for in all transcripts again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from quaestor.base.errors import InputError
+from quaestor.instruments.interviews.name_patterns import SHOWN
+from quaestor.instruments.interviews.name_search import Found, either, fitting
+from quaestor.instruments.interviews.records import SpokenTurn, Transcript, Voice
+from quaestor.store.sealed_file import Entry
+from quaestor.study.coding import require_lead
+from quaestor.study.interviews.names import REPLACE, all_names, finder_of, name_called
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.transcripts import since_import
+
+OPEN, CONFIRMED, REFUSED = "open", "confirmed", "refused"
+STATES = (OPEN, CONFIRMED, REFUSED)
+LOOKED = "looked"
+_AROUND = 90
+_Place = tuple[int, int, str]
+"""Where something stands in a turn, and which name it is or would be."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A place in a transcript that is a name, or may be one; for the lead alone."""
+
+    interview: str
+    turn: int
+    start: int
+    end: int
+    name: str
+    """Its id; for what has the shape of an address, which shape."""
+    shown: str
+    sure: bool
+    why: str
+    state: str
+    voice: Voice
+    words: str = field(repr=False, default="")
+    before: str = field(repr=False, default="")
+    after: str = field(repr=False, default="")
+    also: tuple[str, ...] = ()
+    """What is shown for others who have the same name: nobody has said yet whose it is here."""
+    named: bool = False
+    """Whether it takes its name to tell it from what else was found at its place."""
+
+    @property
+    def at(self) -> str:
+        """Where it stands: `P1/00012:4-11`."""
+        return f"{self.interview}/{self.turn:05d}:{self.start}-{self.end}"
+
+    @property
+    def place(self) -> str:
+        """What it is called by: where it stands, with its name where others are found there: `P1/00012:4-11=P2`."""
+        return f"{self.at}={self.name}" if self.named else self.at
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the names of transcripts have come."""
+
+    open: int = 0
+    """Places that nobody has answered, and that are surely names."""
+    doubtful: int = 0
+    """The same of those that may be none."""
+    confirmed: int = 0
+    refused: int = 0
+    looked: bool = False
+    """Whether the lead said that there are no other names in it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether every place is answered, and the lead has read it for other names."""
+        return self.looked and not self.waiting
+
+    @property
+    def waiting(self) -> int:
+        """Places that nobody has answered."""
+        return self.open + self.doubtful
+
+    @property
+    def found(self) -> int:
+        return self.open + self.doubtful + self.confirmed + self.refused
+
+    @property
+    def answered(self) -> int:
+        return self.confirmed + self.refused
+
+
+def proposals(
+    interviews: Interviews, interview: str = "", name: str = "", state: str = OPEN, actor: str | None = None
+) -> list[Proposal]:
+    """Places of one state with the words around them: in all transcripts or one, of all names or one."""
+    require_lead(interviews.coding, actor, "see the names in transcripts")
+    if state not in STATES:
+        raise InputError(f"there is no state {state!r} of a place: it is open, confirmed or refused")
+    wanted = name if name in SHOWN or not name else name_called(interviews, name).id
+    chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
+    found = [one for talk in chosen for one in places_in(interviews, talk)]
+    return [one for one in found if one.state == state and wanted in ("", one.name)]
+
+
+def progress_of(interviews: Interviews, interview: str) -> Progress:
+    """How far the names of one transcript have come; it tells no name."""
+    found = places_in(interviews, interviews.transcript(interview))
+    entries = since_import(interviews.file.entries(about=interview))
+    return replace(_counted(found), looked=any(one.kind == LOOKED for one in entries))
+
+
+def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[str, Progress]:
+    """The same of each name, by its id, and of each shape of addresses."""
+    require_lead(interviews.coding, actor, "see the names in transcripts")
+    found = [one for talk in interviews.transcripts() for one in places_in(interviews, talk)]
+    ids = dict.fromkeys([*(one.id for one in all_names(interviews)), *(one.name for one in found)])
+    return {name: _counted([one for one in found if one.name == name]) for name in ids}
+
+
+def places_in(interviews: Interviews, talk: Transcript) -> list[Proposal]:
+    """Every place of a transcript with its state, in their order."""
+    entries = since_import(interviews.file.entries(about=talk.interview))
+    finder = finder_of(interviews)
+    mark = (entries[0].number if entries else 0, finder)
+    found = interviews.remembered(
+        f"found/{talk.interview}", mark, lambda: [finder.candidates(turn.raw) for turn in talk.turns]
+    )
+    refused = _refused(entries)
+    made = []
+    for turn, candidates in zip(talk.turns, found, strict=True):
+        none = refused.get(turn.number, {})
+        if candidates or turn.replacements or none:
+            made += _of_turn(talk.interview, turn, candidates, none)
+    return made
+
+
+def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
+    """By turn the places of which a person said that they are not that name, with what would have been shown."""
+    found: dict[int, dict[_Place, str]] = {}
+    for entry in entries:
+        for one in entry.said["places"] if entry.kind == REPLACE else ():
+            here, at = found.setdefault(one["turn"], {}), (one["start"], one["end"], one["name"])
+            here.pop(at, None)
+            if not one["confirmed"]:
+                here[at] = one["shown"]
+    return found
+
+
+def _of_turn(
+    interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Place, str]
+) -> list[Proposal]:
+    held = turn.replacements
+    grown = [_beside(one, turn) for one in candidates if not _is_refused(one, refused)]
+    found = []
+    for fit in fitting(one for one in grown if one is not None):
+        told = [_told(interview, turn, one, OPEN) for one in fit]
+        found += told if len(told) == 1 else [_of_several(one, told) for one in told]
+    taken = {(one.start, one.end) for one in found}
+    replaced = [Found(one.start, one.end, one.name, one.shown, True, "") for one in held]
+    found += [_told(interview, turn, one, CONFIRMED) for one in replaced]
+    answered = [at for at in refused if not any(one.start <= at[0] and at[1] <= one.end for one in held)]
+    counts = Counter((start, end) for start, end, _ in answered)
+    for start, end, name in answered:
+        one = _told(interview, turn, Found(start, end, name, refused[start, end, name], True, ""), REFUSED)
+        found.append(replace(one, named=(start, end) in taken or counts[start, end] > 1))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _of_several(one: Proposal, told: Sequence[Proposal]) -> Proposal:
+    """A place whose name several have, told as that of one of them."""
+    also = tuple(each.shown for each in told if each is not one)
+    words = f"also the name of {either(also)}"
+    return replace(one, also=also, named=True, why=words if one.sure else f"{one.why}, {words}")
+
+
+def _is_refused(one: Found, refused: Iterable[_Place]) -> bool:
+    """Whether a person said so of this name, here or of a longer place that this is part of."""
+    return any(name == one.name and start <= one.start and one.end <= end for start, end, name in refused)
+
+
+def _beside(one: Found, turn: SpokenTurn) -> Found | None:
+    """What a candidate would replace beside what is replaced already: nothing, itself, or all of both."""
+    start, end = one.start, one.end
+    covered: set[int] = set()
+    for held in turn.replacements:
+        if one.overlaps(held.start, held.end):
+            start, end = min(start, held.start), max(end, held.end)
+            covered.update(range(held.start, held.end))
+    if covered and not any(turn.raw[place].isalnum() for place in range(one.start, one.end) if place not in covered):
+        return None
+    return replace(one, start=start, end=end)
+
+
+def _told(interview: str, turn: SpokenTurn, one: Found, state: str) -> Proposal:
+    raw, low, high = turn.raw, max(one.start - _AROUND, 0), min(one.end + _AROUND, len(turn.raw))
+    before = ("… " if low else "") + (raw[low : one.start].split(" ", 1)[-1] if low else raw[: one.start])
+    cut = high < len(raw)
+    after = (raw[one.end : high].rsplit(" ", 1)[0] if cut else raw[one.end :]) + (" …" if cut else "")
+    return Proposal(
+        interview, turn.number, one.start, one.end, one.name, one.shown, one.sure, one.why, state, turn.voice,
+        raw[one.start : one.end], before, after,
+    )  # fmt: skip
+
+
+def _counted(found: Iterable[Proposal]) -> Progress:
+    told = {("doubtful" if one.state == OPEN and not one.sure else one.state, one.at) for one in found}
+    counts = Counter(state for state, _ in told)
+    return Progress(counts[OPEN], counts["doubtful"], counts[CONFIRMED], counts[REFUSED])
+
+
+def each_once(found: Iterable[Proposal]) -> Iterator[Proposal]:
+    """Every place once; where a name is that of several, it is shown as either of them."""
+    asked: set[str] = set()
+    for one in found:
+        if not one.also:
+            yield one
+        elif one.at not in asked:
+            asked.add(one.at)
+            yield replace(one, shown=either((one.shown, *one.also)))
+
+
+def still_open(interviews: Interviews) -> Iterator[Proposal]:
+    """Places that surely are names and that nobody has answered, for whatever refuses because of them."""
+    for talk in interviews.transcripts():
+        yield from each_once(one for one in places_in(interviews, talk) if one.state == OPEN and one.sure)

@@ -1,0 +1,224 @@
+"""A known name is shown to nobody who codes, and whatever becomes of names, a stretch covers what it was put on."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
+from quaestor.base.errors import InputError, StateError
+from quaestor.store.sealed_file import NewEntry
+from quaestor.study.folder import Study
+from quaestor.study.interviews.coding_acts import (
+    CodedAs,
+    Selected,
+    coding_wanted,
+    selected_place,
+    stretches_shown,
+    turn_seen,
+)
+from quaestor.study.interviews.coding_sheet import CodedTurn, coding_sheet
+from quaestor.study.interviews.masking import HIDE, read_by, shown_now, shown_then
+from quaestor.study.interviews.names import add_name, all_names, remove_name
+from quaestor.study.interviews.proposals import REFUSED, answer, answer_all, proposals, show_as
+from quaestor.study.interviews.quoted import quoted, unnamed_reading
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.opinions import Opinion, Question, Voice
+from quaestor.study.reading import readings_of
+from quaestor.study.round_acts import close_by_name
+
+SAID = "First Obviax bought Zentor Brimm, then Wexla left 🙂 and Zentor stayed with Quellix."
+TALK = (("Interviewer", "Who did what, Wexla?"), ("Guest", SAID))
+FORMS = {"[a]": "Obviax", "[b]": "Zentor", "[c]": "Zentor Brimm", "[d]": "Wexla", "[e]": "bought Zentor"}
+ITEM = "P1/00001"
+_TOKEN = re.compile(r"\[\w+\]|[^\s\[\]]+")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return coded_study(tmp_path_factory.mktemp("made"), [TALK])
+
+
+@pytest.fixture
+def study(made: Study, tmp_path: Path) -> Study:
+    return copy_of(made, tmp_path)
+
+
+def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
+    """The turn of the participant as a rater has it on the page, and what tells its words later."""
+    sheet = coding_sheet(room.coding, room, ROUND, rater, "P1", page=1)
+    return [turn for one in sheet.answers for turn in one.turns][1], sheet.seen
+
+
+def save(room: Interviews, stretches: Sequence[dict[str, Any]], seen: int) -> None:
+    wanted = coding_wanted(room.coding, room, ROUND, "rater-1", CodedAs("P1", 1, stretches, seen))
+    room.coding.act(wanted.decide)
+
+
+def recorded(room: Interviews) -> list[tuple[int, int]]:
+    rating = room.coding.state.round(ROUND).current("rater-1", ITEM)
+    return [(one["start"], one["end"]) for one in rating.answers["themes"]] if rating else []
+
+
+def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> None:
+    with interviews_of(study) as room:
+        assert page(room)[0].text == SAID
+        add_name(room, "person", ["Wexla"], "[d]")
+        sheet = coding_sheet(room.coding, room, ROUND, "rater-2", "P1", page=1)
+        assert "Wexla" not in repr(sheet)
+        assert "Who did what, [d]?" in repr(sheet), "what the interviewer says too"
+        assert turn_seen(room, "P1", 1).text == SAID.replace("Wexla", "[d]")
+        assert "Wexla" in read_by(room, "P1", None).turns[1].text, "the lead decides about it"
+        assert "Wexla" not in read_by(room, "P1", "rater-1").turns[1].text
+        answer_all(room, False)
+        assert page(room)[0].text == SAID, "a place that is no name after all is shown"
+
+
+def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> None:
+    with interviews_of(study) as room:
+        assert (page(room)[1], page(room)[1]) == (room.file.head("P1"),) * 2
+        assert not [one for one in room.file.entries(about="P1") if one.kind == HIDE], "nothing to hide, nothing kept"
+        add_name(room, "person", ["Wexla"], "[d]")
+        first = page(room)[1]
+        assert [page(room, rater)[1] for rater in ("rater-1", "rater-2")] == [first, first]
+        (kept,) = [one for one in room.file.entries(about="P1") if one.kind == HIDE]
+        assert "Wexla" not in repr(kept)
+        answer_all(room, True)
+        assert page(room)[0].text == SAID.replace("Wexla", "[d]")
+        assert len([one for one in room.file.entries(about="P1") if one.kind == HIDE]) == 1, (
+            "confirmed, as it was shown"
+        )
+        remove_name(room, "[d]")
+        assert page(room)[1] == room.file.head("P1")
+        withdraw(room, "P1")
+        assert not room.file.entries(about="P1")
+    with interviews_of(study) as room, pytest.raises(InputError, match="there is no interview"):
+        shown_now(room, "P1")
+
+
+def test_words_that_a_page_showed_before_another_file_came_are_refused(study: Study) -> None:
+    with interviews_of(study) as room:
+        seen = page(room)[1]
+        came = next(one for one in room.file.entries(about="P1") if one.kind == "transcript")
+        room.file.add(NewEntry(came.kind, came.actor, came.said, "P1", "P1", room.now()))
+        with pytest.raises(StateError, match="was replaced since this page was opened"):
+            shown_then(room, "P1", seen)
+
+
+def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study) -> None:
+    with interviews_of(study) as room:
+        add_name(room, "person", ["Wexla"], "[the one who left]")
+        seen = page(room)[1]
+        answer_all(room, False)
+        place = selected_place(room, "P1", Selected(1, from_word=7, to_word=10), seen)
+        save(room, [stretch(*place, "shapes")], seen)
+        assert [SAID[start:end] for start, end in recorded(room)] == ["Wexla"]
+        (held,) = stretches_shown(room.coding, room, ROUND, "rater-1", ITEM, seen)
+        assert turn_seen(room, "P1", 1, seen).text[held["start"] : held["end"]] == "[the one who left]"
+
+
+def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
+    told = stretch(6, 20, "indicator", memo="Wexla again", fields={"what": "Obviax"})
+    code_all(study, {"rater-1": {ITEM: [told]}, "rater-2": {}})
+    close_by_name(study, ROUND, None)
+    with interviews_of(study) as room:
+        for shown, form in FORMS.items():
+            add_name(room, "other", [form], shown)
+        opinion = Opinion(json.dumps([told]), "", voices=(Voice("rater-1", memo="of Wexla"),))
+        asked = Question("themes", "stretches", "", (opinion,), ())
+        (one,) = quoted(room, ROUND, ITEM, asked).opinions
+        assert [(quote.words, quote.more) for quote in one.quotes] == [("[a] [e]", ("what: [a]", "[d] again"))]
+        assert one.voices[0].memo == "of [d]"
+
+
+def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_was_made(study: Study) -> None:
+    reading = readings_of(study, [ITEM])[ITEM]
+    other = replace(reading, item="example/question/12")
+    assert SAID[:6] in reading.body
+    with interviews_of(study) as room:
+        assert unnamed_reading(room, reading) == reading
+        add_name(room, "person", ["Wexla"], "[d]")
+        assert unnamed_reading(room, reading).body == reading.body.replace("Wexla", "[d]")
+        assert "Wexla" not in unnamed_reading(room, reading).title
+        add_name(room, "other", ["Obviax"], "[a]")
+        told = unnamed_reading(room, replace(reading, is_prepared=True))
+        assert (told.title, told.is_prepared) == ("P1, turn 2", False)
+        assert "Obviax" not in told.body
+        assert [unnamed_reading(room, other), unnamed_reading(None, reading)] == [other, reading]
+        answer_all(room, True)
+        assert unnamed_reading(room, reading) == replace(told, is_prepared=False), "as long as evidence is older"
+        withdraw(room, "P1")
+        assert unnamed_reading(room, reading) == reading
+
+
+ACTS = st.lists(
+    st.tuples(st.sampled_from(["add", "remove", "confirm", "refuse", "all", "none", "other"]), st.integers(0, 4)),
+    max_size=5,
+)
+
+
+def do(room: Interviews, what: str, which: int) -> None:
+    """Something that the lead does with names; nothing where there is nothing to do it with."""
+    shown = list(FORMS)[which]
+    known = {one.forms[0]: one.id for one in all_names(room)}
+    found = proposals(room)
+    match what:
+        case "add" if FORMS[shown] not in known:
+            add_name(room, "other", [FORMS[shown]], shown)
+        case "remove" if FORMS[shown] in known:
+            remove_name(room, known[FORMS[shown]])
+        case "other" if FORMS[shown] in known:
+            show_as(room, known[FORMS[shown]], f"[{shown[1]}{which}other]")
+        case "confirm" | "refuse" if found:
+            answer(room, [found[which % len(found)].place], what == "confirm")
+        case "all" | "none":
+            answer_all(room, what == "all")
+
+
+def spans(shown: str) -> list[tuple[int, int, int, int]]:
+    """Of each word that is shown where it stands, and where what it stands for was recorded."""
+    found, after = [], 0
+    for token in _TOKEN.finditer(shown):
+        words = FORMS[f"[{token[0][1]}]"] if token[0].startswith("[") else token[0]
+        start = SAID.index(words, after)
+        after = start + len(words)
+        found.append((*token.span(), start, after))
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(before=ACTS, between=ACTS, later=ACTS, picked=st.tuples(st.integers(0, 20), st.integers(0, 20)))
+def test_a_stretch_covers_just_the_words_that_were_selected_whatever_becomes_of_names(
+    made: Study, before: list[Any], between: list[Any], later: list[Any], picked: tuple[int, int]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, interviews_of(copy_of(made, Path(folder))) as room:
+        for act in before:
+            do(room, *act)
+        turn, seen = page(room)
+        wholly = {one.words for one in proposals(room) if one.sure} - {
+            one.words for one in proposals(room, state=REFUSED)
+        }
+        assert not [one for one in wholly if one in turn.text]
+        words = spans(turn.text)
+        first, last = sorted(one % len(words) for one in picked)
+        for act in between:
+            do(room, *act)
+        save(room, [stretch(words[first][0], words[last][1], "shapes")], seen)
+        assert recorded(room) == [(words[first][2], words[last][3])]
+        for act in later:
+            do(room, *act)
+        turn, seen = page(room)
+        for act in between:
+            do(room, *act)
+        save(room, [stretch(one.start, one.end, one.code) for one in turn.marks], seen)
+        assert recorded(room) == [(words[first][2], words[last][3])], "what nobody moved stays where it was"
