@@ -12,10 +12,12 @@ from acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.answers import checked_answer, written
 from quaestor.coding.assignment import assigned, in_order
+from quaestor.coding.phrases import ask_to_reread
 from quaestor.coding.ratings import drift_labels, give_rating, hours, labels, practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
 from quaestor.coding.rounds import (
     close_round,
+    left_by_seat,
     missing,
     next_set,
     open_round,
@@ -25,7 +27,8 @@ from quaestor.coding.rounds import (
     waive_gate,
 )
 from quaestor.coding.state import State
-from quaestor.coding.views import unblinding
+from quaestor.coding.views import rater_place, rater_view, unblinding
+from quaestor.store.records import NewAct
 
 
 def test_the_state_is_the_same_whether_acts_come_one_by_one_or_all_at_once() -> None:
@@ -70,6 +73,41 @@ def test_a_round_cannot_close_before_all_is_rated_unless_somebody_says_why() -> 
     assert table.state.round("main").incomplete == "the deadline"
     with pytest.raises(StateError, match="closed: its ratings stand"):
         table.rate("first", "i2", relevance="keep")
+
+
+def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_none() -> None:
+    table = Table()
+    table.open(items=["P1/00001", "P1-2/00003", "P1/00005", "P10/00001"])
+    table.rate("first", "P1/00001", relevance="keep")
+    one, place = table.state.round("main"), rater_place(table.state, "main", "second")
+    assert len(place.progress) == 4
+    assert left_by_seat(one) == {"first": 3, "second": 4}
+    table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
+    assert left_by_seat(one) == {"first": 1, "second": 1}
+    assert list(rater_place(table.state, "main", "second").progress) == ["P10/00001"]
+    assert set(rater_view(table.state, "main", "first").items) == {"P1/00001", "P10/00001"}, "what was rated stays"
+    with pytest.raises(InputError, match="not among those"):
+        table.rate("second", "P1/00001", relevance="keep")
+    for rater in ("first", "second"):
+        table.rate(rater, "P10/00001", relevance="keep")
+    table.close()
+    assert not one.incomplete
+    again = State()
+    again.take(table.acts)
+    assert again == table.state
+
+
+def test_nobody_misses_a_second_reading_of_what_can_be_read_no_more() -> None:
+    table = Table()
+    table.open(items=["P1/00001", "P2/00001"], facets=(PHRASE,), set_size=2)
+    for item in ("P1/00001", "P2/00001"):
+        table.rate("first", item, phrase="load, model")
+        table.rate("second", item, phrase="read, model")
+    table.record(ask_to_reread(table.state, "main", "lead", "P1/00001"))
+    assert left_by_seat(table.state.round("main")) == {"first": 1, "second": 1}
+    table.record(NewAct("interview.withdraw", "lead", {"participant": "P1", "how": "asked"}))
+    assert left_by_seat(table.state.round("main")) == {"first": 0, "second": 0}
+    table.close()
 
 
 def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None:

@@ -23,16 +23,20 @@ from quaestor.study.agreement import round_agreement
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import run_funnel
+from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
+from quaestor.study.interviews.room import open_interviews
 from quaestor.study.latest import TOLD
 from quaestor.study.looking import look_at, note_look
 from quaestor.study.overview import Overview, RoundLine, overview
 from quaestor.study.ratings import rate
-from quaestor.study.results.coded import results_can_be_made
+from quaestor.study.results.freshness import freshness
+from quaestor.study.results.publishable import report_can_be_made
 from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name, replace_by_name
 from quaestor.study.sight import Viewer
 from quaestor.study.worked_out import agreement_now, being_worked_out
 from rated_study import TELLING, rate_now, rated_study, unrated_study
+from themed_interviews import themed_study
 
 LEAD, READER, JOURNAL = (
     Viewer("lead", Role.LEAD),
@@ -185,7 +189,34 @@ def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> Non
         build_report(study, lambda words: None)
     published = labelled_study(tmp_path / "labelled")
     with open_coding(published) as coding:
-        assert results_can_be_made(published, coding.state)
+        assert report_can_be_made(published, coding.state)
+
+
+def test_a_study_of_interviews_alone_is_told_to_publish_them_and_again_when_somebody_declines(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three")])
+
+    def holds() -> bool:
+        with open_coding(study) as coding:
+            return freshness(study, coding.state)[0].holds
+
+    with open_coding(study) as coding:
+        found = overview(study, coding, LEAD)
+    assert found.next is None
+    assert found.command == "Everything that is planned is done: publish it with `quaestor report`."
+    with open_interviews(study) as interviews:
+        build_report(study, lambda words: None)
+        assert holds()
+        record_consent(interviews, "P1", DECLINED, SPOKEN)
+        assert not holds()
+        record_consent(interviews, "P1", ACCEPTED, SPOKEN)
+        declining = iter([DECLINED])  # at the first word of how far it is
+
+        def tell(words: str) -> None:
+            for one in declining:
+                record_consent(interviews, "P1", one, SPOKEN)
+
+        build_report(study, tell)
+        assert not holds(), "their words were read before"
 
 
 def test_what_is_next_names_the_page_on_which_it_is_done(coding: Coding) -> None:

@@ -48,8 +48,8 @@ def _check_practice(state: State, plan: Plan) -> None:
 def _check_gate(state: State, plan: Plan, passed: bool | None) -> None:
     before = state.rounds.get(plan.after)
     if before is None or before.status != CLOSED:
-        has = "has not been opened" if before is None else "is still open"
-        raise StateError(f"{plan.round!r} comes after {plan.after!r}, which {has}: close that round first")
+        has, do = ("has not been opened", "open and close") if before is None else ("is still open", "close")
+        raise StateError(f"{plan.round!r} comes after {plan.after!r}, which {has}: {do} that round first")
     if before.plan.threshold is not None and not passed and not before.waived:
         raise StateError(
             f"{plan.after!r} did not reach its {before.plan.statistic} of {before.plan.threshold:g}: repeat it with a "

@@ -6,6 +6,7 @@ same acts always give the same state.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
@@ -43,6 +44,9 @@ class Seat:
         """Whether an item is among a rater's own."""
         self._members += [frozenset(items) for items in self.items[len(self._members) :]]
         return item in self._members[self.raters.index(rater)]
+
+    def forget_members(self) -> None:
+        self._members.clear()
 
     @property
     def label(self) -> str:
@@ -115,6 +119,16 @@ class RoundState:
     def forget_progress(self) -> None:
         """Who rates what has changed: it is worked out anew when it is asked for."""
         self._progress.clear()
+
+    def let_go(self, is_gone: Callable[[str], object]) -> None:
+        """Ask nobody any more for items that nobody can read; what was rated stays with who rated it."""
+        for seat in self.seats:
+            rated = {item for rater in seat.raters for item in self.ratings.get(rater, ())}
+            seat.items = [tuple(item for item in items if item in rated or not is_gone(item)) for items in seat.items]
+            seat.forget_members()
+        self.reread = {item: number for item, number in self.reread.items() if not is_gone(item)}
+        self.memory.pop("left by seat", None)
+        self.forget_progress()
 
     def seat_of(self, rater: str) -> Seat | None:
         return next((seat for seat in self.seats if rater in seat.raters), None)
@@ -359,6 +373,14 @@ def _compared(state: State, act: Act) -> None:
         one.compared.append(act.payload["set"])
 
 
+def _withdrew(state: State, act: Act) -> None:
+    """The interviews of P1 are P1, P1-2 and so on, and their turns P1/00001, P1-2/00001: these can be read no more."""
+    state.others.append(act)
+    theirs = re.compile(rf"{re.escape(act.payload['participant'])}(-\d+)?/\d+")
+    for one in state.rounds.values():
+        one.let_go(theirs.fullmatch)
+
+
 def _practised(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
 
@@ -385,4 +407,5 @@ _TAKES: dict[str, Callable[[State, Act], None]] = {
     "words.unify": _unified,
     "words.reread": _reread,
     "words.compare": _compared,
+    "interview.withdraw": _withdrew,
 }

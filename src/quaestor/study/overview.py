@@ -20,7 +20,7 @@ from quaestor.study.funnel import last_result
 from quaestor.study.interviews.overview import has_interviews
 from quaestor.study.latest import Done, called, latest_acts
 from quaestor.study.looking import Look, facets_compared, look_at
-from quaestor.study.results.coded import results_can_be_made
+from quaestor.study.results.publishable import report_can_be_made
 from quaestor.study.round_agreement import beside_threshold
 from quaestor.study.sight import Sight, Viewer
 from quaestor.study.status import status_and_next
@@ -31,7 +31,9 @@ from quaestor.study.worked_out import WorkedOut, agreement_now
 
 NOT_OPENED = "not opened"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NO_REPORT = "a report needs a round that is settled, and [results] in study.toml with the codes it gave"
+_NO_REPORT = (
+    "a report needs a round that is settled: one that coded transcripts, or the one that [results] in study.toml names"
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def overview(study: Study, coding: Coding | None, viewer: Viewer) -> Overview:
             opened = {name: _line(sight, one) for name, one in state.rounds.items()}
             waiting = waiting_for(state, viewer.name)
             latest = latest_acts(sight)
-            publishable = results_can_be_made(study, state)
+            publishable = report_can_be_made(study, state)
         planned = [opened.pop(one.round, one) for one in rounds]
         rounds = [_with_agreement(coding, one) for one in (*planned, *opened.values())]
     sees = {one.round for one in rounds if one.look and one.look.may == "now"}

@@ -76,7 +76,8 @@ def being_worked_out(one: RoundState) -> list[threading.Thread]:
 
 def _depends(one: RoundState) -> tuple[Any, ...]:
     """All that can change what was worked out; a rating that is on record never does."""
-    return one.given, len(one.unifications), sum(len(seat.raters) for seat in one.seats), one.status
+    seats = tuple((len(seat.raters), len(seat.items[0])) for seat in one.seats)
+    return one.given, len(one.unifications), seats, one.status
 
 
 def _is_due(one: RoundState, known: Any) -> bool:

@@ -57,6 +57,8 @@ def test_each_figure_says_its_numbers_in_words() -> None:
 def test_nothing_leaves_a_figure_whatever_codes_are_called(figure: Figure) -> None:
     assert_text_inside(svg_of(figure))
     assert "<script" not in svg_of(figure)
+    width, height = figure.size
+    assert f'width="{width}" height="{height}"' in svg_of(figure)[:200], "a page can keep its room"
 
 
 def test_where_there_is_nothing_yet_a_figure_says_so() -> None:

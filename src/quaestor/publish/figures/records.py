@@ -18,6 +18,15 @@ class Figure:
     spec: Mapping[str, Any] = field(hash=False)
     """The drawing in Vega-Lite."""
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Its width and height in pixels, margins and all, known before it is drawn."""
+        room = self.spec["padding"]
+        return (
+            self.spec["width"] + room["left"] + room["right"],
+            self.spec["height"] + room["top"] + room["bottom"],
+        )
+
 
 @dataclass(frozen=True)
 class Step:

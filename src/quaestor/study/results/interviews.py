@@ -7,23 +7,26 @@ from collections.abc import Callable, Collection
 from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Section
 from quaestor.publish.report.write import MOST_LISTED
 from quaestor.study.coding import Coding
-from quaestor.study.interviews.room import Interviews, interviews_path, opened_files
+from quaestor.study.interviews.files import opened_files
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.theme_cells import interview_tables
 from quaestor.study.interviews.theme_columns import columns_of
 from quaestor.study.interviews.theme_figures import figures_of
 from quaestor.study.interviews.theme_records import Themes
-from quaestor.study.interviews.themes import has_themes, themes_of
+from quaestor.study.interviews.themes import themes_of
+from quaestor.study.results.publishable import has_themes_to_publish
 
 Tell = Callable[[str], None]
 _WORDS = (
     "What participants said, as raters coded it: how many speak of each theme, whether new interviews still bring new "
-    "codes, and what they name. Participants are known by pseudonyms; every number opens the words it counts."
+    "codes, and what they name. Participants are known by pseudonyms; every number of participants, mentions and codes "
+    "opens the words it counts; what was ticked in a conversation has none."
 )
 
 
 def themes_to_publish(coding: Coding | None) -> Themes | None:
     """The themes of the closed rounds that coded transcripts; none where they decided nothing yet."""
-    if coding is None or not interviews_path(coding.study).exists() or not has_themes(coding.state):
+    if coding is None or not has_themes_to_publish(coding.study, coding.state):
         return None
     interviews = Interviews(coding, *opened_files(coding.study))
     try:
@@ -37,7 +40,7 @@ def interview_section(themes: Themes, taken: Collection[str], tell: Tell) -> Sec
     tables = interview_tables(themes, taken)
     figures = figures_of(themes)
     for table in tables:
-        tell(f"table {table.id}: {table.title} ({sum(1 for _ in table.rows())} rows)")
+        tell(f"table {table.id}: {table.title} ({table.size})")
     for figure in figures:
         tell(f"figure {figure.name}: {figure.title}")
     folded = tables[-1:]

@@ -120,8 +120,7 @@ def publication_of(computed: Computed, tell: Tell) -> Publication:
             continue
         try:
             tables[asked.table] = make_table(computed.study, computed.results, asked)
-            rows = sum(1 for _ in tables[asked.table].rows())
-            tell(f"table {asked.table}: {asked.title} ({rows} rows)")
+            tell(f"table {asked.table}: {asked.title} ({tables[asked.table].size})")
         except StateError as error:
             missing[asked.table] = str(error)
             tell(f"table {asked.table}: cannot be made, {error}")

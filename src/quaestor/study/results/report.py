@@ -22,8 +22,8 @@ from quaestor.publish.report.audit_page import write_audit_page
 from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Report, Section
 from quaestor.publish.report.write import MARK, MOST_LISTED, write_report
 from quaestor.study.folder import Study
+from quaestor.study.interviews.files import interviews_path
 from quaestor.study.interviews.remaining import refuse_names
-from quaestor.study.interviews.room import interviews_path
 from quaestor.study.interviews.theme_records import Themes
 from quaestor.study.interviews.themes import NOTHING
 from quaestor.study.results import figures
@@ -72,10 +72,11 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     refuse_names(study)
     unwithdrawn = Unwithdrawn(study, "report")
     with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
+        # Before anybody's words are read: who declines from now on makes what comes of them out of date.
+        fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         themes = themes_to_publish(computed.coding)
         if computed.results is None and themes is None:
             raise StateError(NOTHING)
-        fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         publication = publication_of(computed, tell)
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
         report = _report(publication, themes, tell, has_audit=audit is not None)
