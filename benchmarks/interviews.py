@@ -168,10 +168,18 @@ _KEYED = """(turn) => new Promise((done) => {
   });
   observer.observe(saved, { childList: true, characterData: true, subtree: true });
 })"""
-_READY = """() => new Promise((done) => {
+_PRESSED = """document.addEventListener("DOMContentLoaded", () => {
+  const spoken = document.querySelector(".turn.own .spoken[tabindex]");
+  if (!spoken) return;
+  spoken.focus({ preventScroll: true });
+  spoken.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  if (document.getSelection().toString()) globalThis.keysWorkedAt = performance.now();
+})"""
+"""The first key on a page, as early as anybody can press one: what counts is that it selected a word."""
+_READY = """() => new Promise((done, fail) => {
   const look = () => {
-    const { domContentLoadedEventEnd } = performance.getEntriesByType("navigation")[0];
-    if (domContentLoadedEventEnd) done(domContentLoadedEventEnd);
+    if (globalThis.keysWorkedAt) done(globalThis.keysWorkedAt);
+    else if (performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd) fail(new Error("no key works"));
     else setTimeout(look, 5);
   };
   look();
@@ -197,6 +205,7 @@ def _in_browser(desk: Serving, study: Study, pages: int) -> None:
             page.get_by_label(label).fill("a few plain words")
         page.get_by_role("button", name="Join").click()
         page.wait_for_url(lambda address: "/join/" not in address)
+        page.add_init_script(_PRESSED)
         opened, coded, saved = [], [], []
         used: set[str] = set()
         for _ in range(IN_BROWSER):
@@ -209,6 +218,6 @@ def _in_browser(desk: Serving, study: Study, pages: int) -> None:
             coded.append(made[0] / 1e3)
             saved.append(made[1] / 1e3)
         browser.close()
-    row("a page asked for, until its keys work", opened, BAR)
+    row("a page asked for, until a key has selected a word in it", opened, BAR)
     row("a key, until the stretch is drawn", coded, BAR)
     row("a key, until the stretch is on the server's disk", saved, BAR)

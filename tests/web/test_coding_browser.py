@@ -242,6 +242,9 @@ def test_the_rest_is_read_at_once_and_nothing_that_was_coded_is_touched(
     expect(page.locator("#place")).to_have_text("2 of 2 turns read")
     assert on_record(study, "rater-2", "P2/00003") == []
     assert [one["code"] for one in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
+    expect(page.get_by_role("link", name="Back to the transcripts")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Transcripts of {ROUND}")
     page.close()
 
 

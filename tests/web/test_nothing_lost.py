@@ -151,11 +151,11 @@ def test_what_one_rater_said_is_not_sent_as_anothers(browser: Browser, server: S
     page = at_desk(context, server)
     context.set_offline(True)
     item = rate_next(page, "2")
-    context.set_offline(False)
+    context.clear_cookies()  # before there is a line again: nothing is sent as rater-1 meanwhile
     server.kill()
+    context.set_offline(False)
     server.start()
     other = context.new_page()
-    context.clear_cookies()
     other.goto(f"{server.address}join/{invited(study.root, Role.RATER, 'rater-2')}")
     other.get_by_label("Choose a password").fill(CHOSEN)
     other.get_by_label("The same once more").fill(CHOSEN)
@@ -188,4 +188,35 @@ def test_what_was_rated_last_is_turned_back_to_without_a_line(browser: Browser, 
     context.set_offline(False)
     all_saved(page)
     assert on_record(study, "rater-1") == {item: ["keep", "exclude: crash"]}
+    context.close()
+
+
+def test_not_now_is_tried_again_and_what_is_refused_can_be_rated_again(
+    browser: Browser, server: Server, study: Study
+) -> None:
+    context = seated(browser, server, study, "rater-1")
+    page = at_desk(context, server)
+    page.route("**/ratings", lambda route: route.fulfill(status=503, json={"later": "not at this moment"}))
+    first = rate_next(page, "1")
+    expect(page.locator("#saved")).to_have_text("1 not yet saved: the desk cannot save at this moment, trying again")
+    page.reload()
+    expect(page.locator("#saved")).to_contain_text("1 not yet saved")
+    page.unroute("**/ratings")
+    all_saved(page)
+    with page.expect_response("**/ahead*"):
+        page.goto(f"{server.address}rounds/pilot/rate")
+    page.locator("input[data-key='1']").evaluate("(one) => { one.value = 'maybe'; }")
+    second = rate_next(page, "1")
+    expect(page.locator("#saved")).to_contain_text(f"Not accepted: {second}, ")
+    third = rate_next(page, "2")
+    expect(page.locator("#saved.refused")).to_contain_text(f"Not accepted: {second}, ")
+    expect(page.locator("#saved")).not_to_contain_text("more not saved")
+    page.get_by_role("link", name="Rate it again").click()
+    expect(page.locator("form.sheet")).to_have_attribute("data-item", second)
+    rate_next(page, "3")
+    all_saved(page)
+    assert kept(page) == []
+    assert on_record(study, "rater-1") == {
+        first: ["keep"], second: ["exclude: installation"], third: ["exclude: crash"]
+    }  # fmt: skip
     context.close()

@@ -40,7 +40,7 @@ from quaestor.web.cases import one_of
 from quaestor.web.forms import checked_key, fields_in
 from quaestor.web.page import Pages, visitor
 from quaestor.web.recording import Together
-from quaestor.web.spoken_text import exactly, lane_of, spoken, stretches_json
+from quaestor.web.spoken_text import exactly, margin, spoken, stretches_json
 
 _LONGEST_BODY = 400_000
 _LATER = "The desk cannot save at this moment. What you coded is not lost; the lead can see what is wrong."
@@ -53,7 +53,7 @@ class CodingPages(Pages):
     def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
         super().__init__(opened, templates)
         templates.env.filters |= {
-            "exactly": exactly, "spoken": spoken, "lane_of": lane_of, "stretches_json": stretches_json
+            "exactly": exactly, "spoken": spoken, "margin": margin, "stretches_json": stretches_json
         }  # fmt: skip
         self._together = Together(self.work)
 

@@ -1,4 +1,7 @@
-"""The words of a turn as HTML: character for character as they are, with lines under what is coded."""
+"""The words of a turn as HTML: character for character as they are, lines under what is coded, and its codes beside it.
+
+A page has hundreds of stretches: written here they cost half of what a template takes for them.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,36 @@ def exactly(text: str) -> Markup:
 
 def spoken(turn: CodedTurn) -> Markup:
     """A turn cut where a stretch begins or ends; each piece lies in the stretches that it belongs to."""
+    if not turn.marks:
+        return exactly(turn.text)
+    opened = [f'<mark class="lane-{lane_of(mark)}" data-mark="{place}">' for place, mark in enumerate(turn.marks)]
     parts = []
     for piece in turn.pieces:
-        inside = sorted(piece.inside, key=lambda number: turn.marks[number].lane)
-        before = "".join(f'<mark class="lane-{lane_of(turn.marks[one])}" data-mark="{one}">' for one in inside)
-        parts.append(f"{before}{exactly(piece.words)}{'</mark>' * len(inside)}")
+        inside = sorted(piece.inside, key=lambda place: turn.marks[place].lane)
+        parts.append(f"{''.join([opened[place] for place in inside])}{exactly(piece.words)}{'</mark>' * len(inside)}")
     return Markup("".join(parts))  # noqa: S704 - every piece is escaped
+
+
+def margin(turn: CodedTurn, is_open: bool) -> Markup:
+    """The codes of a turn, each with what more is said; where the round is open, each can be removed."""
+    return Markup("".join(_beside(turn, place, is_open) for place in range(len(turn.marks))))  # noqa: S704 - escaped
+
+
+def _beside(turn: CodedTurn, place: int, is_open: bool) -> str:
+    mark = turn.marks[place]
+    named = str(escape(mark.name))
+    chip = f'<q dir="auto">{escape(mark.words)}</q> <span class="small">in vivo</span>' if mark.in_vivo else named
+    told = [f"{name}: {words}" for name, words in mark.fields if words] + [mark.memo] * bool(mark.memo)
+    more = f'<span class="more">{"".join(f"<span>{escape(words)}</span>" for words in told)}</span>' if told else ""
+    remove = (
+        f'<button form="act" class="quiet remove" name="remove" '
+        f'value="{turn.number}:{mark.start}:{mark.end}:{escape(mark.code)}" '
+        f'aria-label="Remove {named or "the words in vivo"}">×</button>'
+    )
+    return (
+        f'<li class="lane-{lane_of(mark)}" data-mark="{place}"><span class="chip">{chip}</span>'
+        f"{more}{remove if is_open else ''}</li>"
+    )
 
 
 def lane_of(mark: Mark) -> int:

@@ -12,14 +12,13 @@
   const form = document.getElementById("write");
   const note = document.getElementById("note");
   const guide = document.getElementById("guide");
-  const news = document.getElementById("news");
-  const stops = [...desk.querySelectorAll(".stop")];
   let stop = Number(desk.dataset.stop);
   let head = Number(desk.dataset.head);
-  let clock = JSON.parse(desk.dataset.clock);
-  let skew = Date.now() / 1000 - clock.now;
   let ending = false;
   let pressed = 0;
+  const clock = globalThis.conductClock(desk, guide);
+  const { now, leads, put, showClock, showStatus } = clock;
+  const { stops, at, listOf, linkOf, placeOf, recount, showSkip, show } = globalThis.conductShown({ desk, guide, clock, here: () => stop });
   const line = globalThis.waitingLine({
     store, give, rater, told: desk, heard, gone,
     words: (count) => (count === 1 ? "1 note waits" : `${count} notes wait`),
@@ -30,78 +29,15 @@
     },
   });
 
-  // The clock: the server's moments, whatever this machine believes.
-
-  const now = () => Date.now() / 1000 - skew;
-  const goes = () => (clock.runs ? Math.max(now() - clock.now, 0) : 0);
-  const elapsed = () => clock.elapsed + goes();
-  const spent = (section) => (clock.spent[section] || 0) + (section === clock.section ? goes() : 0);
-  const leads = () => ["running", "paused"].includes(clock.status) && clock.by === rater;
-
-  function words(seconds) {
-    const whole = Math.floor(seconds);
-    const two = (value) => String(value).padStart(2, "0");
-    const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, two(whole % 60)];
-    return hours ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`;
-  }
-
-  function put(place, text) {
-    if (place && place.textContent !== text) place.textContent = text;
-  }
-
-  function showTime(box, used, planned) {
-    put(box.querySelector(".time"), words(used));
-    const over = box.querySelector(".over");
-    over.hidden = used <= planned;
-    put(over, `${words(Math.max(used - planned, 0))} over`);
-    box.classList.toggle("late", used > planned);
-    box.querySelector(".fill").setAttribute("width", Math.min(planned ? (1000 * used) / planned : 0, 1000).toFixed(1));
-  }
-
-  function showClock() {
-    showTime(document.getElementById("clock-all"), elapsed(), Number(desk.dataset.minutes) * 60);
-    const parts = [...guide.querySelectorAll("section")];
-    const running = parts.find((one) => one.dataset.section === clock.section) || parts[0];
-    const own = document.getElementById("clock-section");
-    put(own.querySelector(".name"), running.dataset.title);
-    put(own.querySelector(".minutes"), String(Number(running.dataset.minutes)));
-    showTime(own, spent(running.dataset.section), Number(running.dataset.minutes) * 60);
-    for (const one of parts) {
-      one.classList.toggle("now", one === running && clock.status !== "planned");
-      showTime(one, spent(one.dataset.section), Number(one.dataset.minutes) * 60);
-    }
-  }
-
-  function showStatus() {
-    const { status } = clock;
-    desk.className = `conduct ${status}`;
-    put(document.getElementById("state"), { planned: "Not started", running: "Running", paused: "Paused", ended: "Ended" }[status]);
-    const turn = document.getElementById("turn");
-    turn.value = { planned: "start", running: "pause", paused: "go on", ended: "go on" }[status];
-    turn.classList.toggle("quiet", status === "running");
-    put(turn.querySelector(".words"), { planned: "Start", running: "Pause", paused: "Go on", ended: "Go on talking" }[status]);
-    document.getElementById("ending").hidden = ["planned", "ended"].includes(status);
-    document.getElementById("to-protocol").hidden = status !== "ended";
-    const over = document.getElementById("take-over");
-    over.hidden = !["running", "paused"].includes(status) || leads();
-    put(over.querySelector(".by"), clock.by);
-    put(over.querySelector(".name"), guide.querySelector(`section[data-section="${clock.section}"]`)?.dataset.title || "");
-    showClock();
-  }
-
-  function turnClock(what, section = "") {
-    clock = { ...clock, spent: { ...clock.spent, [clock.section]: spent(clock.section) }, elapsed: elapsed(), now: now() };
-    const status = { start: "running", "go on": "running", pause: "paused", end: "ended" }[what] || clock.status;
-    const mine = ["start", "section"].includes(what) ? { by: rater, section } : {};
-    clock = { ...clock, ...mine, status, runs: status === "running" };
-    pressed += 1;
-    say({ act: "clock", what, section });
-    showStatus();
-  }
-
   // What is said goes into the line, and into the page at once.
 
   const say = (record) => line.add({ ...record, when: now(), opened });
+
+  function turnClock(what, section = "") {
+    clock.turn(what, section);
+    pressed += 1;
+    say({ act: "clock", what, section });
+  }
 
   function heard(record) {
     const item = desk.querySelector(`.note[data-pending="${record.key}"] .waits`);
@@ -116,104 +52,6 @@
       if (name.startsWith(drafts) || name.startsWith(store)) localStorage.removeItem(name);
     }
     location.reload();
-  }
-
-  const at = (number) => stops[number];
-  const listOf = (number) => desk.querySelector(`.notes[data-stop="${number}"]`);
-  const linkOf = (number) => guide.querySelector(`a[data-stop="${number}"]`);
-
-  function placeOf(record) {
-    const found = stops.findIndex((one) => (record.question
-      ? one.dataset.question === record.question
-      : !one.dataset.question && one.dataset.section === record.section));
-    return Math.max(found, 0);
-  }
-
-  function showNote(told, waits) {
-    const root = told.amends || told.key;
-    const number = placeOf(told);
-    let item = desk.querySelector(`.note[data-key="${CSS.escape(root)}"]`);
-    if (item?.dataset.pending && !waits && item.dataset.pending !== told.key) return; // an older word than the one shown
-    if (!told.text) {
-      item?.remove();
-      recount(number);
-      return;
-    }
-    if (!item) {
-      item = document.getElementById("note-item").content.firstElementChild.cloneNode(true);
-      item.dataset.key = root;
-      item.classList.toggle("follow-up", Boolean(told.follow_up));
-      item.querySelector(".kind").hidden = !told.follow_up;
-      item.querySelector("time").textContent = clock.status === "ended" ? "afterwards" : words(told.number ? told.at : Math.max(elapsed() - (now() - told.when), 0));
-      item.querySelector(".by").textContent = told.by || rater;
-      const amend = item.querySelector(".amend");
-      amend.hidden = Boolean(told.by) && told.by !== rater;
-      amend.href = `${location.pathname}?stop=${number}&amend=${encodeURIComponent(root)}`;
-      listOf(number).append(item);
-      if (told.by && told.by !== rater) put(news, `New note by ${told.by}: ${told.text}`);
-    }
-    item.querySelector(".text").textContent = told.text;
-    item.querySelector(".amended").hidden = !told.amends && item.querySelector(".amended").hidden;
-    item.querySelector(".waits").hidden = !waits;
-    if (waits) item.dataset.pending = told.key;
-    else delete item.dataset.pending;
-    recount(number);
-  }
-
-  function showTick({ question, item, other, on, by }) {
-    const number = placeOf({ question });
-    const list = at(number).querySelector(".ticks ul");
-    if (!list) return;
-    const value = item || `other:${other}`;
-    let box = [...list.querySelectorAll("input")].find((one) => one.value === value);
-    if (!box && on) {
-      const row = document.getElementById("tick-item").content.firstElementChild.cloneNode(true);
-      box = row.querySelector("input");
-      box.name = `item.${number}`;
-      box.value = value;
-      row.querySelector(".label").textContent = other;
-      list.append(row);
-    }
-    if (!box) return;
-    box.checked = on;
-    box.closest("label").querySelector(".by").textContent = on && by !== rater ? by || "" : "";
-    recount(number);
-  }
-
-  function showMark({ question, what, on }) {
-    const place = at(placeOf({ question }));
-    place.dataset[what] = on ? "yes" : "no";
-    recount(Number(place.dataset.stop));
-  }
-
-  function recount(number) {
-    const place = at(number);
-    const notes = listOf(number).children.length;
-    const link = linkOf(number);
-    const count = link.querySelector(".count");
-    count.hidden = !notes;
-    put(count, `${notes} ${notes === 1 ? "note" : "notes"}`);
-    const skipped = place.dataset.skipped === "yes";
-    const asked = place.dataset.asked === "yes" || notes || place.querySelector(".ticks input:checked");
-    const state = !place.dataset.question ? "" : skipped ? "skipped" : asked ? "asked" : "";
-    place.dataset.state = state;
-    link.dataset.state = state;
-    put(link.querySelector(".mark"), state);
-    if (number === stop) showSkip();
-  }
-
-  function showSkip() {
-    const skip = document.getElementById("skip");
-    const skipped = at(stop).dataset.state === "skipped";
-    skip.hidden = !at(stop).dataset.question;
-    skip.value = skipped ? "ask" : "skip";
-    put(skip.querySelector(".words"), skipped ? "Ask it after all" : "Skip");
-  }
-
-  function show(told, waits = false) {
-    if (told.act === "note") showNote(told, waits);
-    else if (told.act === "tick") showTick(told);
-    else if (told.act === "mark") showMark(told);
   }
 
   // Writing
@@ -290,7 +128,7 @@
     document.title = document.title.replace(/: .*/s, `: ${at(stop).querySelector("h2").textContent}`);
     document.getElementById("previous").href = `${location.pathname}?stop=${Math.max(stop - 1, 0)}`;
     history.replaceState(null, "", `${location.pathname}?stop=${stop}`);
-    if (leads() && at(stop).dataset.section !== clock.section) turnClock("section", at(stop).dataset.section);
+    if (leads() && at(stop).dataset.section !== clock.section()) turnClock("section", at(stop).dataset.section);
     showSkip();
     showPlace();
     at(stop).querySelector("h2").focus({ preventScroll: true });
@@ -435,9 +273,7 @@
       head = told.head;
       // What was pressed here meanwhile is newer than this answer.
       if (before !== pressed || line.all().some((one) => one.act === "clock" && !one.refused)) return;
-      skew = Date.now() / 1000 - told.clock.now;
-      clock = told.clock;
-      showStatus();
+      clock.take(told.clock);
     } catch {
       // Without a line nobody's notes come in; one's own are kept.
     } finally {

@@ -2,7 +2,8 @@
 // What waits to be saved: kept by the browser, one entry each, and sent in its order with its key until the server says
 // that the disk has it. Two tabs that write at once cannot undo each other, and a cut line stops nobody.
 globalThis.waitingLine = ({
-  store, give, rater, told, again, heard = () => {}, gone = () => {}, words = (count) => `${count} not yet saved`,
+  store, give, rater, told, again, where = () => location.href, heard = () => {}, gone = null, refusal = null,
+  words = (count) => `${count} not yet saved`, unreached = "no connection, trying again", keepsWords = () => true,
 }) => {
   const pauses = [1000, 2000, 5000, 10000];
   const here = new Map();
@@ -10,6 +11,7 @@ globalThis.waitingLine = ({
   let sending = false;
   let failures = 0;
   let trouble = "";
+  let missing = ""; // why nothing comes in, where somebody listens too
   const saved = document.getElementById("saved");
 
   function all() {
@@ -26,6 +28,8 @@ globalThis.waitingLine = ({
     }
     return [...found.values()].sort((one, other) => one.at - other.at);
   }
+
+  const waits = () => all().some((one) => !one.refused);
 
   function keep(record) {
     try {
@@ -47,23 +51,31 @@ globalThis.waitingLine = ({
     saved.className = "saved";
     if (refused.length) {
       saved.classList.add("refused");
-      saved.textContent = `Not accepted: ${refused[0].refused}. `;
-      const away = document.createElement("button");
-      away.type = "button";
-      away.className = "quiet";
-      away.textContent = "Show what is on record";
-      away.addEventListener("click", () => {
-        for (const one of refused) drop(one.key);
-        location.assign(again(refused[0]));
-      });
-      saved.append(away);
+      saved.replaceChildren(...(refusal ? refusal(refused[0], every.length - 1) : [`Not accepted: ${refused[0].refused}. `, wayBack(refused)]));
     } else if (waiting.length) {
       saved.classList.add("waiting");
-      const why = trouble || (failures ? "no connection, trying again" : "");
+      const why = trouble || (failures ? unreached : "");
       saved.textContent = `${words(waiting.length)}${why ? `: ${why}` : " …"}${here.size ? "; keep this tab open" : ""}`;
+    } else if (missing) {
+      saved.classList.add("waiting");
+      saved.textContent = missing;
     } else {
       saved.textContent = "All saved";
     }
+  }
+
+  function wayBack(refused) {
+    const away = document.createElement("button");
+    away.type = "button";
+    away.className = "quiet";
+    away.textContent = "Show what is on record";
+    away.addEventListener("click", () => {
+      const kept = refused.filter(keepsWords);
+      for (const one of kept) drop(one.key); // What was written in it is elsewhere now.
+      if (kept.length === refused.length) location.assign(again(refused[0]));
+      else away.textContent = "This browser has no room left: copy your words first";
+    });
+    return away;
   }
 
   async function send() {
@@ -79,7 +91,7 @@ globalThis.waitingLine = ({
           answer = await fetch(give, {
             method: "POST",
             headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
-            body: JSON.stringify(record),
+            body: JSON.stringify({ ...record, before: undefined }),
           });
         } catch {
           answer = null;
@@ -89,7 +101,7 @@ globalThis.waitingLine = ({
           trouble = "";
           drop(record.key);
           heard(record);
-        } else if (answer && answer.status === 410) {
+        } else if (answer && answer.status === 410 && gone) {
           for (const one of all()) drop(one.key); // What it was about has been erased: nothing of it stays here either.
           gone();
           return;
@@ -105,7 +117,7 @@ globalThis.waitingLine = ({
         }
       }
     } finally {
-      if (!all().some((one) => !one.refused)) sending = false;
+      if (!waits()) sending = false;
     }
   }
 
@@ -114,7 +126,7 @@ globalThis.waitingLine = ({
     if (answer && answer.status === 503) return "the desk cannot save at this moment, trying again";
     if (!answer || ![401, 403, 409].includes(answer.status)) return "";
     try {
-      const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+      const page = new DOMParser().parseFromString(await (await fetch(where())).text(), "text/html");
       const other = page.getElementById(told.id);
       if (other && other.dataset.rater === rater) {
         csrf = other.dataset.csrf;
@@ -133,10 +145,22 @@ globalThis.waitingLine = ({
   window.addEventListener("online", () => { sending = false; send(); });
   return {
     all,
+    drop,
     send,
+    newKey,
+    waits,
+    // Whoever asks for what others do tells whether an answer came: without one, nothing of theirs comes in.
+    async heardFrom(answer) {
+      const known = missing;
+      if (answer?.ok) missing = "";
+      else if (!answer || answer.status >= 500) missing = "No connection: go on, it is kept here";
+      else missing = (await askedWhy(answer)).replace(/^./, (first) => first.toUpperCase());
+      if (known !== missing) tell();
+    },
     add(record) {
-      const made = { ...record, key: newKey(), rater, at: Date.now() + performance.now() / 1e6 };
+      const made = { key: newKey(), ...record, rater, at: Date.now() + performance.now() / 1e6 };
       keep(made);
+      if (sending) tell();
       send();
       return made;
     },

@@ -1,142 +1,34 @@
 "use strict";
-// The rating desk by keyboard. A rating goes into the browser's own queue first, then to the server, again and again
-// with the same key until it is acknowledged; the next sheets are fetched ahead, so a cut line stops nobody.
+// The rating desk by keyboard. A rating goes into the line in which things wait for the network; the next sheets are
+// fetched ahead, so a cut line stops nobody.
 (() => {
   const desk = document.getElementById("desk");
   const saved = document.getElementById("saved");
   if (!desk) return;
   const { round, rater, opened, give, ahead: aheadAddress, rate } = desk.dataset;
-  let { csrf } = desk.dataset;
-  // Another study at the same address has a round of the same name that was opened at another moment.
-  const store = `quaestor/${location.host}${give}/${opened}/${rater}/`;
-  const pauses = [1000, 2000, 5000, 10000];
   const past = [];
   // A few at a time, well before they are needed: twenty raters never wait for each other's sheets.
   const FULL = 20;
   const FEW = 15;
   let ahead = [];
   let fetching = false;
-  let sending = false;
-  let failures = 0;
-  let trouble = "";
   let seen = 0;
   let since = performance.now();
 
-  // One entry for each rating: two tabs that write at once cannot undo each other.
-  const queue = {
-    here: new Map(),
-    all() {
-      const found = new Map(this.here);
-      for (let place = 0; place < localStorage.length; place += 1) {
-        const name = localStorage.key(place);
-        if (!name.startsWith(store)) continue;
-        try {
-          const record = JSON.parse(localStorage.getItem(name));
-          if (record) found.set(record.key, record);
-        } catch {
-          // Not written by this page.
-        }
-      }
-      return [...found.values()].sort((one, other) => one.at - other.at);
-    },
-    add(record) {
-      try {
-        localStorage.setItem(store + record.key, JSON.stringify(record));
-      } catch {
-        this.here.set(record.key, record); // The browser keeps nothing: the tab does.
-      }
-    },
-    drop(key) {
-      this.here.delete(key);
-      localStorage.removeItem(store + key);
-    },
-    refuse(record, why) {
-      this.add({ ...record, refused: why });
-    },
-  };
+  const line = globalThis.waitingLine({
+    // Another study at the same address has a round of the same name that was opened at another moment.
+    store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: desk, where: () => rate,
+    heard: ({ item }) => { for (const one of line.all()) if (one.refused && one.item === item) line.drop(one.key); },
+    refusal: ({ item, refused }, more) => [
+      `Not accepted: ${item}, ${refused}`,
+      Object.assign(document.createElement("a"), { href: `${rate}?item=${encodeURIComponent(item)}`, textContent: " Rate it again" }),
+      more ? `; ${more} more not saved` : "",
+    ],
+  });
 
   const form = () => desk.querySelector("form.sheet");
   const facets = () => [...desk.querySelectorAll(".facet")];
   const answered = (facet) => facet.querySelector(".codes input:checked, .phrase input:not(:placeholder-shown)");
-
-  function tell() {
-    const waiting = queue.all().filter((one) => !one.refused);
-    const refused = queue.all().filter((one) => one.refused);
-    saved.className = "saved";
-    if (refused.length) {
-      saved.classList.add("refused");
-      saved.textContent = `Not accepted: ${refused[0].item}, ${refused[0].refused}`;
-      const again = document.createElement("a");
-      again.href = `${rate}?item=${encodeURIComponent(refused[0].item)}`;
-      again.textContent = " Rate it again";
-      saved.append(again, waiting.length + refused.length > 1 ? `; ${waiting.length + refused.length - 1} more not saved` : "");
-    } else if (waiting.length) {
-      saved.classList.add("waiting");
-      const why = trouble || (failures ? "no connection, trying again" : "");
-      const where = queue.here.size ? "; keep this tab open" : "";
-      saved.textContent = `${waiting.length} not yet saved${why ? `: ${why}` : " …"}${where}`;
-    } else {
-      saved.textContent = "All saved";
-    }
-  }
-
-  async function send() {
-    if (sending) return;
-    sending = true;
-    try {
-      for (;;) {
-        const record = queue.all().find((one) => !one.refused);
-        tell();
-        if (!record) return;
-        let answer;
-        try {
-          answer = await fetch(give, {
-            method: "POST",
-            headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
-            body: JSON.stringify(record),
-          });
-        } catch {
-          answer = null;
-        }
-        if (answer && answer.ok) {
-          failures = 0;
-          trouble = "";
-          queue.drop(record.key);
-          for (const one of queue.all()) if (one.refused && one.item === record.item) queue.drop(one.key);
-        } else if (answer && [400, 413, 422].includes(answer.status)) {
-          const said = await answer.json().catch(() => ({}));
-          queue.refuse(record, said.refused || "the server does not understand it");
-        } else {
-          trouble = await askedWhy(answer);
-          failures += 1;
-          setTimeout(() => { sending = false; send(); }, pauses[Math.min(failures, pauses.length) - 1]);
-          tell();
-          return;
-        }
-      }
-    } finally {
-      if (!queue.all().some((one) => !one.refused)) sending = false;
-    }
-  }
-
-  // Whoever signs in again gets a new token; whoever else signs in must not send what is not theirs.
-  async function askedWhy(answer) {
-    if (answer && answer.status === 503) return "the desk cannot save at this moment, trying again";
-    if (!answer || ![401, 403, 409].includes(answer.status)) return "";
-    try {
-      const page = new DOMParser().parseFromString(await (await fetch(rate)).text(), "text/html");
-      const other = page.getElementById("desk");
-      if (other && other.dataset.rater === rater) {
-        csrf = other.dataset.csrf;
-        return "";
-      }
-      const who = page.querySelector(".who");
-      if (who && !who.textContent.includes(rater)) return `somebody else is signed in in this browser, sign in as ${rater}`;
-    } catch {
-      return "";
-    }
-    return "you are signed out, sign in again in another tab";
-  }
 
   async function fetchAhead() {
     if (fetching) return;
@@ -148,7 +40,7 @@
       address.searchParams.set("most", FULL - ahead.length);
       const answer = await fetch(address);
       if (answer.ok) {
-        const known = new Set([...ahead.map((one) => one.item), form().dataset.item, ...queue.all().map((one) => one.item)]);
+        const known = new Set([...ahead.map((one) => one.item), form().dataset.item, ...line.all().map((one) => one.item)]);
         const { sheets, rater: whose } = await answer.json();
         if (whose !== rater) return;
         ahead.push(...sheets.filter((one) => !known.has(one.item)));
@@ -175,7 +67,7 @@
     }
     return {
       key: data.get("key"), item: data.get("item"), answers, unsure: data.getAll("unsure"), memo: data.get("memo") || "",
-      seconds: Math.min(seconds(), 3600), round, rater, opened, at: Date.now() + performance.now() / 1e6,
+      seconds: Math.min(seconds(), 3600), round, opened,
     };
   }
 
@@ -197,16 +89,15 @@
       saved.textContent = `${open.querySelector("legend").textContent.trim()}: choose an answer, or 0 if you cannot judge`;
       return;
     }
-    queue.add(record);
+    line.add(record);
     remember();
-    send();
     next();
   }
 
   function next() {
     const following = ahead.shift();
     if (!following) {
-      if (navigator.onLine && !queue.all().length) location.assign(rate);
+      if (navigator.onLine && !line.all().length) location.assign(rate);
       else waitForLine();
       return;
     }
@@ -226,11 +117,9 @@
     if (!last) return false;
     ahead.unshift({ item: form().dataset.item, nodes: [...desk.childNodes] });
     place(last.nodes);
-    form().querySelector("input[name=key]").value = newKey();
+    form().querySelector("input[name=key]").value = line.newKey();
     return true;
   }
-
-  const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
 
   function waitForLine() {
     const article = desk.querySelector(".item");
@@ -238,7 +127,7 @@
       className: "lead", textContent: "One moment: what you rated is being saved before the next items come.",
     }));
     const timer = setInterval(() => {
-      if (!queue.all().some((one) => !one.refused)) {
+      if (!line.waits()) {
         clearInterval(timer);
         location.assign(rate);
       }
@@ -249,7 +138,7 @@
     const parsed = new DOMParser().parseFromString(html, "text/html");
     place([...parsed.body.childNodes]);
     const done = desk.querySelector("progress");
-    const waiting = queue.all().length;
+    const waiting = line.all().length;
     if (done) {
       done.value += waiting;
       desk.querySelector(".place").textContent = `${done.value.toLocaleString("en")} of ${done.max.toLocaleString("en")}`;
@@ -365,8 +254,7 @@
     since = performance.now();
   });
   document.addEventListener("keydown", pressed);
-  window.addEventListener("online", () => { sending = false; send(); });
   begin();
   fetchAhead();
-  send();
+  line.send();
 })();
