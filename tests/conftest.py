@@ -22,10 +22,12 @@ SHARED = ROOT.parent / "shared" / "data"
 WriteTable = Callable[..., Path]
 
 LONGEST = (
-    "study/test_funnel.py", "web/test_whole_path.py", "study/test_ingest.py", "publish/report/test_browser.py",
-    "web/test_results_page.py", "study/surveys/test_exporting.py", "web/test_nothing_lost.py", "cli/test_demo.py",
-    "publish/report/test_write.py", "web/test_claims.py", "cli/test_commands.py", "cli/test_coding.py",
-    "web/test_survey_results.py", "synth/test_stackexchange.py", "test_survey_tutorial.py", "store/test_kills.py",
+    "study/test_funnel.py", "publish/report/test_browser.py", "web/test_whole_path.py", "study/test_ingest.py",
+    "web/test_blind_everywhere.py", "cli/test_commands.py", "web/test_results_page.py", "cli/test_demo.py",
+    "study/surveys/test_exporting.py", "web/test_browser.py", "test_interview_tutorial.py",
+    "publish/report/test_write.py", "web/test_hostile.py", "web/test_nothing_lost.py", "web/test_claims.py",
+    "cli/test_coding.py", "instruments/test_survey_kills.py", "store/test_kills.py", "synth/test_stackexchange.py",
+    "web/test_survey_results.py", "test_survey_tutorial.py",
 )  # fmt: skip
 """Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
 
@@ -76,9 +78,9 @@ def browser() -> Iterator[Browser]:
     """The machine's own Chromium, for one module at a time. In CI it must be there."""
     from playwright.sync_api import sync_playwright
 
-    from browser import FLAGS, find_browser
+    from browser import FLAGS, find_windowless
 
-    path = find_browser()
+    path = find_windowless()
     if path is None:
         reason = "no Chromium on this machine: apt install chromium"
         if in_ci():

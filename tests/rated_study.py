@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from made_once import study_of
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
 from quaestor.study.codebook import import_codebook
 from quaestor.study.coding import Coding, open_coding
-from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
+from quaestor.study.folder import Study
 from quaestor.study.round_acts import close_by_name, next_set_by_name, open_by_name
-from quaestor.study.sources import ingest_source
 
 TELLING = "tellingmemo"
 """A memo that stands on no page but where opinions are shown."""
@@ -106,9 +105,7 @@ def _rate(coding: Coding, dice: random.Random) -> None:
 
 def unrated_study(folder: Path, items: int = 30) -> Study:
     """Evidence and funnel are there; nobody has acted."""
-    folder.mkdir(parents=True, exist_ok=True)
     posts = [f"{number},how to save layer {number},<p>I want to save it</p>" for number in range(1, items + 1)]
-    (folder / "posts.csv").write_text("\n".join(["id,title,body", *posts, "900,why does it crash,x"]), "utf-8")
     pair, three = '["rater-1", "rater-2"]', '["rater-1", "rater-2", "rater-3"]'
     rounds = [
         ("pilot", "pilot", '["relevance"]', pair, "", "threshold = 0.4"),
@@ -122,12 +119,11 @@ def unrated_study(folder: Path, items: int = 30) -> Study:
         _ROUND.format(name=name, kind=kind, facets=facets, raters=raters, more=more, settings=settings)
         for name, kind, facets, raters, more, settings in rounds
     ]
-    (folder / "study.toml").write_text(_STUDY + "".join(parts), "utf-8")
-    (folder / "codebook.toml").write_text(_codebook(), "utf-8")
-    study = open_study(folder)
-    ingest_source(study, "sheet")
-    run_funnel(study)
-    return study
+    return study_of(folder, {
+        "posts.csv": "\n".join(["id,title,body", *posts, "900,why does it crash,x"]),
+        "study.toml": _STUDY + "".join(parts),
+        "codebook.toml": _codebook(),
+    })  # fmt: skip
 
 
 def _codebook() -> str:

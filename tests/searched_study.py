@@ -4,16 +4,16 @@ perhaps the lead."""
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
+from made_once import study_of
 from quaestor.study.codebook import import_codebook
 from quaestor.study.coding import open_coding
 from quaestor.study.decisions import break_tie, comment_on_item, settle_agreed, settle_item
-from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
+from quaestor.study.folder import Study
 from quaestor.study.ratings import rate
 from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.sources import ingest_source
 from small_study import CODEBOOK
 
 STUDY = """
@@ -77,18 +77,13 @@ ITEMS = [f"forum/question/{post[0]}" for post in POSTS]
 
 def searched_study(folder: Path, *, second: str = "rater-2") -> Study:
     """Ingested, with the funnel run; nobody has acted."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "posts.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["id", "title", "body", "tags", "creation_date", "score", "view_count", "owner_display_name"])
-        for number, title, body, tags, year, score, views in POSTS:
-            rows.writerow([number, title, body, tags, f"{year}-03-0{number}T10:00:00", score, views, WROTE])
-    (folder / "study.toml").write_text(STUDY.replace("RATER-2", second), "utf-8")
-    (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
-    study = open_study(folder)
-    ingest_source(study, "sheet")
-    run_funnel(study)
-    return study
+    file = io.StringIO(newline="")
+    rows = csv.writer(file)
+    rows.writerow(["id", "title", "body", "tags", "creation_date", "score", "view_count", "owner_display_name"])
+    for number, title, body, tags, year, score, views in POSTS:
+        rows.writerow([number, title, body, tags, f"{year}-03-0{number}T10:00:00", score, views, WROTE])
+    texts = {"posts.csv": file.getvalue(), "study.toml": STUDY.replace("RATER-2", second), "codebook.toml": CODEBOOK}
+    return study_of(folder, texts)
 
 
 def with_open_round(study: Study, second: str = "rater-2") -> Study:

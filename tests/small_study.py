@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.sources import ingest_source
+from made_once import study_of
+from quaestor.study.folder import Study
 
 STUDY = """
 [study]
@@ -116,13 +115,9 @@ ITEMS = [f"forum/question/{number}" for number in range(1, 13)]
 
 def small_study(folder: Path, store: str = "") -> Study:
     """Twelve how-to posts and one other, ingested, with the funnel run up to the raters."""
-    folder.mkdir(parents=True, exist_ok=True)
     posts = [f"{number},how to save layer {number},<p>I want to <code>save</code> it</p>" for number in range(1, 13)]
-    (folder / "posts.csv").write_text("\n".join(["id,title,body", *posts, "13,why does it crash,x"]), "utf-8")
-    settings = STUDY + (f'\n[store]\naddress = "{store}"\n' if store else "")
-    (folder / "study.toml").write_text(settings, "utf-8")
-    (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
-    study = open_study(folder)
-    ingest_source(study, "sheet")
-    run_funnel(study)
-    return study
+    return study_of(folder, {
+        "posts.csv": "\n".join(["id,title,body", *posts, "13,why does it crash,x"]),
+        "study.toml": STUDY + (f'\n[store]\naddress = "{store}"\n' if store else ""),
+        "codebook.toml": CODEBOOK,
+    })  # fmt: skip

@@ -15,7 +15,7 @@ from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from httpx2 import Client
 from playwright.sync_api import Browser, Page, StorageState, StorageStateCookie, sync_playwright
 
-from browser import FLAGS, find_browser
+from browser import FLAGS, find_windowless
 from command_line import begun
 from conftest import in_ci
 from desk import CHOSEN, post
@@ -25,7 +25,7 @@ LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((320, "light"), (1280
 
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
-    path = find_browser()
+    path = find_windowless()
     if path is None:
         reason = "no Chromium on this machine: apt install chromium"
         if in_ci():
@@ -111,7 +111,7 @@ def assert_for_everyone(page: Page, **options: object) -> None:
 def session_after(link: str) -> StorageState:
     """Join by a link, and what a browser would keep of it; `cookies_after` has a browser do it."""
     address, _, token = link.partition("join/")
-    with Client(base_url=address) as visitor:
+    with Client(base_url=address, timeout=60) as visitor:
         fields = {"password": CHOSEN, "again": CHOSEN}
         assert post(visitor, f"join/{token}", fields).status_code == 303
         kept: list[StorageStateCookie] = [
