@@ -54,6 +54,21 @@ ODD = {
 }
 
 
+@pytest.mark.parametrize("words", ["Which stages does your work have", "“Which stages, does your work have?”"])
+def test_a_question_is_the_same_whatever_its_punctuation(words: str) -> None:
+    (problem,) = found(("When do you call a model illegal?", words))
+    assert (problem.where, problem.grave) == ("question illegal", False)
+    assert "stands in the section practice too, as stages" in problem.words
+
+
+def test_questions_that_differ_in_a_sign_that_is_spoken_are_two() -> None:
+    asked = (
+        ("Which stages does your work have?", "Do you use C#?"),
+        ("When do you call a model illegal?", "Do you use C++?"),
+    )
+    assert found(*asked) == []
+
+
 @pytest.mark.parametrize(("change", "where", "said"), GRAVE.values(), ids=GRAVE)
 def test_what_keeps_a_guide_from_being_used(change: tuple[str, str], where: str, said: str) -> None:
     assert [one.where for one in found(change) if one.grave and said in one.words] == [where]

@@ -108,6 +108,13 @@ def test_everything_a_guide_can_say_is_read() -> None:
     assert (illegal.note, illegal.research) == ("Ask for a number.", ("legitimacy",))
 
 
+def test_probes_can_be_numbered() -> None:
+    text = f"{ONE}## Why {{#q}}\n3.5 layers?\n1. a probe\n   that goes on\n2) another\n3. [ ] an item {{#i}}\n"
+    (asked,) = guide_from(text, "guide").questions()
+    assert (asked.text, asked.probes) == ("Why 3.5 layers?", ("a probe that goes on", "another"))
+    assert asked.items == (ReferenceItem("i", "an item"),)
+
+
 def test_lines_that_go_on_below_belong_to_what_they_go_on_with() -> None:
     text = f"{ONE}## A long\nquestion? {{#q}}\n"
     with pytest.raises(InputError, match=r"line 5.* has no id"):

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quaestor.instruments.interviews.folding import fold
 from quaestor.instruments.interviews.name_forms import ENDINGS
 from quaestor.instruments.interviews.name_patterns import ACCOUNT, EMAIL, TELEPHONE, WEB
-from quaestor.instruments.interviews.name_search import Finder
+from quaestor.instruments.interviews.name_search import Finder, fitting
 from quaestor.instruments.interviews.records import KnownName
 
 ZANTHOR = KnownName("person-1", "person", ("Zanthor Quellix",), "[person 1]")
@@ -90,6 +91,65 @@ def test_scripts_without_spaces_and_prefixed_letters_hide_no_name() -> None:
     assert found("דיברתי עם זנתור ולזנתור", finder) == [("זנתור", "B"), ("זנתור", "B")]
 
 
+KIM = KnownName("P1", "person", ("Anna Kim",), "P1")
+BAUER = KnownName("P2", "person", ("Anna Bauer",), "P2")
+SHARED = Finder([KIM, BAUER, KnownName("P1", "other", ("anna@acme.org", "anna"), "P1")])
+
+
+def test_a_word_that_is_the_name_of_two_people_is_told_as_either_and_a_longer_one_is_not() -> None:
+    assert found("Anna, I said; Anna Kim, A. Bauer, Kim", SHARED) == [
+        ("Anna", "P1 or P2"), ("Anna Kim", "P1"), ("A. Bauer", "P2"), ("Kim", "P1"),
+    ]  # fmt: skip
+    (both,) = fitting(SHARED.candidates("So said Anna"))
+    assert [(one.name, one.shown, one.sure) for one in both] == [("P1", "P1", True), ("P2", "P2", True)]
+    near = Finder([KnownName(one, "person", (forms,), one) for one, forms in (("a", "Zanthor A"), ("b", "B Zanthor"))])
+    assert [one.shown for one in near.find("Zanthr said")] == ["a or b"]
+    initials = Finder([KIM, KnownName("P3", "person", ("Adam Koch",), "P3")])
+    assert [one.shown for one in initials.find("as AK said")] == ["P1 or P3"]
+
+
+def test_who_is_called_so_comes_before_whose_name_only_has_another_ending() -> None:
+    finder = Finder([KnownName("a", "person", ("Mario Vexil",), "A"), KnownName("b", "person", ("Maria Brimm",), "B")])
+    assert found("Maria, Mario, Marii", finder) == [("Maria", "B"), ("Mario", "A"), ("Marii", "A or B")]
+
+
+@pytest.mark.parametrize(
+    ("name", "sure", "doubtful"),
+    [
+        ("Anna Kowalska", "Annas Kowalskiej Kowalską", "Anny Annie Annę Ania Aniu"),
+        ("Jan Novák", "Jans Novákem Novákovi", "Janem Janovi Jana Janu"),
+        ("Pekka Virtanen", "Pekan Pekalle Virtasen Virtaselta Virtaselle", ""),
+        ("Иван Петров", "Ивана Петровой Петровым", ""),
+        ("Анна Петрова", "Петровой", "Анной Анны"),
+    ],
+)
+def test_names_of_few_letters_have_endings_too_but_are_in_doubt_with_them(name: str, sure: str, doubtful: str) -> None:
+    finder = Finder([KnownName("a", "person", (name,), "A")])
+    assert [words for words, _ in found(sure, finder)] == sure.split()
+    assert doubted(doubtful, finder) == [(one, "with an ending") for one in doubtful.split()]
+    assert finder.find(doubtful.lower()) == []
+
+
+ORDINARY_WORDS = """January Janitor Annual Annually Announce Annotate Time Times Timer Same Done Line Lines Linear Nine
+    Tiny Very They Then There Else Huge Core Mine Care Cared Money Monday Marine Alien Matrix
+    Maximum Maxima Tomorrow Benefit Bench Danger Dance Leaning Learning Leave Royal Robust Robot
+    Kimono Patch Path Batch Lossy Layer Sample Simple Since Some Something Thesis Theme
+    Evaluation Every Even Event Ever Lender Length Less Verify Version Hugging Norm
+    Normal None Note Torch Lisp List Listen Rosetta Tinker Corner Corpus Elsewhere Miner Mining
+    Noise"""
+SHORT_NAMES = """Jan Ann Anna Tim Sam Don Lin Nina Tina Vera Theo Thea Elsa Hugo Cora Mina Cara Mona Mara Ali Mat Max
+    Tom Ben Dan Lea Roy Rob Kim Pat Otto Nora Lisa Rosa Eva Lena Som Sim Sin Lou Les"""
+
+
+def test_ordinary_words_that_begin_like_a_short_name_are_no_names() -> None:
+    finder = Finder(KnownName(one, "person", (f"{one} Zanthor",), one) for one in SHORT_NAMES.split())
+    assert [*found(ORDINARY_WORDS, finder), *doubted(ORDINARY_WORDS, finder)] == []
+
+
+def test_all_endings_are_folded_as_texts_are() -> None:
+    assert [one for one in ENDINGS if fold(one) != one] == []
+
+
 def test_the_longest_of_several_stands_and_none_overlap() -> None:
     text = "Zanthor Quellix Quellix of Obviax Labs GmbH"
     assert [words for words, _ in found(text)] == ["Zanthor Quellix", "Quellix", "Obviax Labs GmbH"]
@@ -119,6 +179,17 @@ def test_the_longest_of_several_stands_and_none_overlap() -> None:
         ("it stands on ovx dot io now", "ovx dot io", WEB, False),
         ("see ovx.example/people/x now", "ovx.example/people/x", WEB, False),
         ("ask @some_body there", "@some_body", ACCOUNT, False),
+        ("it is acme.tech now", "acme.tech", WEB, False),
+        ("on foo.xyz.", "foo.xyz", WEB, False),
+        ("the app.foo.cloud one", "app.foo.cloud", WEB, False),
+        ("by ovx.co.jp then", "ovx.co.jp", WEB, False),
+        ("see tensorflow.org", "tensorflow.org", WEB, False),
+        ("we are at ovx.corp now", "ovx.corp", WEB, False),
+        ("our site is ovx.me", "ovx.me", WEB, False),
+        ("www ovx.example", "ovx.example", WEB, False),
+        ("write ann.lee@acme please", "ann.lee@acme", EMAIL, False),
+        ("that is annlee at gmail", "annlee at gmail", EMAIL, False),
+        ("some dot body at gmx, yes", "some dot body at gmx", EMAIL, False),
     ],
 )
 def test_addresses_are_found_by_their_shape(text: str, words: str, kind: str, sure: bool) -> None:
@@ -157,6 +228,19 @@ def test_addresses_are_found_by_their_shape(text: str, words: str, kind: str, su
         "the dot in it",
         "at each dot in the plot",
         "1.5/2.0 or/and",
+        "torch.nn, torch.nn.functional, nn.Linear and torch.io",
+        "numpy.ndarray, np.ma, np.int, np.at",
+        "tf.io, tf.keras.layers, tf.app, keras.backend",
+        "train.py, run.sh, main.rs, README.md, notes.txt, model.pt, model.pb, net.onnx, a.js, b.cc",
+        "look at train.py, at model.pt, looked at layer.weights, at torch.nn",
+        "model.fit(x), model.save, model.to, session.run, plt.show, app.run, model.build, m.group",
+        "logger.info, self.name, user.id, os.name, user.email, request.host, df.at, df.info, as et.al say",
+        "my_model.cloud, train_step.app, acme.cloud(x), thing.info[0]",
+        "it works.No problem.In fact we did.So did they.It is",
+        "3.5, v2.0, i.e. or e.g. so, at 3.5",
+        "train.py/eval.py and torch.nn/torch.optim",
+        "precision@k, recall@10, W@x, Wq@Wk, image@sha256, torch@latest",
+        "I looked at gmail, who worked at yahoo, people at gmail",
     ],
 )
 def test_numbers_and_code_are_no_addresses(text: str) -> None:

@@ -12,7 +12,7 @@ from quaestor.instruments.interviews.records import ReferenceItem
 
 LONGEST_ID = 60
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
-_BULLET = re.compile(r"[-*+](?:\s+(.*))?")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?")
 _BOX = re.compile(r"\[[ xX]?\](?:\s+(.*))?")
 _ID = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,{LONGEST_ID - 1}}}")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -118,7 +118,7 @@ def _take(block: Block, line: str, where: str) -> None:
         block.points.append(([bullet[1]], where))
     elif text and block.points:
         if not line[:1].isspace():
-            raise InputError(f"{where}: {text[:40]!r} is no probe (- …), item (- [ ] …) or note (> …)")
+            raise InputError(f"{where}: {text[:40]!r} is no probe (- … or 1. …), item (- [ ] …) or note (> …)")
         block.points[-1][0].append(text)
     elif text:
         block.words.append(text)

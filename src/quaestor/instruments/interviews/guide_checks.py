@@ -5,6 +5,7 @@ Every problem is one sentence that says what is wrong and how it is mended. A gr
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
@@ -17,6 +18,7 @@ WHOLE = "guide"
 WORDS_A_MINUTE = 130
 """How fast a script is read out to somebody who shall follow it."""
 _NEARLY = 0.01
+_SPOKEN = "#%&@*/"
 _PLACES = {"opening": 0, "closing": -1}
 
 
@@ -72,13 +74,21 @@ def _asked_twice(guide: Guide) -> Iterator[Problem]:
     where: dict[str, tuple[Section, GuideQuestion]] = {}
     for section in guide.sections:
         for question in section.questions:
-            said = " ".join(question.text.casefold().split())
+            said = _spoken(question.text)
             if said in where:
                 first, same = where[said]
                 words = f"it stands in the section {first.id} too, as {same.id}: leave one out, or keep both on purpose"
                 yield Problem(f"question {question.id}", words, grave=False)
             else:
                 where[said] = (section, question)
+
+
+def _spoken(text: str) -> str:
+    """What is heard of a question: its words, whatever their case, and none of their punctuation and quotes."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    silent = (unicodedata.category(letter).startswith("P") and letter not in _SPOKEN for letter in folded)
+    words = "".join(" " if mark else letter for letter, mark in zip(folded, silent, strict=True))
+    return " ".join(words.split()) or text
 
 
 def _section(section: Section) -> Iterator[Problem]:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quaestor.instruments.interviews.folding import fold
+from quaestor.instruments.interviews.name_words import ORDINARY
 
 PERSON, ORGANISATION, PRODUCT, PLACE, OTHER = "person", "organisation", "product", "place", "other"
 KINDS = (PERSON, ORGANISATION, PRODUCT, PLACE, OTHER)
 WHOLE, PART, INITIALS, STEM, DOUBTFUL = range(5)
 """How much of a name a form is; the smaller, the surer."""
 ENDINGS = frozenset(
-    re.findall(
+    fold(ending)
+    for ending in re.findall(
         r"\w+",
         """s es e en n ns ens er ern sche schen scher sches a u i y o om em im ym ou ovi owi ove owie ow ov ami mi ach
     ech ie iem ego emu ej iej ova owa ovo ovy owy in ina ine iny
@@ -21,24 +23,9 @@ ENDINGS = frozenset(
     )
 )
 """What a name may end in beside itself, folded: English, German, and the cases of Slavic languages."""
-ORDINARY = frozenset(
-    re.findall(
-        r"\w+",
-        """may mark marks will bill rose grace hope joy faith frank jack art pat rob sue dean chase grant hunter cooper
-    baker smith dawn summer autumn april june august rich ray guy drew miles dale glen heath cliff brook lane wood
-    woods stone rock field fields hill hills rivers lake king knight bishop pope young white black brown green gray
-    grey gold silver day page price power powers case cash cook carter walker turner taylor mason miller fisher
-    shepherd potter porter butler long short little best good love sharp swift strong wise wild early late way ways
-    park parks church bell bush ford marsh moss nest penny pearl ruby olive ivy violet lily daisy iris jasmine
-    heather holly hazel sage basil angel star sky rain storm winter major junior max min key keys max don wade skip
-    van von nick tony eve else son sandy misty apple amazon meta oracle shell orange target gap square stripe slack
-    notion arm intel box zoom teams alphabet windows sun visa chase signal gamma delta sprint nest ring path medium
-    buffer segment unity epic valve steam mint render wolf fuchs klein gross lang kurz jung alt neu schwarz weiss
-    braun grau koch bauer kaiser koenig richter sommer engel stein berg busch baum blum vogel hahn fink haas roth
-    linde mai ernst""",
-    )
-)
-"""Names that are words too: only a capital tells them apart."""
+_ENDEARING = frozenset(("i", "ia", "ie", "io", "iu"))
+_WEAKENED = frozenset(("n", "lla", "lle", "lta", "ssa", "sta", "ksi", "t"))
+_OF_NEN = frozenset(("en", "ella", "elle", "elta", "essa", "esta", "eksi", "een", "ta", "et", "ille"))
 _LEGAL = frozenset(
     re.findall(
         r"\w+",
@@ -50,7 +37,9 @@ _PARTICLES = frozenset(re.findall(r"\w+", "von van de der den del di da la le bi
 _TITLES = frozenset(re.findall(r"\w+", "dr prof professor mr mrs ms mx herr frau phd msc bsc jr sr dipl ing"))
 _WORDS = re.compile(r"[^\W_]+")
 _SPELT_OUT = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("å", "aa"))
-_ALONE, _ACRONYM, _STEM = 2, 3, 5
+_TWICE = re.compile(r"[^\W\d_]{1,40}([^\W\d_aeiouy])\1[aeiouy]")
+_HARDENED = ("kk", "pp", "tt")
+_ALONE, _ACRONYM, _STEM, _DISTINCT = 2, 3, 4, 5
 
 
 @dataclass(frozen=True)
@@ -59,6 +48,8 @@ class Form:
 
     words: tuple[str, ...]
     how: int = WHOLE
+    endings: frozenset[str] = frozenset()
+    """What follows it, where that is something other than the usual endings."""
 
     @property
     def key(self) -> str:
@@ -101,8 +92,7 @@ def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
     bearing = [word for word in named if word not in _PARTICLES and len(word) >= _ALONE]
     for word in bearing:
         yield Form((word,), PART)
-        if len(word) >= _STEM and word[-1] in "aoeаея":
-            yield Form((word[:-1],), STEM)
+        yield from _stems(word)
     if len(bearing) < _ALONE:
         return
     first, last = named[0], bearing[-1]
@@ -116,11 +106,25 @@ def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
     yield Form(tuple(word[0] for word in bearing), DOUBTFUL)
 
 
+def _stems(word: str) -> Iterator[Form]:
+    """What stays of a name before other endings than its own: Ann-y, An-iu, Peka-n, Virtas-elta."""
+    if len(word) < _STEM:
+        return
+    if word[-1] in "aoeаея":
+        yield Form((word[:-1],), STEM)
+    if _TWICE.fullmatch(word) and word[-3:-1] in _HARDENED:
+        yield Form((word[:-2] + word[-1],), STEM, _WEAKENED)
+    elif _TWICE.fullmatch(word):
+        yield Form((word[:-2],), STEM, _ENDEARING)
+    if len(word) > _DISTINCT and word.endswith("nen"):
+        yield Form((f"{word[:-3]}s",), STEM, _OF_NEN)
+
+
 def _of_organisation(words: tuple[str, ...]) -> Iterator[Form]:
     bare = tuple(word for word in words if word not in _LEGAL)
     if bare and bare != words:
         yield Form(bare)
-    if len(bare) >= _ALONE and len(bare[0]) >= _STEM and bare[0] not in ORDINARY:
+    if len(bare) >= _ALONE and len(bare[0]) >= _DISTINCT and bare[0] not in ORDINARY:
         yield Form((bare[0],), DOUBTFUL)
     if len(bare) >= _ACRONYM:
         yield Form(tuple(word[0] for word in bare), DOUBTFUL)

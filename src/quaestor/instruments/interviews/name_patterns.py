@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from quaestor.instruments.interviews.name_domains import ENDS, is_code
+
 EMAIL, WEB, TELEPHONE, ACCOUNT = "e-mail", "web", "telephone", "account"
 SHOWN = {
     EMAIL: "[e-mail address]",
@@ -13,9 +15,7 @@ SHOWN = {
     TELEPHONE: "[telephone number]",
     ACCOUNT: "[account]",
 }
-_ENDS = (
-    "com|org|net|edu|gov|io|dev|ai|app|co|info|eu|de|ch|at|uk|fr|it|es|nl|be|pl|cz|se|no|fi|dk|us|ca|au|jp|cn|in|br|ru"
-)
+_ENDS = "|".join(sorted(ENDS, key=lambda one: (-len(one), one)))
 _SPOKEN_ENDS = "com|org|net|edu|gov|io|dev|ai|info|eu|de|ch|uk|fr"
 """Those that are no ordinary words after `dot`."""
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
@@ -29,11 +29,34 @@ _SPOKEN_DOMAIN = rf"(?:[\w-]{{1,63}}\s+(?:dot|punkt)\s+){{1,4}}(?:{_SPOKEN_ENDS}
 _SPOKEN_EMAIL = re.compile(
     rf"(?<!\w)(?:[\w-]{{1,63}}\s+(?:dot|punkt)\s+){{0,3}}[\w.+-]{{1,64}}\s+(?:at|ät)\s+{_SPOKEN_DOMAIN}", re.IGNORECASE
 )
+_SPOKEN_NAME = r"(?:[\w-]{1,63}\s+(?:dot|punkt)\s+){0,3}"
+_PROVIDERS = "gmail|googlemail|hotmail|gmx|icloud|protonmail|posteo|fastmail|yahoo|outlook|aol|mailbox"
+_SPOKEN_ACCOUNT = re.compile(
+    rf"(?<!\w){_SPOKEN_NAME}([\w.+-]{{2,64}})\s+(?:at|ät)\s+(?:{_PROVIDERS})(?!\w)", re.IGNORECASE
+)
+_LOOKED = frozenset(("look", "looks", "looked", "looking"))
+_BEFORE_AT = frozenset(
+    re.findall(
+        r"\w+",
+        """look looks looked looking work works worked working was were am is are be been being people person anybody
+    anyone somebody someone everybody everyone engineers engineer developers developer colleagues colleague friend
+    friends team teams job start started stay stayed aim aimed point pointed arrive arrived and or not even only just
+    also that this it he she they we you me us him her them one ones here there up in on for to of""",
+    )
+)
+"""What stands before `at` and is no name of an account."""
 _SPOKEN_WEB = re.compile(rf"(?<!\w){_SPOKEN_DOMAIN}", re.IGNORECASE)
 _DOT = re.compile(r"\b(?:dot|punkt)\b", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]{2,2000}", re.IGNORECASE)
-_BARE = re.compile(rf"(?<![\w@./-]){_DOMAIN}(?:{_ENDS})(?![\w-])(?:/[^\s<>\"“”«»]{{0,2000}})?", re.IGNORECASE)
-_WITH_PATH = re.compile(rf"(?<![\w@./-]){_DOMAIN}[^\W\d_]{{2,24}}/[^\s<>\"“”«»]{{1,2000}}", re.IGNORECASE)
+_SHORT_EMAIL = re.compile(r"(?<![\w@./+-])[^\W\d_][\w.+-]{1,63}@[^\W\d_][\w-]{1,62}(?![\w@.-])")
+_VERSIONS = re.compile(r"(?:sha\d+|latest|next|main|master|head)", re.IGNORECASE)
+_BARE = re.compile(rf"(?<![\w@./-])({_DOMAIN}(?:{_ENDS}))(?![\w(\[-])(?:/[^\s<>\"“”«»]{{0,2000}})?", re.IGNORECASE)
+_AFTER_A_CUE = re.compile(
+    rf"(?<!\w)(?:(\w+)\s+)?(?:at|www|(?:web)?site|home\s?page)\s+(?:is\s+|on\s+|at\s+)?"
+    rf"({_DOMAIN}[^\W\d_]{{2,24}})(?![\w(\[.-]*[\w(\[])",
+    re.IGNORECASE,
+)
+_WITH_PATH = re.compile(rf"(?<![\w@./-])({_DOMAIN}[^\W\d_]{{2,24}})/[^\s<>\"“”«»]{{1,2000}}", re.IGNORECASE)
 _ACCOUNT = re.compile(r"(?<![\w@./])@[^\W\d_][\w.-]{1,60}\w")
 _NUMBER = re.compile(
     r"(?<![\w.,:/-])(?:\+|\(\+?)?\d(?:[ \u00a0\u202f./()\u2010-\u2013-]{0,3}\d){6,17}(?![\w]|[.,:/-]\d)"
@@ -48,7 +71,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _RANGES = re.compile(r"\d+\s?[-\u2010-\u2013]\s?\d+(?:\s+\d+\s?[-\u2010-\u2013]\s?\d+)*")
 _SERIES = re.compile(r"[1-9]\d*(?:[\s/]+[1-9]\d*){2,}")
 _PERCENT = re.compile(r"\s?(?:%|‰|per\s?cent|prozent)", re.IGNORECASE)
-_SHORT_VALUE = 3
+_SHORT_VALUE, _PRODUCT = 3, 5
+"""How many signs a short value has at most, and two matrices that are multiplied: Wq@Wk."""
 _TRAILING = ".,;:!?)]}'\"”’…"
 
 
@@ -65,24 +89,43 @@ class Shaped:
 def shapes_in(text: str) -> Iterator[Shaped]:
     """Everything of such a shape, in no order; what may be something else is not sure."""
     if "@" in text or "\uff20" in text:
-        plain = text.replace("\uff20", "@")
-        yield from (Shaped(*one.span(), EMAIL) for one in _EMAIL.finditer(plain))
-        yield from (Shaped(*one.span(), ACCOUNT, sure=False) for one in _ACCOUNT.finditer(plain))
+        yield from _with_sign(text.replace("\uff20", "@"))
     if "[" in text or "(" in text:
         yield from (Shaped(*one.span(), EMAIL) for one in _SAID_EMAIL.finditer(text))
     for one in _SCHEME.finditer(text):
         yield Shaped(one.start(), _end(one), WEB)
     if "." in text:
-        yield from (Shaped(one.start(), _end(one), WEB, sure=False) for one in _BARE.finditer(text))
-        yield from (Shaped(one.start(), _end(one), WEB, sure=False) for one in _WITH_PATH.finditer(text))
+        yield from _bare(text)
     if _DOT.search(text):
         yield from (Shaped(*one.span(), EMAIL, sure=False) for one in _SPOKEN_EMAIL.finditer(text))
         yield from (Shaped(*one.span(), WEB, sure=False) for one in _SPOKEN_WEB.finditer(text))
+    for one in _SPOKEN_ACCOUNT.finditer(text):
+        if one[1].lower() not in _BEFORE_AT:
+            yield Shaped(*one.span(), EMAIL, sure=False)
     for one in _NUMBER.finditer(text):
         if _PERCENT.match(text, one.end()) and "+" not in one[0]:
             continue
         if (sure := _is_telephone(one[0])) is not None:
             yield Shaped(*one.span(), TELEPHONE, sure)
+
+
+def _with_sign(text: str) -> Iterator[Shaped]:
+    """E-mail addresses, whole or without their ending, and names of accounts."""
+    yield from (Shaped(*one.span(), EMAIL) for one in _EMAIL.finditer(text))
+    yield from (Shaped(*one.span(), ACCOUNT, sure=False) for one in _ACCOUNT.finditer(text))
+    for one in _SHORT_EMAIL.finditer(text):
+        if len(one[0]) > _PRODUCT and not _VERSIONS.fullmatch(one[0].partition("@")[2]):
+            yield Shaped(*one.span(), EMAIL, sure=False)
+
+
+def _bare(text: str) -> Iterator[Shaped]:
+    """Web addresses without a scheme: by what they end in, by what stands before or behind them; code is none."""
+    for one in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
+        if not is_code(one[1]):
+            yield Shaped(one.start(), _end(one), WEB, sure=False)
+    for one in _AFTER_A_CUE.finditer(text):
+        if (one[1] or "").lower() not in _LOOKED and not is_code(one[2]):
+            yield Shaped(*one.span(2), WEB, sure=False)
 
 
 def _end(found: re.Match[str]) -> int:

@@ -7,58 +7,26 @@ asked which it is. A place is sure, or a weaker proposal that only a person can 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quaestor.instruments.interviews.folding import Folded, folded, rejoined
-from quaestor.instruments.interviews.name_forms import (
-    DOUBTFUL,
-    ENDINGS,
-    INITIALS,
-    ORDINARY,
-    STEM,
-    Form,
-    forms_of,
-    words_in,
-)
+from quaestor.instruments.interviews.name_forms import DOUBTFUL, INITIALS, Form, forms_of, words_in
+from quaestor.instruments.interviews.name_judging import AS_IT_IS, IN_PART, MISSPELT, SHORT, Found, judged
 from quaestor.instruments.interviews.name_patterns import SHOWN, shapes_in
+from quaestor.instruments.interviews.name_words import ORDINARY
 from quaestor.instruments.interviews.records import KnownName
 
-AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
-    "as it is known",
-    "with an ending",
-    "within another word",
-    "one letter differs",
-    "may be an ordinary word",
-    "may be a part of it",
-)
+__all__ = ["Finder", "Found", "either", "fitting", "resolved"]
+
 _GAP = r"(?:[\s,'\-_/\\·@()‐-–]|\.(?!\s)){0,4}"
 _AFTER_INITIAL = r"[\s.,'\-_/\\·@()‐-–]{0,4}"
 """What may stand between two words of a name; a full stop before a space ends a sentence, save after initials."""
 _GAPS, _AFTER_INITIALS = re.compile(_GAP), re.compile(_AFTER_INITIAL)
 _AT_A_WORD, _IN_A_WORD = r"(?<![^\W\d_])", r"(?<=[^\W\d_])"
 _CAPITALS = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω](?:\.? ?[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]){1,4}\b")
-_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
-_PREFIXED = frozenset("בהוכלמשوبلفك")
-"""Hebrew and Arabic letters that stand before a name as part of the same word."""
-_TINY, _SHORT, _LONG, _EDITED = 2, 3, 6, 6
+_EDITED = 6
 _LONG_WORDS = re.compile(rf"(?<![^\W_])[^\W_]{{{_EDITED - 1},60}}(?![^\W_])")
-
-
-@dataclass(frozen=True)
-class Found:
-    """A stretch of a text that is a name, or may be one."""
-
-    start: int
-    end: int
-    name: str
-    shown: str
-    sure: bool
-    why: str
-
-    def overlaps(self, start: int, end: int) -> bool:
-        return self.start < end and start < self.end
 
 
 @dataclass
@@ -85,10 +53,10 @@ class Finder:
     def __init__(self, names: Iterable[KnownName]) -> None:
         self.names = tuple(names)
         self._root, self._inner = _Node(), _Node()
-        self._acronyms: dict[str, KnownName] = {}
+        self._acronyms: dict[str, list[KnownName]] = {}
         self._near: dict[str, list[tuple[str, KnownName]]] = {}
         self._keys: set[str] = set()
-        self._judged: dict[str, KnownName | None] = {}
+        self._judged: dict[str, tuple[KnownName, ...]] = {}
         for rank, name in enumerate(self.names):
             for given in name.forms:
                 for form in forms_of(name.kind, given):
@@ -101,12 +69,12 @@ class Finder:
 
     def _take(self, rank: int, name: KnownName, form: Form) -> None:
         if form.how == DOUBTFUL and len(form.words) > 1:
-            self._acronyms.setdefault(form.key, name)
+            self._acronyms.setdefault(form.key, []).append(name)
             return
         _put(self._root, rank, name, form)
         if form.how >= INITIALS:
             return
-        if len(form.key) > _SHORT or not form.key.isascii():
+        if len(form.key) > SHORT or not form.key.isascii():
             _put(self._inner, rank, name, form)
         self._keys.add(form.key)
         if len(form.key) >= _EDITED:
@@ -149,51 +117,63 @@ class Finder:
                 if start and seen.places[start] == seen.places[start - 1]:
                     continue  # in the middle of a letter that stands for several
                 for end, name, form in _ends(root, seen.text, start):
-                    judged = _judged(seen, start, end, name, form)
-                    if judged is not None:
-                        yield judged
+                    one = judged(seen, start, end, name, form)
+                    if one is not None:
+                        yield one
 
     def _initials(self, text: str) -> Iterator[Found]:
         for one in _CAPITALS.finditer(text) if self._acronyms else ():
-            name = self._acronyms.get("".join(words_in(one[0])))
-            if name is not None:
+            for name in _distinct(self._acronyms.get("".join(words_in(one[0])), ())):
                 yield Found(*one.span(), name.id, name.shown, False, IN_PART)
 
     def _misspelt(self, seen: Folded) -> Iterator[Found]:
         if not self._near:
             return
         words = set(_LONG_WORDS.findall(seen.text))
-        if all(self._nearly(word) is None for word in words):
+        if not any(map(self._nearly, words)):
             return
         for word in _LONG_WORDS.finditer(seen.text):
-            name = self._nearly(word[0])
-            if name is not None:
+            for name in self._nearly(word[0]):
                 low, high = seen.span(*word.span())
                 yield Found(low, high, name.id, name.shown, False, MISSPELT)
 
-    def _nearly(self, word: str) -> KnownName | None:
-        """The name that a word is but for one letter."""
+    def _nearly(self, word: str) -> tuple[KnownName, ...]:
+        """The names that a word is but for one letter."""
         if word in self._judged:
             return self._judged[word]
-        found: KnownName | None = None
+        found: tuple[KnownName, ...] = ()
         if word not in self._keys and word not in ORDINARY:
             shorter = _without_one(word)
             near = [pair for one in shorter for pair in self._near.get(one, ())]
-            found = next((name for key, name in near if _one_edit(key, word)), None)
+            ids = {name.id for key, name in near if _one_edit(key, word)}
+            found = tuple(_distinct(one for one in self.names if one.id in ids))
         self._judged[word] = found
         return found
 
 
 def resolved(candidates: Iterable[Found]) -> list[Found]:
-    """Those that stay where several overlap: the sure ones first, then the longest; in the order of their places."""
-    kept: list[Found] = []
+    """Those that stay where several overlap, in their order; a name that several have is shown as either."""
+    return [replace(one, shown=either(each.shown for each in (one, *more))) for one, *more in fitting(candidates)]
+
+
+def fitting(candidates: Iterable[Found]) -> list[list[Found]]:
+    """The same, each with all that fit its place as well; sure ones come first, then the longest, then known forms."""
+    kept: dict[tuple[int, int], list[Found]] = {}
     taken: set[int] = set()
     for one in sorted(candidates, key=_standing):
         places = range(one.start, one.end)
-        if not taken.intersection(places):
-            kept.append(one)
+        beside = kept.get((one.start, one.end), [])
+        if beside and _standing(beside[0]) == _standing(one):
+            beside += [one] if one.shown not in [each.shown for each in beside] else []
+        elif not taken.intersection(places):
+            kept[one.start, one.end] = [one]
             taken.update(places)
-    return sorted(kept, key=lambda each: each.start)
+    return sorted(kept.values(), key=lambda each: each[0].start)
+
+
+def either(shown: Iterable[str]) -> str:
+    """What is shown for a name that several have, as long as nobody has said whose it is."""
+    return " or ".join(dict.fromkeys(shown))
 
 
 def _standing(one: Found) -> tuple[bool, int, int, bool]:
@@ -213,11 +193,14 @@ def _put(node: _Node, rank: int, name: KnownName, form: Form) -> None:
 
 
 def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, Form]]:
-    """Every name that begins at a place, with where it ends."""
+    """Every name that begins at a place, with where it ends; all of those who share it."""
     waiting: list[tuple[_Node, int]] = [(node, place)]
     while waiting:
         here, at = waiting.pop()
-        for _, _, name, form in here.ends[:1]:
+        first: dict[str, tuple[KnownName, Form]] = {}
+        for _, _, name, form in here.ends:
+            first.setdefault(name.id, (name, form))
+        for name, form in first.values():
             yield at, name, form
         if here.gap is not None:
             gap = (_AFTER_INITIALS if here.initial else _GAPS).match(text, at)
@@ -226,103 +209,12 @@ def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, 
             waiting.append((following, at + 1))
 
 
-def _judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> Found | None:
-    """Whether what stands at a place is the name: surely, perhaps, or not at all."""
-    text, raw = seen.text, seen.raw
-    rest = _rest(text, end)
-    low, high = seen.span(start, end)
-    capital = _is_capital(raw[low])
-    joined = not _begins_word(seen, start)
-    unspaced = _is_unspaced(raw[low]) or _is_unspaced(raw[high - 1])
-    size = len(form.key)
-    if joined and not unspaced and _is_prefixed(seen, start):
-        joined = False
-    if rest and _camel(seen, end):
-        rest = ""
-    if form.how == INITIALS and not _initials_fit(seen, start, end, form):
-        return None
-
-    def made(upto: int, sure: bool, why: str) -> Found:
-        first, last = seen.span(start, upto)
-        return Found(first, last, name.id, name.shown, sure, why)
-
-    if unspaced and len(raw[low:high]) >= _TINY:
-        return made(end, True, AS_IT_IS)
-    if joined or (rest and not _is_ending(rest, name, size)):
-        long = size >= _LONG and form.how <= STEM - 1
-        begins = not joined and capital and size > _SHORT and form.how != STEM
-        return made(end + len(rest), False, WITHIN) if long or begins else None
-    ordinary = form.key in ORDINARY or size <= _SHORT
-    if form.how == STEM:
-        return made(end + len(rest), capital, WITH_AN_ENDING) if rest and rest != "s" and capital else None
-    if form.how == DOUBTFUL:
-        return made(end + len(rest), False, IN_PART)
-    why = WITH_AN_ENDING if rest else AS_IT_IS
-    if ordinary and not capital:
-        return made(end + len(rest), False, AS_A_WORD)
-    return made(end + len(rest), True, why)
-
-
-def _rest(text: str, end: int) -> str:
-    """The letters of the same word after a place."""
-    if end >= len(text) or not text[end].isalpha():
-        return ""
-    stop = end
-    same = text[end - 1].isascii()
-    while stop < len(text) and text[stop].isalpha() and text[stop].isascii() == same:
-        stop += 1  # letters of another script are another word
-    return text[end:stop]
-
-
-def _begins_word(seen: Folded, start: int) -> bool:
-    """Whether a word begins here: after what is no letter, or with a capital after a small letter."""
-    if start == 0 or not seen.text[start - 1].isalpha():
-        return True
-    return _camel(seen, start) or seen.text[start - 1].isascii() != seen.text[start].isascii()
-
-
-def _camel(seen: Folded, end: int) -> bool:
-    """Whether another word begins here with a capital, without a space."""
-    before, here = seen.raw[seen.places[end - 1]], seen.raw[seen.places[end]]
-    return before.islower() and here.isupper()
-
-
-def _is_prefixed(seen: Folded, start: int) -> bool:
-    """Whether all that stands before it in the word are letters that Hebrew and Arabic put there."""
-    first = start
-    while first and seen.text[first - 1] in _PREFIXED and start - first < _TINY:
-        first -= 1
-    return first < start and (first == 0 or not seen.text[first - 1].isalpha())
-
-
-def _is_capital(letter: str) -> bool:
-    """Whether a letter is a capital; those of scripts without capitals count as such."""
-    return not letter.islower()
-
-
-def _is_unspaced(letter: str) -> bool:
-    """Whether a letter is of a script that puts no space between words."""
-    return not letter.isascii() and unicodedata.name(letter, "").startswith(_UNSPACED)
-
-
-def _is_ending(rest: str, name: KnownName, size: int) -> bool:
-    if size <= _SHORT:
-        return rest == "s" or rest in name.endings
-    return rest in ENDINGS or rest in name.endings
-
-
-def _initials_fit(seen: Folded, start: int, end: int, form: Form) -> bool:
-    """Whether initials are written as such: in capitals where they stand apart, or joined to the name."""
-    if end - start == len(form.key):
-        return len(form.key) > _SHORT and not _rest(seen.text, end)
-    place = start
-    for word in form.words:
-        place = seen.text.index(word, place)
-        if len(word) == 1 and not _is_capital(seen.raw[seen.places[place]]):
-            return False
-        place += len(word)
-    last = form.words[-1]
-    return len(last) > 1 or not _rest(seen.text, end)
+def _distinct(names: Iterable[KnownName]) -> Iterable[KnownName]:
+    """The first of each id."""
+    found: dict[str, KnownName] = {}
+    for one in names:
+        found.setdefault(one.id, one)
+    return found.values()
 
 
 def _without_one(word: str) -> set[str]:

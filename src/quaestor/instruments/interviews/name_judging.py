@@ -1,0 +1,149 @@
+"""Whether what stands at a place of a text is a name: surely, perhaps, or not at all."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from quaestor.instruments.interviews.folding import Folded
+from quaestor.instruments.interviews.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form
+from quaestor.instruments.interviews.name_words import ORDINARY, WITH_AN_ENDING_ORDINARY
+from quaestor.instruments.interviews.records import KnownName
+
+AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
+    "as it is known",
+    "with an ending",
+    "within another word",
+    "one letter differs",
+    "may be an ordinary word",
+    "may be a part of it",
+)
+TINY, SHORT = 2, 3
+_LONG = 6
+_PLURAL = "s"
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
+_PREFIXED = frozenset("בהוכלמשوبلفك")
+"""Hebrew and Arabic letters that stand before a name as part of the same word."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A stretch of a text that is a name, or may be one."""
+
+    start: int
+    end: int
+    name: str
+    shown: str
+    sure: bool
+    why: str
+
+    def overlaps(self, start: int, end: int) -> bool:
+        return self.start < end and start < self.end
+
+
+def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> Found | None:
+    """What a form of a name that stands at a place comes to."""
+    text, raw = seen.text, seen.raw
+    rest = _rest(text, end)
+    low, high = seen.span(start, end)
+    capital = _is_capital(raw[low])
+    joined = not _begins_word(seen, start)
+    unspaced = _is_unspaced(raw[low]) or _is_unspaced(raw[high - 1])
+    size = len(form.key)
+    if joined and not unspaced and _is_prefixed(seen, start):
+        joined = False
+    if rest and _camel(seen, end):
+        rest = ""
+    if form.how == INITIALS and not _initials_fit(seen, start, end, form):
+        return None
+
+    def made(upto: int, sure: bool, why: str) -> Found:
+        first, last = seen.span(start, upto)
+        return Found(first, last, name.id, name.shown, sure, why)
+
+    if unspaced and len(raw[low:high]) >= TINY:
+        return made(end, True, AS_IT_IS)
+    if joined or (rest and not _is_ending(rest, name, form)):
+        long = size >= _LONG and form.how <= STEM - 1
+        begins = not joined and capital and size > SHORT and form.how != STEM
+        return made(end + len(rest), False, WITHIN) if long or begins else None
+    doubted = size <= SHORT and rest not in ("", _PLURAL, *name.endings)
+    if form.how == STEM or doubted:
+        fits = rest and rest != _PLURAL and capital
+        return made(end + len(rest), not doubted, WITH_AN_ENDING) if fits else None
+    if form.how == DOUBTFUL:
+        return made(end + len(rest), False, IN_PART)
+    why = WITH_AN_ENDING if rest else AS_IT_IS
+    if (form.key in ORDINARY or size <= SHORT) and not capital:
+        return made(end + len(rest), False, AS_A_WORD)
+    return made(end + len(rest), True, why)
+
+
+def _is_ending(rest: str, name: KnownName, form: Form) -> bool:
+    """Whether the rest of a word is how a name may end; not where a short name with it is another word."""
+    if rest in name.endings:
+        return True
+    size = len(form.key)
+    if size <= SHORT and form.key + rest in WITH_AN_ENDING_ORDINARY:
+        return False
+    if form.endings:
+        return rest in form.endings
+    if size <= TINY or (size <= SHORT and name.kind != PERSON):
+        return rest == _PLURAL
+    return rest in ENDINGS
+
+
+def _rest(text: str, end: int) -> str:
+    """The letters of the same word after a place."""
+    if end >= len(text) or not text[end].isalpha():
+        return ""
+    stop = end
+    same = text[end - 1].isascii()
+    while stop < len(text) and text[stop].isalpha() and text[stop].isascii() == same:
+        stop += 1  # letters of another script are another word
+    return text[end:stop]
+
+
+def _begins_word(seen: Folded, start: int) -> bool:
+    """Whether a word begins here: after what is no letter, or with a capital after a small letter."""
+    if start == 0 or not seen.text[start - 1].isalpha():
+        return True
+    return _camel(seen, start) or seen.text[start - 1].isascii() != seen.text[start].isascii()
+
+
+def _camel(seen: Folded, end: int) -> bool:
+    """Whether another word begins here with a capital, without a space."""
+    before, here = seen.raw[seen.places[end - 1]], seen.raw[seen.places[end]]
+    return before.islower() and here.isupper()
+
+
+def _is_prefixed(seen: Folded, start: int) -> bool:
+    """Whether all that stands before it in the word are letters that Hebrew and Arabic put there."""
+    first = start
+    while first and seen.text[first - 1] in _PREFIXED and start - first < TINY:
+        first -= 1
+    return first < start and (first == 0 or not seen.text[first - 1].isalpha())
+
+
+def _is_capital(letter: str) -> bool:
+    """Whether a letter is a capital; those of scripts without capitals count as such."""
+    return not letter.islower()
+
+
+def _is_unspaced(letter: str) -> bool:
+    """Whether a letter is of a script that puts no space between words."""
+    return not letter.isascii() and unicodedata.name(letter, "").startswith(_UNSPACED)
+
+
+def _initials_fit(seen: Folded, start: int, end: int, form: Form) -> bool:
+    """Whether initials are written as such: in capitals where they stand apart, or joined to the name."""
+    if end - start == len(form.key):
+        return len(form.key) > SHORT and not _rest(seen.text, end)
+    place = start
+    for word in form.words:
+        place = seen.text.index(word, place)
+        if len(word) == 1 and not _is_capital(seen.raw[seen.places[place]]):
+            return False
+        place += len(word)
+    last = form.words[-1]
+    return len(last) > 1 or not _rest(seen.text, end)
