@@ -12,7 +12,8 @@ from quaestor.coding.answers import checked_answer, label_of
 from quaestor.coding.phrases import Words, all_words, unified
 from quaestor.coding.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
 from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.stretches import union
+from quaestor.coding.stretches import KIND as STRETCHES
+from quaestor.coding.stretches import differing_fields, union
 from quaestor.store.records import NewAct
 
 AGREEMENT, SINGLE, DISCUSSION, TIE_BREAKER, TOGETHER = "agreement", "single", "discussion", "tie-breaker", "together"
@@ -22,6 +23,8 @@ _WAYS = {
     "tie-breaker": (TIE_BREAKER,),
     "two-step": (DISCUSSION, TOGETHER),
 }
+WORDS_WAYS = (DISCUSSION,)
+"""How it is settled what is said of codes on which raters agree."""
 
 
 def answers_of(one: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
@@ -86,15 +89,44 @@ def differing(state: State, name: str) -> Set[tuple[str, str]]:
 def disagreements(state: State, name: str) -> list[Disagreement]:
     """Every item and facet on which raters differ, or could not judge, settled or not."""
     one = state.round(name)
+    return _told(one, _comparison(one).differing)
+
+
+def differing_words(state: State, name: str) -> list[Disagreement]:
+    """Items whose raters gave the same codes and say different things of them, settled or not."""
+    one = state.round(name)
+    found = {}
+    for facet in one.plan.facets:
+        for item in one.plan.items if facet.kind == STRETCHES else ():
+            answers = answers_of(one, item, facet.id)
+            if _in_other_words(one, facet, [answer for _, answer in answers]):
+                found[item, facet.id] = tuple(answers)
+    return _told(one, found, words_only=True)
+
+
+def is_settled(case: Disagreement) -> bool:
+    """Whether it was decided; that raters agree on codes does not settle what they say of them."""
+    made = case.decision
+    return made is not None and not (case.words_only and differing_fields(made.answer))
+
+
+def _in_other_words(one: RoundState, facet: Facet, values: list[Any]) -> bool:
+    """Whether all gave the same codes, and different words for something that a code asks for."""
+    return facet.kind == STRETCHES and _same(one, facet, values) and bool(differing_fields(union(values)))
+
+
+def _told(
+    one: RoundState, cases: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]], *, words_only: bool = False
+) -> list[Disagreement]:
     said: dict[str, list[Comment]] = {}
     for comment in one.comments:
         said.setdefault(comment.item, []).append(comment)
     found = []
-    for (item, facet), answers in _comparison(one).differing.items():
+    for (item, facet), answers in cases.items():
         made = one.decisions.get((item, facet))
         comments = tuple(comment for comment in said.get(item, ()) if comment.facet in (facet, ""))
         tie = one.tie_comments.get((item, facet))
-        found.append(Disagreement(item, facet, answers, comments, tie, made[-1] if made else None))
+        found.append(Disagreement(item, facet, answers, comments, tie, made[-1] if made else None, words_only))
     return found
 
 
@@ -184,7 +216,7 @@ def tie_comment(
     if actor != one.plan.tie_breaker:
         named = repr(one.plan.tie_breaker) if one.plan.tie_breaker else "nobody"
         raise StateError(f"{actor!r} does not break the ties of {name!r}: {named} does")
-    _dispute(state, name, item, facet)
+    _dispute(state, name, item, facet, words_too=False)
     if _decided(one, item, facet):
         raise StateError(f"{item!r} is settled: a comment now would not be independent")
     if (item, facet) in one.tie_comments:
@@ -208,13 +240,17 @@ def decide(
     lead: str = "",
     simulated: bool = False,
 ) -> NewAct:
-    """Settle a disagreement in one of the ways the round allows; who has no part in the round may only be its lead."""
+    """Settle a disagreement in one of the ways the round allows; who has no part in the round may only be its lead.
+
+    Where raters gave the same codes and say different things of them, that can be settled by discussion, at any time.
+    """
     one = _closed(state, name)
     _require_part(one, actor, lead)
-    ways = ways_of(one.plan)
+    words_only = _dispute(state, name, item, facet)
+    ways = WORDS_WAYS if words_only else ways_of(one.plan)
     if how not in ways:
-        raise InputError(f"{name!r} is settled by {one.plan.settle}, allowed: {listed(ways)}")
-    _dispute(state, name, item, facet)
+        settled_by = "discussion of its words" if words_only else one.plan.settle
+        raise InputError(f"{name!r} is settled by {settled_by}, allowed: {listed(ways)}")
     said = one.tie_comments.get((item, facet))
     if how == TIE_BREAKER:
         if actor != one.plan.tie_breaker:
@@ -228,6 +264,8 @@ def decide(
     value = checked_answer(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
     if value == CANNOT_JUDGE:
         raise InputError(f"{item!r} cannot be settled with {CANNOT_JUDGE!r}: decide what it is, or exclude it")
+    if words_only and not _same(one, one.plan.facet(facet), [value, answers_of(one, item, facet)[0][1]]):
+        raise StateError(f"the raters agree on the codes of {item!r}: settle what is said of them, and leave the codes")
     entry = {"item": item, "facet": facet, "answer": value, "how": how}
     payload: dict[str, Any] = {"round": name, "decisions": [entry]}
     payload |= {"reason": reason} if reason else {}
@@ -275,7 +313,8 @@ def _kept(one: RoundState, facet: Facet) -> set[str] | None:
     }
 
 
-def _dispute(state: State, name: str, item: str, facet: str) -> None:
+def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool = True) -> bool:
+    """Refuse what is not in dispute; whether what is said of codes is, and not the codes."""
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
     if facet not in names:
@@ -283,8 +322,12 @@ def _dispute(state: State, name: str, item: str, facet: str) -> None:
     answers = [answer for _, answer in answers_of(one, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
-    if _same(one, one.plan.facet(facet), answers):
+    asked = one.plan.facet(facet)
+    if words_too and _in_other_words(one, asked, answers):
+        return True
+    if _same(one, asked, answers):
         raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
+    return False
 
 
 def _require_part(one: RoundState, actor: str, lead: str) -> None:

@@ -274,6 +274,8 @@ class Disagreement:
     comments: tuple[Comment, ...] = ()
     tie_comment: Comment | None = None
     decision: Decision | None = None
+    words_only: bool = False
+    """Whether all gave the same codes, and differ in what they say of them."""
 
 
 @dataclass(frozen=True)
@@ -368,7 +370,7 @@ class Stretch:
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """What a code asks for, such as the threshold of an indicator."""
     link: str = ""
-    """The same for stretches of several turns that were coded as one."""
+    """The same for stretches of several turns that were coded as one; several, a space between, in several passages."""
 
     @property
     def in_vivo(self) -> bool:

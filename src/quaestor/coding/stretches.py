@@ -15,7 +15,10 @@ KIND = "stretches"
 MOST = 400
 """Stretches of one item; a page could not show more."""
 LONGEST_MEMO, LONGEST_FIELD, LONGEST_ITEM = 4_000, 1_000, 10_000_000
+BETWEEN_RATERS = " ‖ "
+"""Stands between the words for a field where raters gave one code and say different things of it."""
 _LONGEST_LINK = 64
+_LONGEST_LINKS = (_LONGEST_LINK + 1) * MOST
 _PARTS = ("start", "end", "code", "memo", "fields", "link")
 
 
@@ -24,7 +27,10 @@ def checked_stretches(facet: Facet, book: Codebook, given: Any) -> list[dict[str
     values = _read(facet, given)
     if len(values) > MOST:
         raise InputError(f"{facet.id} codes {len(values)} stretches of one item: at most {MOST} can be kept")
-    found = {_place(one): one for one in (_checked(facet, book, value) for value in values)}
+    found: dict[tuple[int, int, str], Stretch] = {}
+    for one in (_checked(facet, book, value) for value in values):
+        before = found.get(_place(one))
+        found[_place(one)] = replace(one, link=_linked(before, one)) if before else one
     return [found[place].payload() for place in sorted(found)]
 
 
@@ -52,8 +58,10 @@ def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
     code = _text(facet, given, "code", LONGEST_FIELD)
     if code:
         code = _code(facet, book, code)
-    memo, link = _text(facet, given, "memo", LONGEST_MEMO), _text(facet, given, "link", _LONGEST_LINK)
-    return Stretch(start, end, code, memo.strip(), _fields(facet, code, given.get("fields") or {}), link)
+    memo, links = _text(facet, given, "memo", LONGEST_MEMO), links_in(_text(facet, given, "link", _LONGEST_LINKS))
+    if longer := next((one for one in links if len(one) > _LONGEST_LINK), ""):
+        raise InputError(f"a link of a stretch of {facet.id} has {len(longer):,} characters, at most {_LONGEST_LINK}")
+    return Stretch(start, end, code, memo.strip(), _fields(facet, code, given.get("fields") or {}), " ".join(links))
 
 
 def _is_place(start: int, end: int) -> bool:
@@ -95,6 +103,16 @@ def _place(one: Stretch) -> tuple[int, int, str]:
     return one.start, one.end, one.code
 
 
+def links_in(link: str) -> tuple[str, ...]:
+    """The links that a stretch has: one for each passage over several turns that it is part of."""
+    return tuple(dict.fromkeys(link.split()))
+
+
+def _linked(*several: Stretch) -> str:
+    """All links of stretches that became one, so that each passage still holds together."""
+    return " ".join(dict.fromkeys(link for one in several for link in links_in(one.link)))
+
+
 def is_stretches(answer: Any) -> bool:
     """Whether an answer holds stretches; only such an answer can be an empty list."""
     return isinstance(answer, list | tuple) and all(isinstance(one, Mapping) for one in answer)
@@ -121,7 +139,7 @@ def union(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[di
     """What several raters coded, together: stretches of one code that overlap are one. Of some codes only, if named."""
     wanted = None if codes is None else set(codes)
     found: list[Stretch] = []
-    for one in sorted((one for answer in answers for one in stretches_in(answer)), key=_place):
+    for one in sorted(_spelled_alike(answers), key=_place):
         if one.code and wanted is not None and one.code not in wanted:
             continue
         meets = next((place for place, other in enumerate(found) if _are_one(other, one)), None)
@@ -130,6 +148,19 @@ def union(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[di
         else:
             found[meets] = _together(found[meets], one)
     return [one.payload() for one in sorted(found, key=_place)]
+
+
+def _spelled_alike(answers: Iterable[Any]) -> list[Stretch]:
+    """All stretches; words for a field that differ in case and spaces alone are as the first rater spells them."""
+    spelled: dict[tuple[str, str, str], str] = {}
+    found = []
+    for one in (one for answer in answers for one in stretches_in(answer)):
+        fields = {
+            name: spelled.setdefault((one.code, name, " ".join(words.split()).casefold()), words)
+            for name, words in one.fields.items()
+        }
+        found.append(replace(one, fields=fields))
+    return found
 
 
 def _are_one(before: Stretch, after: Stretch) -> bool:
@@ -143,8 +174,17 @@ def _are_one(before: Stretch, after: Stretch) -> bool:
 def _together(one: Stretch, other: Stretch) -> Stretch:
     memo = "; ".join(dict.fromkeys(text for text in (one.memo, other.memo) if text))
     names = dict.fromkeys([*one.fields, *other.fields])
-    fields = {
-        name: "; ".join(dict.fromkeys(each.fields[name] for each in (one, other) if each.fields.get(name)))
-        for name in names
-    }
-    return replace(one, end=max(one.end, other.end), memo=memo, fields=fields, link=one.link or other.link)
+    fields = {name: _said_by_all(one.fields.get(name, ""), other.fields.get(name, "")) for name in names}
+    return replace(one, end=max(one.end, other.end), memo=memo, fields=fields, link=_linked(one, other))
+
+
+def _said_by_all(*several: str) -> str:
+    """Words for a field, each once."""
+    said = (words for text in several for words in text.split(BETWEEN_RATERS))
+    return BETWEEN_RATERS.join(dict.fromkeys(words for words in said if words))
+
+
+def differing_fields(answer: Any) -> list[str]:
+    """The fields for which an answer still holds what each of several raters said."""
+    said = [one.fields for one in stretches_in(answer)]
+    return list(dict.fromkeys(name for fields in said for name, words in fields.items() if BETWEEN_RATERS in words))

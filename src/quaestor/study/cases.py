@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quaestor.coding.answers import written
-from quaestor.coding.decisions import DISCUSSION, TIE_BREAKER, TOGETHER, ways_of
+from quaestor.coding.decisions import DISCUSSION, TIE_BREAKER, TOGETHER, WORDS_WAYS, is_settled, ways_of
 from quaestor.coding.records import Decision, Disagreement
 from quaestor.coding.state import RoundState, Seat, State
 from quaestor.coding.stretches import is_stretches
@@ -92,7 +92,7 @@ class Teller:
         return " then ".join(self.sight.shown(self._round, rater) for rater in seat.raters)
 
     def is_wanted(self, case: Disagreement, wanted: Filter) -> bool:
-        if wanted.open_only and case.decision is not None:
+        if wanted.open_only and is_settled(case):
             return False
         part = wanted.answer.casefold()
         said = (form for _, answer in case.answers for form in (written(answer), self.words(case.facet, answer)))
@@ -139,7 +139,8 @@ class Teller:
             who = self.sight.shown(self._round, case.tie_comment.actor)
             given.append((case.tie_comment.answer, Voice(who, simulated=case.tie_comment.simulated)))
         proposed = self.one.plan.proposals.get(case.item, {}) if facet.kind == "confirm" else {}
-        return question_of(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
+        found = question_of(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
+        return replace(found, others=()) if case.words_only else found
 
     def remarks(self, case: Disagreement) -> tuple[Remark, ...]:
         """The discussion in order of time, the tie-breaker's comment where it came."""
@@ -157,7 +158,7 @@ class Teller:
 
     def ways(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
         """How the viewer may settle a case now; the way that comes first is the usual one."""
-        ways = [way for way in ways_of(self.one.plan) if way != TIE_BREAKER]
+        ways = [way for way in (WORDS_WAYS if case.words_only else ways_of(self.one.plan)) if way != TIE_BREAKER]
         if self.sight.viewer.name == self.one.plan.tie_breaker:
             ways = [way for way in ways if way == TOGETHER]
         if case.tie_comment is None:
@@ -166,7 +167,7 @@ class Teller:
 
     def steps(self, case: Disagreement) -> tuple[Step, ...]:
         """What is awaited from whom; nothing where those who rated simply talk it over."""
-        if self.one.plan.settle not in (_ALONE, _TWO_STEP):
+        if self.one.plan.settle not in (_ALONE, _TWO_STEP) or case.words_only:
             return ()
         answered, is_settled = case.tie_comment is not None, case.decision is not None
         answer = "The tie-breaker answers without knowing who said what"

@@ -14,6 +14,7 @@ from quaestor.coding.records import Codebook, Difference
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
 from quaestor.study.coding import Where, open_coding, require_lead, study_of
+from quaestor.study.interviews.code_names import known_names, refuse_names_in_codebook
 from quaestor.study.tables import read_rows
 
 CODEBOOK_FILE = "codebook.toml"
@@ -36,6 +37,7 @@ def change_codebook(
     """One act on the codebook; the version it led to. Refused where `at`, the version it was meant for, is gone."""
     with open_coding(study) as coding:
         who = require_lead(coding, actor, "change the codebook")
+        names = known_names(coding)
 
         def decide(state: State) -> NewAct:
             version = state.history.latest.version
@@ -45,6 +47,7 @@ def change_codebook(
                     "done: look at what this would move now, and confirm it again"
                 )
             book = state.history.then(kind, payload)
+            refuse_names_in_codebook(names, state.history.latest, book)
             return NewAct(kind, who, payload, book.version)
 
         coding.act(decide)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.decisions import agreed_left, answers_of, settled
+from quaestor.coding.decisions import agreed_left, answers_of, differing_words, is_settled, settled
 from quaestor.coding.records import Disagreement, Facet
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.coding.views import disagreements_for, unblinding
@@ -38,6 +39,8 @@ class Listing:
     is_lead: bool
     following: tuple[str, ...]
     """What comes next, a sentence each, once all is settled."""
+    in_words: tuple[Row, ...] = ()
+    """Where raters gave the same codes and say different things of them, and nobody has settled that."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Case:
     after: Key | None
     settled: int
     total: int
+    in_words: bool = False
+    """Whether the raters gave the same codes and what they say of them is not settled yet."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -102,6 +107,7 @@ def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listi
             agreed_left(teller.state, name),
             viewer.name == coding.lead,
             () if left else following(coding.study, teller.state, name),
+            tuple(teller.row(case) for case in differing_words(teller.state, name) if not is_settled(case)),
         )
 
 
@@ -109,14 +115,17 @@ def case_of(where: Where, name: str, viewer: Viewer, item: str, facet: str, want
     """One disagreement, with the open ones before and after it."""
     with open_coding(where) as coding:
         found, teller = _looked_at(coding, name, viewer)
-        place = next((at for at, one in enumerate(found) if one.item == item and facet in ("", one.facet)), None)
+        place = _place_of(found, item, facet)
+        if place is None:
+            found = differing_words(teller.state, name)
+            place = _place_of(found, item, facet)
         if place is None:
             raise InputError(f"The raters of {name!r} do not differ on {item!r}: choose a case from the list.")
         case = found[place]
         going = [
             ((one.item, one.facet), at < place)
             for at, one in enumerate(found)
-            if at != place and one.decision is None and teller.is_wanted(one, wanted)
+            if at != place and not is_settled(one) and teller.is_wanted(one, wanted)
         ]
         earlier, later = ([key for key, is_earlier in going if is_earlier is wanted] for wanted in (True, False))
         return Case(
@@ -129,9 +138,14 @@ def case_of(where: Where, name: str, viewer: Viewer, item: str, facet: str, want
             teller.steps(case),
             earlier[-1] if earlier else None,
             next(iter([*later, *earlier]), None),
-            sum(one.decision is not None for one in found),
+            sum(is_settled(one) for one in found),
             len(found),
+            case.words_only and not is_settled(case),
         )
+
+
+def _place_of(found: Sequence[Disagreement], item: str, facet: str) -> int | None:
+    return next((at for at, one in enumerate(found) if one.item == item and facet in ("", one.facet)), None)
 
 
 def settle_case(

@@ -6,21 +6,29 @@ from pathlib import Path
 
 import pytest
 
-from coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
+from coded_interviews import OPENED, ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.decisions import differing
 from quaestor.study.agreement import round_agreement
 from quaestor.study.codebook import change_codebook
 from quaestor.study.coding import open_coding
 from quaestor.study.decisions import settle_agreed, settle_item
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, open_study
 from quaestor.study.interviews.code_agreement import agreement_by_code
 from quaestor.study.interviews.coded import coded_stretches
+from quaestor.study.interviews.coding_progress import round_progress
+from quaestor.study.interviews.consent import DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.in_vivo import NewCode, adopt, in_vivo_of
+from quaestor.study.interviews.overview import interview_line
+from quaestor.study.interviews.theme_tables import themes_table
+from quaestor.study.interviews.themes import themes_of
+from quaestor.study.interviews.withdrawal import withdraw
 from quaestor.study.ratings import export_ratings, import_ratings, rate, write_table
-from quaestor.study.round_acts import close_by_name
+from quaestor.study.round_acts import close_by_name, open_by_name
+from quaestor.study.round_setup import add_round
 from small_interviews import TALK
 
+RATERS = ("rater-1", "rater-2")
 DATA, ILLEGAL = "P1/00001", "P1/00003"
 FIRST = {
     DATA: [stretch(0, 27, "practice/data"), stretch(31, 65, "practice/design")],
@@ -57,6 +65,24 @@ def test_only_what_participants_said_becomes_an_item(study: Study) -> None:
         assert coding.state.round(ROUND).plan.items == (DATA, ILLEGAL)
 
 
+def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, (TALK, TALK))
+    with open_coding(study) as coding:
+        rate(coding, ROUND, "rater-1", "P2/00001", {"themes": []})
+    with interviews_of(study) as interviews:
+        withdraw(interviews, "P2")
+        place = round_progress(interviews.coding, interviews, ROUND, "rater-2")
+        assert [(one.interview, one.total) for one in place.transcripts] == [("P1", 2)]
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for item in (DATA, ILLEGAL):
+                rate(coding, ROUND, rater, item, {"themes": []})
+    close_by_name(study, ROUND, None)
+    with open_coding(study) as coding:
+        assert coding.state.round(ROUND).incomplete == ""
+        assert round_agreement(coding.state, ROUND, "themes").n == 2
+
+
 def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         found = coded_stretches(interviews)
@@ -88,8 +114,53 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
     settle_agreed(study, ROUND, None)
     with interviews_of(study) as interviews:
         found = coded_stretches(interviews)
+        themes = themes_of(interviews)
     assert {one.item for one in found.stretches} == {DATA}
     assert (found.turns, found.unsettled) == (1, 1)
+    assert (themes.unused, themes.undecided) == (
+        (),
+        ("legitimacy › shapes that do not match", "legitimacy › indicator"),
+    ), "a code that a rater gave is none that nobody speaks of"
+    assert "Nobody speaks of" not in " ".join(themes_table(themes).notes)
+    assert themes_table(themes).notes[-1].startswith("Not decided yet: legitimacy › shapes")
+
+
+def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(study: Study) -> None:
+    def step() -> tuple[str, str, str, str]:
+        with interviews_of(open_study(study.root)) as interviews:
+            coding = interview_line(interviews, "P1", leads=True).steps[-1]
+        return coding.name, coding.words, coding.route, coding.round
+
+    code_all(study, {"rater-1": FIRST})
+    assert step() == ("Coding", "2 of 4 ratings of turns", "rounds", "")
+    code_all(study, {"rater-2": SECOND})
+    assert step()[1:] == ("every turn is rated: close themes", "round", ROUND)
+    close_by_name(study, ROUND, None)
+    assert step()[1:] == ("2 turns not decided in themes", "disagreements", ROUND)
+    settle_agreed(study, ROUND, None)
+    assert step()[1:] == ("1 turn not decided in themes", "disagreements", ROUND)
+    add_round(study, {**OPENED, "round": "later"})
+    assert step()[1:] == ("1 turn not decided in themes; later is not opened yet", "disagreements", ROUND)
+    settle_item(study, ROUND, "lead", ILLEGAL, "themes", SECOND[ILLEGAL], "discussion", "read again")
+    assert step()[1:] == ("later is not opened yet", "rounds", "")
+    study = open_study(study.root)
+    open_by_name(study, "later", None)
+    assert step()[1] == "4 of 8 ratings of turns"
+    for rater in RATERS:
+        code_all(study, {rater: SECOND}, "later")
+    close_by_name(study, "later", None)
+    settle_agreed(study, "later", None)
+    with interviews_of(study) as interviews:
+        coding = interview_line(interviews, "P1", leads=True).steps[-1]
+    assert coding.words == "8 ratings of turns, all decided; 1 in vivo, adopted as no code"
+
+
+def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, round_={**OPENED, "raters": ["rater-1", "lead"]})
+    code_all(study, {"rater-1": FIRST, "lead": SECOND})
+    close_by_name(study, ROUND, None)
+    with interviews_of(study) as interviews:
+        assert interview_line(interviews, "P1", leads=True).steps[-1].words == "settle themes"
 
 
 def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
@@ -118,6 +189,62 @@ def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
         assert {one.code for one in coded_stretches(interviews).stretches if one.item == ILLEGAL} == {"indicator", ""}
+
+
+def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None:
+    """Words that two codes stood on are one quotation of the code that took their place."""
+    given = {DATA: [stretch(0, 27, "practice/data", link="a"), stretch(0, 27, "practice/design", memo="x")]}
+    code_all(study, {"rater-1": given, "rater-2": given})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    change_codebook(study, "codebook.merge", {"codes": ["practice/data"], "into": "practice/design"})
+    with interviews_of(study) as interviews:
+        (one,) = coded_stretches(interviews).stretches
+        (quoted,) = themes_of(interviews).quotations
+    assert (one.start, one.end, one.code, one.memo, one.raters) == (0, 27, "practice/design", "x", RATERS)
+    assert quoted.words == one.words
+
+
+def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Study) -> None:
+    """What an earlier round decided about a turn does not stand where raters differ on it now."""
+    add_round(settled, {**OPENED, "round": "again"})
+    again = open_study(settled.root)
+    open_by_name(again, "again", None)
+    code_all(again, {"rater-1": {DATA: FIRST[DATA], ILLEGAL: [stretch(29, 86, "indicator")]},
+                     "rater-2": {DATA: FIRST[DATA]}}, "again")  # fmt: skip
+    close_by_name(again, "again", None)
+    with interviews_of(again) as interviews:
+        for rounds in ((), (ROUND, "again"), ("again", ROUND)):
+            found = coded_stretches(interviews, rounds)
+            assert {one.item for one in found.stretches} == {DATA}, rounds
+            assert (found.turns, found.unsettled) == (1, 1), rounds
+        assert coded_stretches(interviews, [ROUND]).unsettled == 0
+        assert themes_of(interviews).unsettled == 1
+        settle_item(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
+        found = coded_stretches(interviews)
+        assert ({one.item for one in found.stretches}, found.turns, found.unsettled) == ({DATA}, 2, 0)
+
+
+def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None:
+    add_round(study, {**OPENED, "round": "again"})
+    both = open_study(study.root)
+    open_by_name(both, "again", None)
+    for name, code in (("again", "shapes"), (ROUND, "indicator")):
+        given = {ILLEGAL: [stretch(0, 25, code)]}
+        code_all(both, {"rater-1": given, "rater-2": given}, name)
+        close_by_name(both, name, None)
+        settle_agreed(both, name, None)
+    with interviews_of(both) as interviews:
+        assert [one.code for one in coded_stretches(interviews).stretches] == ["indicator"]
+
+
+def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) -> None:
+    code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
+    close_by_name(study, ROUND, None)
+    with interviews_of(study) as interviews:
+        assert coded_stretches(interviews).unsettled == 1
+        record_consent(interviews, "P1", DECLINED, SPOKEN)
+        assert coded_stretches(interviews).unsettled == 0
 
 
 def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,27 +14,32 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.state import State
 from quaestor.people.roles import Role
 from quaestor.publish.records import Table
+from quaestor.study.cases import Filter
 from quaestor.study.coding import open_coding
 from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.conversation_acts import Stamp, mark
+from quaestor.study.interviews.conversation import moment_of
+from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock
 from quaestor.study.interviews.names import add_name
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.saturating import saturation_of
 from quaestor.study.interviews.theme_cells import interview_tables, quotations_behind
 from quaestor.study.interviews.theme_columns import selected
+from quaestor.study.interviews.theme_figures import FIGURES, drawn
 from quaestor.study.interviews.theme_files import quotations_of, write_themes
 from quaestor.study.interviews.theme_page import themes_page
 from quaestor.study.interviews.theme_records import Themes
 from quaestor.study.interviews.themes import themes_of, themes_seen
 from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.opinions import Chosen
 from quaestor.study.ratings import rate
 from quaestor.study.results.cells import items_behind
 from quaestor.study.results.freshness import PUBLISHED, freshness
 from quaestor.study.results.remaking import Remaking
 from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name
+from quaestor.study.settling import case_of, listing_of, settle_case
 from quaestor.study.sight import Viewer
 from themed_interviews import themed_study
 
@@ -72,16 +78,29 @@ def test_the_matrix_has_every_mention(themes: Themes) -> None:
     assert found["all"] == ["6", "4", "3", "4", "3", "3", "23"]
 
 
+def opens(table: Table, row: str, column: str) -> bool:
+    """Whether a number counts words: shares and averages do not, and a tick has none."""
+    computed = ("share", "interval", "expected", "orders", "ticked")
+    cell = table.cell(row, column)
+    if column == "either":
+        named = table.cell(row, "named")
+        return bool(named and named.values[0])
+    return bool(cell and cell.values) and column not in computed
+
+
 def test_every_cell_opens_as_much_as_it_counts(themes: Themes) -> None:
     """A count of mentions is the length of its list, a count of participants that of the people in it."""
     for one in interview_tables(themes):
         for row in one.rows():
             for column, cell in zip(one.columns, row.cells, strict=True):
                 if cell.selection is None:
+                    assert not opens(one, row.key, column.key) or not cell.values[0], (one.id, row.key, column.key)
                     continue
                 found = quotations_behind(themes, f"{one.id}:{row.key}:{column.key}").quotations
                 assert found == tuple(selected(themes, cell.selection)) != ()
-                if column.key in ("participants", "named"):
+                if (one.id, column.key) == ("saturation", "total"):
+                    assert cell.values[0] == len({each.code for each in found}), row.key
+                elif column.key in ("participants", "named"):
                     assert cell.values[0] == len({each.participant for each in found}), (one.id, row.key, column.key)
                 elif one.id in ("matrix", "defects-importance") or column.key == "mentions":
                     assert cell.values[0] == len(found), (one.id, row.key, column.key)
@@ -101,6 +120,16 @@ def test_saturation_follows_the_interviews(themes: Themes) -> None:
     assert rows["P6"] == ["1", "9", "9.0", "9.0 to 9.0", "another factor"]
     assert [one.words for one in quotations_behind(themes, "saturation:P6:new").quotations] == ["the people"]
     assert "not reached, the last 2 interviews add 12.5%." in " ".join(table(themes, "saturation").notes)
+
+
+def test_interviews_of_one_day_follow_each_other_as_they_were_held(tmp_path: Path) -> None:
+    """P2 was held first, and the start of it came in last."""
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:One}.", "two", "three")])
+    with open_interviews(study) as interviews:
+        planned = moment_of(interviews.file.entries(about="P2")[0])
+        move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
+        days = {one.day for one in interviews.interviews()}
+        assert [name for name, _ in themes_of(interviews).interviews] == ["P2", "P1"], days
 
 
 def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: Themes) -> None:
@@ -163,6 +192,69 @@ def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
     assert shown(table(found, "matrix"))["data"] == ["1", "1"]
 
 
+def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle_it(tmp_path: Path) -> None:
+    said = ("One.", "two", "It {crash|importance=High;case=export:crashed}, {slow|importance=low:slowly}.")
+    study = themed_study(tmp_path, [said], settled=False)
+    item, lead = "P1/00005", Viewer("lead", Role.LEAD)
+    with open_coding(study) as coding:
+        assert coding.lead == lead.name
+        mine = coding.state.round(ROUND).current("rater-1", item)
+        assert mine is not None
+        other = [{**one, "fields": {"importance": "LOW"}} for one in mine.answers["themes"]]
+        rate(coding, ROUND, "rater-2", item, {"themes": other})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    with open_interviews(study) as interviews:
+        found = themes_of(interviews)
+    importance = table(found, "defects-importance")
+    assert [one.title for one in importance.columns][:2] == ["low", "raters differ"]
+    assert shown(importance)["crash"] == ["·", "1", "1", "1"]
+    assert shown(table(found, "defects"))["crash-1"][:2] == ["raters differ: High or LOW", "export"]
+    assert "nobody has decided" in importance.notes[0]
+    assert found.unsettled == 0, "about the codes they agree"
+    everything = Filter()
+    assert [one.item for one in listing_of(study, ROUND, lead, everything).in_words] == [item]
+    case = case_of(study, ROUND, lead, item, "themes", everything)
+    assert (case.in_words, case.ways, case.question.others) == (True, (("discussion", "by discussion"),), ())
+    chosen = Chosen(case.question.opinions[0].value)
+    settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=case.outcomes[-1].number, key="")
+    assert listing_of(study, ROUND, lead, everything).in_words == ()
+    assert not case_of(study, ROUND, lead, item, "themes", everything).in_words
+    with open_interviews(study) as interviews:
+        after = table(themes_of(interviews), "defects-importance")
+    assert [one.title for one in after.columns][:2] == ["High", "low"]
+    assert "nobody has decided" not in str(after.notes)
+
+
+def test_a_question_a_code_and_a_value_may_be_called_like_what_every_study_has(themes: Themes) -> None:
+    crashes = [
+        replace(one, fields={"importance": words})
+        for one, words in zip(themes.of("crash"), ("mentions", "Participants", "raters differ"), strict=True)
+    ]
+    changed = {one.id: one for one in crashes}
+    codes = [replace(one, id="saturation") if one.id == "indicator" else one for one in themes.codes]
+    odd = replace(
+        themes,
+        references=tuple(replace(one, question="quotations") for one in themes.references),
+        codes=tuple(codes),
+        quotations=tuple(
+            changed.get(one.id, replace(one, code="saturation") if one.code == "indicator" else one)
+            for one in themes.quotations
+        ),
+    )
+    tables = {one.id: one for one in interview_tables(odd)}
+    assert list(tables)[-1] == "quotations"
+    assert (tables["quotations"].title, tables["saturation"].stub) == ("Quotations", "interview")
+    assert {"interview-quotations", "interview-saturation"} <= tables.keys()
+    assert [one.table.id for one in themes_page(odd).sections] == [name for name in tables if name != "quotations"]
+    importance = tables["defects-importance"]
+    keys = [one.key for one in importance.columns]
+    assert len(set(keys)) == len(keys)
+    assert {"importance=mentions", "importance=participants", "mentions", "participants"} <= set(keys)
+    assert len(quotations_behind(odd, "defects-importance:crash:importance=mentions").quotations) == 1
+    assert len(quotations_behind(odd, "defects-importance:crash:mentions").quotations) == 3
+
+
 def test_names_that_a_report_has_already_are_told_apart(themes: Themes) -> None:
     names = [one.id for one in interview_tables(themes, ["themes", "interview-themes"])]
     assert names[0] == "interview-interview-themes"
@@ -206,6 +298,27 @@ def test_readers_see_no_known_name_before_it_is_confirmed_and_the_lead_does(stud
     assert "[no 6]" in {one.fields.get("case") for one in seen.quotations}
     assert of_lead.quotations == before.quotations
     assert [one.id for one in seen.quotations] == [one.id for one in before.quotations]
+
+
+def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_path: Path) -> None:
+    with open_interviews(copy_of(study, tmp_path / "copy")) as interviews:
+        before = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+        for form in ("Pinning", "Defects", "slowness"):
+            add_name(interviews, "other", [form], f"[no {len(form)}]")
+        seen = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+        of_lead = themes_seen(interviews, Viewer(interviews.coding.lead, Role.LEAD))
+    page = themes_page(seen)
+    told = repr((page, [drawn(seen, name) for name in FIGURES], quotations_behind(seen, "matrix:code-2:all")))
+    assert not re.findall("pinning|defects|slowness|'pin'|'slow'", told, re.IGNORECASE)
+    assert {"[no 7] a version", "crash", "[no 8]"} <= {one.name for one in seen.codes}
+    assert ("crash", "[no 7] › crash") in {(one.id, one.path) for one in seen.codes}
+    assert of_lead.codes == before.codes
+    assert list(shown(table(seen, "matrix")).values()) == list(shown(table(before, "matrix")).values())
+    for one in seen.codes:
+        assert quotations_of(seen, one.id) == (
+            one.path,
+            list(quotations_behind(seen, f"matrix:{one.id}:all").quotations),
+        )
 
 
 def test_the_report_has_the_interviews_and_its_cells_open_them(study: Study) -> None:

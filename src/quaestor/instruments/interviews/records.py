@@ -239,5 +239,13 @@ class Interview:
     version: int
     status: str = "planned"  # planned, under way, held
     day: str = ""
+    began: str = ""
+    """The moment at which its clock was first touched, on that day; empty where it was not held at the desk."""
     seconds: float = 0.0
     transcript: bool = False
+
+    @property
+    def length(self) -> str:
+        """How long it took, in whole minutes."""
+        minutes = round(self.seconds / 60)
+        return f"{minutes} {'minute' if minutes == 1 else 'minutes'}" if minutes else "under a minute"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.decisions import answers_of, disagreements
-from quaestor.coding.records import CANNOT_JUDGE, Decision, Facet, Stretch, stretches_in
+from quaestor.coding.records import CANNOT_JUDGE, Decision, Stretch, stretches_in
 from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.stretches import links_in, union
 from quaestor.coding.views import require_lead_view
 from quaestor.instruments.interviews.records import SpokenTurn, Transcript
 from quaestor.study.interviews.coding_sheet import required_facet, stretches_facet
@@ -65,6 +67,8 @@ class Coded:
     """Turns on which raters differ and nobody has decided."""
     uncoded: int = 0
     """Stretches whose code was split or withdrawn since, and of whose part nobody has decided."""
+    undecided: frozenset[str] = frozenset()
+    """Codes that a rater gave in turns about which nothing is decided."""
 
     @property
     def simulated(self) -> bool:
@@ -102,12 +106,7 @@ def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
 
 
 def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> Coded:
-    decided: dict[str, tuple[str, Decision]] = {}
-    unsettled = set()
-    for name in names:
-        facet = required_facet(state.round(name).plan)
-        decided |= {item: (name, made) for item, made in state.round(name).decided(facet.id).items()}
-        unsettled |= {case.item for case in disagreements(state, name) if case.decision is None}
+    decided, unsettled = last_words(state, names)
     adopted = adoptions(state)
     found: list[CodedStretch] = []
     uncoded = turns = 0
@@ -124,8 +123,35 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
         for one in _stretches(state, state.round(name), made, transcript, adopted):
             found += [one] if one is not None else []
             uncoded += one is None
-    left = len(unsettled - decided.keys())
-    return Coded(tuple(names), tuple(found), tuple(name for name in order if name in there), turns, left, uncoded)
+    left = sum(place_of(item)[0] in transcripts for item in unsettled)
+    held = tuple(name for name in order if name in there)
+    waiting = frozenset(_undecided(state, names, decided, transcripts))
+    return Coded(tuple(names), tuple(found), held, turns, left, uncoded, waiting)
+
+
+def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
+    """By turn what the round that was closed last decided about it, and the turns on which raters differ in theirs."""
+    decided: dict[str, tuple[str, Decision]] = {}
+    unsettled: set[str] = set()
+    for name in sorted(names, key=lambda one: state.round(one).closed):
+        made = state.round(name).decided(required_facet(state.round(name).plan).id)
+        waiting = {case.item for case in disagreements(state, name) if case.decision is None}
+        decided |= {item: (name, one) for item, one in made.items()}
+        for item in waiting:
+            decided.pop(item, None)
+        unsettled = (unsettled - made.keys()) | waiting
+    return decided, unsettled
+
+
+def _undecided(
+    state: State, names: Sequence[str], decided: Collection[str], transcripts: Collection[str]
+) -> Iterator[str]:
+    """Codes of now that raters gave where nothing is decided."""
+    for one in map(state.round, names):
+        for item in one.plan.items:
+            if item not in decided and place_of(item)[0] in transcripts:
+                for _, answer in answers_of(one, item, required_facet(one.plan).id):
+                    yield from (stretch.code for stretch in _under_latest(state, item, answer)[0] if stretch.code)
 
 
 def adoptions(state: State) -> dict[Place, str]:
@@ -142,20 +168,63 @@ def _stretches(
     state: State, one: RoundState, made: Decision, transcript: Transcript, adopted: Mapping[Place, str]
 ) -> Iterator[CodedStretch | None]:
     """The stretches of one decision; None for one whose code can no longer be told."""
-    facet = required_facet(one.plan)
     turn = transcript.turns[place_of(made.item)[1]]
-    for stretch in stretches_in(made.answer):
-        own = stretch.in_vivo
-        code = stretch.code or adopted.get((one.plan.round, made.item, stretch.start, stretch.end), "")
-        read = state.history.read(code, state.history.latest.version, made.item, {}).code if code else ""
-        if read is None:
-            yield None
-            continue
-        yield CodedStretch(
+    given = [
+        (rater, _under_latest(state, made.item, answer)[0])
+        for rater, answer in answers_of(one, made.item, required_facet(one.plan).id)
+    ]
+    stretches, lost = _under_latest(state, made.item, made.answer)
+    yield from [None] * lost
+    for stretch in stretches:
+        adopted_as = adopted.get((one.plan.round, made.item, stretch.start, stretch.end), "")
+        code = _code_now(state, made.item, adopted_as) if stretch.in_vivo and adopted_as else stretch.code
+        yield None if code is None else CodedStretch(
             one.plan.round, made.item, transcript.interview, transcript.participant, turn.number, turn.question,
-            stretch.start, stretch.end, words_of(turn, stretch), read, own, stretch.memo, dict(stretch.fields),
-            stretch.link, _raters(one, facet, made.item, stretch), made.how, made.simulated,
+            stretch.start, stretch.end, words_of(turn, stretch), code, stretch.in_vivo, stretch.memo,
+            dict(stretch.fields), stretch.link, _raters(given, stretch), made.how, made.simulated,
         )  # fmt: skip
+
+
+def _code_now(state: State, item: str, code: str) -> str | None:
+    return state.history.read(code, state.history.latest.version, item, {}).code
+
+
+def _under_latest(state: State, item: str, answer: Any) -> tuple[tuple[Stretch, ...], int]:
+    """An answer under the latest codebook, and how many of its stretches have no code there.
+
+    Codes that were merged may stand on the same words: then these are one stretch.
+    """
+    read = [(one, _code_now(state, item, one.code) if one.code else "") for one in stretches_in(answer)]
+    kept = [replace(one, code=code).payload() for one, code in read if code is not None]
+    return stretches_in(union([kept])), len(read) - len(kept)
+
+
+def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
+    """Stretches of one code in one interview whose links connect them, together; every other by itself.
+
+    Raters link the turns of a passage each in their own way: where their stretches became one, it has both links.
+    """
+    above: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def top(link: tuple[str, ...]) -> tuple[str, ...]:
+        while link in above:
+            link = above[link]
+        return link
+
+    found = [(_connected_by(one), one) for one in stretches]
+    for (first, *others), _ in found:
+        for other in others:
+            if top(other) != top(first):
+                above[top(other)] = top(first)
+    joined: dict[tuple[str, ...], list[CodedStretch]] = {}
+    for (first, *_), one in found:
+        joined.setdefault(top(first), []).append(one)
+    return list(joined.values())
+
+
+def _connected_by(one: CodedStretch) -> list[tuple[str, ...]]:
+    links: list[tuple[str, ...]] = [(one.interview, one.code, link) for link in links_in(one.link)]
+    return links or [(one.item, one.code, str(one.start), str(one.end))]
 
 
 def words_of(turn: SpokenTurn, stretch: Stretch) -> str:
@@ -164,12 +233,12 @@ def words_of(turn: SpokenTurn, stretch: Stretch) -> str:
     return turn.text[start:end]
 
 
-def _raters(one: RoundState, facet: Facet, item: str, stretch: Stretch) -> tuple[str, ...]:
+def _raters(given: Iterable[tuple[str, Iterable[Stretch]]], stretch: Stretch) -> tuple[str, ...]:
     return tuple(
         rater
-        for rater, answer in answers_of(one, item, facet.id)
+        for rater, stretches in given
         if any(
             other.code == stretch.code and other.start < stretch.end and other.end > stretch.start
-            for other in stretches_in(answer)
+            for other in stretches
         )
     )

@@ -8,9 +8,11 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.state import CLOSED, State
 from quaestor.coding.stretches import in_vivo_in
+from quaestor.instruments.interviews.name_search import Finder
 from quaestor.store.records import NewAct
 from quaestor.study.codes.acts import id_from
 from quaestor.study.coding import Coding, require_lead
+from quaestor.study.interviews.code_names import known_names, refuse_names_in_codebook
 from quaestor.study.interviews.coded import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
 from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.room import Interviews
@@ -58,6 +60,7 @@ def adopt(
 ) -> str:
     """Let words in vivo count as a code, one that is there or a new one; an empty code takes it back. Its id."""
     who = require_lead(coding, actor, "adopt words as codes")
+    names = known_names(coding) if isinstance(code, NewCode) else Finder(())
     chosen: list[str] = []
 
     def decide(state: State) -> list[NewAct]:
@@ -65,7 +68,7 @@ def adopt(
         _require_there(state, name, item, start, end)
         acts = []
         if isinstance(code, NewCode):
-            acts.append(_added(state, name, code, who))
+            acts.append(_added(state, name, code, who, names))
             chosen.append(str(acts[0].payload["id"]))
         else:
             chosen.append(_known(state, name, code) if code else "")
@@ -100,7 +103,7 @@ def _known(state: State, name: str, code: str) -> str:
     return code
 
 
-def _added(state: State, name: str, new: NewCode, who: str) -> NewAct:
+def _added(state: State, name: str, new: NewCode, who: str, names: Finder) -> NewAct:
     book = state.history.latest
     if not new.name.strip():
         raise InputError("a new code needs a name: give one")
@@ -111,4 +114,6 @@ def _added(state: State, name: str, new: NewCode, who: str) -> NewAct:
         "parent": new.parent,
         "definition": new.definition.strip(),
     }
-    return NewAct("codebook.add", who, payload, state.history.then("codebook.add", payload).version)
+    made = state.history.then("codebook.add", payload)
+    refuse_names_in_codebook(names, book, made)
+    return NewAct("codebook.add", who, payload, made.version)

@@ -11,12 +11,20 @@ from quaestor.coding.state import State
 from quaestor.instruments.interviews.records import Asks, SpokenTurn, Transcript
 from quaestor.people.roles import Role
 from quaestor.study.interviews.code_agreement import segments_of
-from quaestor.study.interviews.coded import Coded, CodedStretch, coded_rounds, coded_stretches, decided_stretches
+from quaestor.study.interviews.coded import (
+    Coded,
+    CodedStretch,
+    coded_as_one,
+    coded_rounds,
+    coded_stretches,
+    decided_stretches,
+)
 from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.consent import declined
 from quaestor.study.interviews.conversation import ASKED, Conversation, conversation
-from quaestor.study.interviews.proposals import masked, masked_words
+from quaestor.study.interviews.masking import masked, masked_words
 from quaestor.study.interviews.room import Interviews
+from quaestor.study.interviews.theme_masking import unnamed_themes
 from quaestor.study.interviews.theme_records import (
     CodeUsed,
     Part,
@@ -61,12 +69,8 @@ def _without_names(interviews: Interviews, found: Coded) -> Themes:
         fields = {name: masked_words(interviews, words) for name, words in one.fields.items()}
         return replace(one, words=turn.text[start:end], memo=masked_words(interviews, one.memo), fields=fields)
 
-    made = _gathered(interviews, replace(found, stretches=tuple(unnamed(one) for one in found.stretches)), talks)
-    references = [
-        replace(one, others=tuple((masked_words(interviews, words), who) for words, who in one.others))
-        for one in made.references
-    ]
-    return replace(made, references=tuple(references))
+    stretches = tuple(unnamed(one) for one in found.stretches)
+    return unnamed_themes(interviews, _gathered(interviews, replace(found, stretches=stretches), talks))
 
 
 NOTHING = (
@@ -90,7 +94,8 @@ def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcri
     quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), asked))
     codes = tuple(_codes_used(book, asked, {one.code for one in quotations}))
     facets = {required_facet(state.round(name).plan).codes for name in found.rounds}
-    offered = [code for facet in facets for code in book.active(facet) if not book.children(code.id)]
+    offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
+    unused = [code for code in offered if code not in {one.id for one in codes}]
     synthetic = {one.pseudonym for one in interviews.participants() if one.synthetic}
     order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, found.interviews))
     return Themes(
@@ -99,7 +104,8 @@ def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcri
         codes,
         order,
         tuple(_references(interviews, book, quotations)),
-        tuple(book.path_name(code.id) for code in offered if code.id not in {one.id for one in codes}),
+        tuple(book.path_name(code) for code in unused if code not in found.undecided),
+        tuple(book.path_name(code) for code in unused if code in found.undecided),
         found.turns,
         found.unsettled,
         found.uncoded,
@@ -112,8 +118,8 @@ def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcri
 
 
 def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
-    """As they were held, where the desk knows the day of each; else by participant."""
-    held = {one.id: one.day for one in interviews.interviews()}
+    """As they were held, where the desk knows when each began; else by participant."""
+    held = {one.id: one.began for one in interviews.interviews()}
     if not all(held[name] for name in coded):
         return list(coded)
     return sorted(coded, key=lambda name: held[name])
@@ -133,11 +139,7 @@ def _quotations(
     asked: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Quotation]:
     """One for each stretch; those that were coded as one are one, however many turns they cross."""
-    joined: dict[tuple[str, ...], list[CodedStretch]] = {}
-    for one in stretches:
-        alone = (one.item, str(one.start), str(one.end), one.code)
-        joined.setdefault((one.interview, one.link, one.code) if one.link else alone, []).append(one)
-    for several in joined.values():
+    for several in coded_as_one(stretches):
         ordered = sorted(several, key=lambda one: (one.turn, one.start))
         first, last = ordered[0], ordered[-1]
         spoken = transcripts[first.interview].turns
@@ -174,9 +176,12 @@ def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
 
 
 def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """By code what it asks for more."""
-    facets = [required_facet(state.round(name).plan) for name in rounds]
-    return {code: names for facet in facets for code, names in facet.fields}
+    """By code what it asks for more; what a merged code asked for, the one that took its place asks for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for code, names in (one for name in rounds for one in required_facet(state.round(name).plan).fields):
+        now = state.history.read(code, state.history.latest.version, "", {}).code or code
+        found[now] = tuple(dict.fromkeys((*found.get(now, ()), *names)))
+    return found
 
 
 def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[CodeUsed]:
@@ -238,14 +243,23 @@ def _others(
 def _named(
     book: Codebook, items: Sequence[str], quotations: Sequence[Quotation]
 ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """By item (participants, codes): a code with the id of an item names it, its sisters name something else."""
-    here = {code: code for code in items if code in book.codes}
-    above = {book.codes[code].parent for code in here} - {""}
-    sisters = [code.id for code in book.codes.values() if code.parent in above and code.id not in here]
-    here |= dict.fromkeys(sisters, _OTHER)
-    found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for item in dict.fromkeys(here.values()):
-        codes = tuple(code for code, means in here.items() if means == item)
-        who = tuple(dict.fromkeys(one.participant for one in quotations if one.code in codes))
-        found[item] = (who, codes)
-    return found
+    """By item (participants, codes): a code with the id of an item names it, its sisters name something else.
+
+    Where a code was merged, the one that took its place names the item.
+    """
+    here: dict[str, tuple[str, ...]] = {item: (_in_place_of(book, item),) for item in items if item in book.codes}
+    theirs = {code for codes in here.values() for code in codes}
+    above = {book.codes[code].parent for code in theirs} - {""}
+    used = {one.code for one in quotations} - theirs
+    sisters = (code.id for code in book.codes.values() if code.id in used and code.parent in above)
+    here[_OTHER] = (*here.get(_OTHER, ()), *sisters)
+    return {
+        item: (tuple(dict.fromkeys(one.participant for one in quotations if one.code in codes)), codes)
+        for item, codes in here.items()
+    }
+
+
+def _in_place_of(book: Codebook, code: str) -> str:
+    while into := book.codes[code].into:
+        code = into
+    return code

@@ -1,0 +1,104 @@
+"""What a code asks for more, said by two raters: one spelling, no nonsense where they differ, a way to settle it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acting import Table
+from quaestor.base.errors import StateError
+from quaestor.coding.decisions import (
+    agreed_left,
+    comment_on,
+    decide,
+    decide_agreed,
+    differing_words,
+    disagreements,
+    is_settled,
+    settled,
+)
+from quaestor.coding.records import Facet
+from quaestor.coding.stretches import BETWEEN_RATERS, differing_fields, union
+
+LOSS = "training/loss"
+THEMES = Facet("themes", "stretches", codes="issue", fields=((LOSS, ("importance", "case")),))
+WORDS = st.sampled_from(["high", "High", " high ", "low", "LOW", "not at all", "not  At all"])
+
+
+def said(start: int = 0, end: int = 9, **fields: str) -> dict[str, Any]:
+    return {"start": start, "end": end, "code": LOSS, "fields": fields}
+
+
+def coded(*pairs: tuple[Any, Any], **more: Any) -> Table:
+    """A closed round in which two raters coded items i1, i2, … like this, with what they agree on decided."""
+    table = Table()
+    table.codebook()
+    table.open(items=[f"i{number}" for number in range(1, len(pairs) + 1)], facets=(THEMES,), **more)
+    for number, pair in enumerate(pairs, start=1):
+        for rater, stretches in zip(("first", "second"), pair, strict=True):
+            table.rate(rater, f"i{number}", themes=stretches)
+    table.close()
+    table.record(decide_agreed(table.state, "main", "lead"))
+    return table
+
+
+def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_spells_them() -> None:
+    later = said(4, 9, importance="High", case="on  export")
+    earlier = said(0, 6, importance="high", case="On export ")
+    (found,) = union([[later], [earlier]])
+    assert (found["start"], found["end"]) == (0, 9)
+    assert found["fields"] == {"importance": "High", "case": "on  export"}
+    assert differing_fields([found]) == []
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5))
+def test_every_word_stands_once_whoever_said_it(words: list[str]) -> None:
+    (found,) = union([said(place, 9, importance=one)] for place, one in enumerate(words))
+    kept = found["fields"]["importance"].split(BETWEEN_RATERS)
+    spelled = [" ".join(one.split()).casefold() for one in kept]
+    assert spelled == list(dict.fromkeys(" ".join(one.split()).casefold() for one in words))
+    assert set(kept) <= set(words)
+
+
+def test_a_difference_in_words_is_told_and_is_no_disagreement_about_codes() -> None:
+    table = coded(
+        ([said(importance="High")], [said(importance="low")]),
+        ([said(importance="high")], [said(importance="High")]),
+        ([said(importance="high")], []),
+        ([said(importance="high")], [said()]),
+    )
+    assert [one.item for one in disagreements(table.state, "main")] == ["i3"]
+    (found,) = differing_words(table.state, "main")
+    assert (found.item, found.facet, found.words_only) == ("i1", "themes", True)
+    assert found.decision is not None
+    assert not is_settled(found)
+    assert found.decision.answer[0]["fields"] == {"importance": f"High{BETWEEN_RATERS}low"}
+
+
+@pytest.mark.parametrize("settle", ["discussion", "agreement", "two-step", "tie-breaker"])
+def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
+    breaker = {"tie_breaker": "breaker"} if settle in ("two-step", "tie-breaker") else {}
+    table = coded(([said(importance="High")], [said(importance="low")]), settle=settle, **breaker)
+    left = agreed_left(table.state, "main")
+    table.record(comment_on(table.state, "main", "first", "i1", "themes", "it stops everybody"))
+    wanted = [said(importance="High")]
+    table.record(decide(table.state, "main", "second", "i1", "themes", wanted, "discussion", "we talked"))
+    made = table.state.round("main").decisions["i1", "themes"]
+    assert [one.how for one in made] == ["agreement", "discussion"]
+    assert made[-1].answer == wanted
+    assert [is_settled(one) for one in differing_words(table.state, "main")] == [True]
+    assert (agreed_left(table.state, "main"), settled(table.state, "main")) == (left, True)
+    table.record(decide(table.state, "main", "lead", "i1", "themes", wanted, "discussion", lead="lead"))
+
+
+def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
+    table = coded(([said(importance="High")], [said(importance="low")]), ([said()], [said(importance="low")]))
+    with pytest.raises(StateError, match="agree on the codes of 'i1': settle what is said of them"):
+        decide(table.state, "main", "first", "i1", "themes", [], "discussion")
+    with pytest.raises(StateError, match="the raters agree on 'i2'"):
+        decide(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
+    with pytest.raises(StateError, match="'stranger' has no part"):
+        decide(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")

@@ -1,0 +1,78 @@
+"""Passages over several turns: whatever two raters do, those that meet are one quotation, and nothing else is."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quaestor.coding.records import Code, Codebook, CodeFacet, Facet, stretches_in
+from quaestor.coding.stretches import checked_stretches, union
+from quaestor.study.interviews.coded import CodedStretch, coded_as_one
+
+CODES = ("data", "time")
+FACET = Facet("themes", "stretches", codes="themes")
+BOOK = Codebook(
+    1, facets={"themes": CodeFacet("themes")}, codes={one: Code(one, "themes", one) for one in CODES}
+)  # fmt: skip
+Passage = tuple[int, str, dict[int, tuple[int, int]]]
+"""A rater, a code, and where a passage stands in each of its turns."""
+_PLACE = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda one: (one[0], sum(one)))
+_PASSAGE = st.tuples(
+    st.integers(0, 1), st.sampled_from(CODES), st.dictionaries(st.integers(0, 3), _PLACE, min_size=1, max_size=3)
+)
+
+
+def decided(passages: list[Passage]) -> list[CodedStretch]:
+    """What is decided where both raters' stretches count, each turn by itself."""
+    found = []
+    for turn in range(4):
+        answers: list[list[dict[str, Any]]] = [[], []]
+        for number, (rater, code, places) in enumerate(passages):
+            if turn in places:
+                start, end = places[turn]
+                link = f"{rater}-{number}" if len(places) > 1 else ""
+                answers[rater].append({"start": start, "end": end, "code": code, "link": link})
+        merged = union(checked_stretches(FACET, BOOK, checked_stretches(FACET, BOOK, one)) for one in answers)
+        found += [
+            CodedStretch("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
+                         link=one.link)
+            for one in stretches_in(checked_stretches(FACET, BOOK, merged))
+        ]  # fmt: skip
+    return found
+
+
+def letters(code: str, places: dict[int, tuple[int, int]]) -> set[tuple[str, int, int]]:
+    return {(code, turn, at) for turn, (start, end) in places.items() for at in range(start, end)}
+
+
+def wholes(passages: list[Passage]) -> set[frozenset[tuple[str, int, int]]]:
+    """The letters of passages that share any, again and again until none do."""
+    left = [letters(code, places) for _, code, places in passages]
+    while met := next(((one, two) for one, two in combinations(left, 2) if one & two), None):
+        left = [one for one in left if one is not met[0] and one is not met[1]] + [met[0] | met[1]]
+    return {frozenset(one) for one in left}
+
+
+@given(st.lists(_PASSAGE, max_size=9))
+def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passages: list[Passage]) -> None:
+    found = coded_as_one(decided(passages))
+    joined = [frozenset(at for one in several for at in letters(one.code, {one.turn: (one.start, one.end)}))
+              for several in found]  # fmt: skip
+    assert len(joined) == len(set(joined))
+    assert set(joined) == wholes(passages)
+
+
+def test_a_passage_that_two_raters_coded_over_two_turns_is_one() -> None:
+    found = coded_as_one(decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})]))
+    assert [[(one.turn, one.start, one.end) for one in several] for several in found] == [[(1, 9, 42), (2, 0, 36)]]
+
+
+def test_a_link_of_another_interview_or_another_code_joins_nothing() -> None:
+    def one(interview: str, turn: int, code: str) -> CodedStretch:
+        return CodedStretch("r", f"{interview}/{turn:05d}", interview, "P1", turn, "", 0, 4, "", code, link="a b")
+
+    found = coded_as_one([one("P1", 1, "data"), one("P1-2", 1, "data"), one("P1", 3, "time"), one("P1", 3, "data")])
+    assert [len(several) for several in found] == [2, 1, 1]
