@@ -38,7 +38,7 @@ def test_themes_are_told_counted_and_written(study: Study, tmp_path: Path) -> No
 
 def test_quotations_of_a_code_are_listed_with_what_they_say_more(study: Study) -> None:
     told = run(study, "interview", "quotations", "indicator")
-    assert "When shapes do not match. Or “the loss is above 10 after an epoch” ." in told
+    assert "When shapes do not match. Or “the loss is above 10 after an epoch”." in told
     assert told.index("what: loss") < told.index("threshold: 10")
     found = json.loads(run(study, "interview", "quotations", "factors", "--json"))
     assert (found["name"], len(found["quotations"])) == ("Factors weighed", 8)

@@ -104,7 +104,7 @@ def test_fields_are_asked_of_codes_that_exist() -> None:
     assert set(fields) <= {one for words in CODES.values() for one in words.split()}
     assert fields["indicator"] == ("what", "threshold")
     assert fields["ambiguous-model"] == ("model", "handling")
-    assert all(fields[one] == ("importance", "case") for one in CODES["defects"].split())
+    assert all(fields[one] == ("importance", "case", "measure") for one in CODES["defects"].split())
 
 
 @pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")

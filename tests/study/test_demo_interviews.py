@@ -17,6 +17,7 @@ from quaestor.study.interviews.conversation import ASKED, SKIPPED, conversation
 from quaestor.study.interviews.proposals import REFUSED, proposals
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.simulated import planted_stretches, simulate_round, take_in_talks
+from quaestor.study.interviews.theme_cells import interview_tables
 from quaestor.study.interviews.themes import themes_of
 from quaestor.study.simulated import simulate_ratings
 from quaestor.synth.interview_truth import InterviewTruth, read_truth
@@ -85,6 +86,29 @@ def test_defects_and_ambiguous_models_keep_what_was_said_of_them(study: Study, t
     for code in ("crash", "wrong-result", "compatibility", "ambiguous-model"):
         found = sorted(str(sorted(one.fields.items())) for one in themes.of(code))
         assert found == sorted(str(sorted(one.items())) for one in truth.of_code(code)), code
+
+
+def test_the_table_of_defects_has_who_said_it_how_much_it_matters_a_case_and_what_is_done(
+    study: Study, truth: InterviewTruth
+) -> None:
+    with open_interviews(study) as interviews:
+        themes = themes_of(interviews)
+    tables = {one.id: one for one in interview_tables(themes)}
+    defects = tables["defects"]
+    assert [one.title for one in defects.columns] == ["importance", "case", "measure", "quotation"]
+    told = {(row.title, *(cell.parts[0] for cell in row.cells[:3])) for row in defects.rows()}
+    planted = {
+        (f"P{place}", *(one[name] for name in ("importance", "case", "measure")))
+        for place, talk in enumerate(truth.interviews, start=1)
+        for turn in talk.talk.turns
+        for one in (stretch.fields for stretch in turn.stretches)
+        if "measure" in one
+    }
+    assert told <= planted
+    assert len(planted - told) <= 1, "both raters seldom miss the same"
+    assert len(told) == sum(1 for _ in defects.rows()) > 15
+    by_importance = tables["defects-importance"]
+    assert [one.title for one in by_importance.columns] == ["high", "low", "medium", "mentions", "participants"]
 
 
 def test_everybody_agreed_and_the_conversation_is_on_record(study: Study, truth: InterviewTruth) -> None:

@@ -92,6 +92,7 @@ def test_the_curve_of_new_codes_becomes_flat(truth: InterviewTruth) -> None:
     assert len(truth.codes) == 36
     assert [one["threshold"] for one in truth.of_code("indicator")][:2] == ["above 10", "above 100"]
     assert len(truth.of_code("indicator")) == 9
+    assert all(one["measure"] for one in truth.of_code("crash"))
 
 
 def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> None:

@@ -12,14 +12,18 @@ from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from coded_interviews import copy_of
-from desk import QUICK, closing_app, invited, signed_in
+from coded_interviews import ROUND, copy_of
+from desk import QUICK, closing_app, invited, post, signed_in
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.ratings import rate
 from quaestor.study.results.report import build_report
+from quaestor.study.round_acts import close_by_name
 from quaestor.web.app import make_app
 from small_interviews import a_study
 from themed_interviews import themed_study
@@ -84,8 +88,47 @@ def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
         answer = reader.get(f"/interviews/{path}")
         assert answer.status_code in (404, 409), path
         assert words.casefold() in plain(answer.text).casefold(), path
+
+
+def test_a_page_keeps_the_room_of_a_figure_that_comes_later(reader: TestClient) -> None:
+    page = reader.get("/interviews/themes").text
+    images = re.findall(r'<img src="([^"]+)"[^>]* (width="\d+" height="\d+") loading="lazy"', page)
+    assert len(images) == page.count("<img") == 3
+    for path, size in images:
+        assert size in reader.get(path).text[:200], path
     drawing = reader.get("/interviews/drawings/saturation")
     assert (drawing.headers["content-type"], "9 codes in all" in drawing.text) == ("image/svg+xml", True)
+
+
+def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_code(tmp_path: Path) -> None:
+    said = "It {crash|importance=ندرب النموذج. (3) نعم!:crashed} {slow:slowly}."
+    study = themed_study(tmp_path / "study", [("One.", "two", said)], settled=False)
+    item = "P1/00005"
+    with open_coding(study) as coding:
+        mine = coding.state.round(ROUND).current("rater-1", item)
+        assert mine is not None
+        other = [{**one, "fields": {"importance": "low"}} for one in mine.answers["themes"]]
+        rate(coding, ROUND, "rater-2", item, {"themes": other})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root)
+        page = lead.get("/interviews/themes").text
+        assert '<td dir="auto">raters differ: ندرب النموذج. (3) نعم! or low</td>' in page
+        assert not re.search(r'<td dir="auto">\d|<td class="number" dir', page)
+        address = f"/rounds/{ROUND}/disagreements"
+        listed = lead.get(address).text
+        assert "On 1 item the raters gave the same codes" in plain(listed)
+        assert "Nobody differs" not in listed
+        case = lead.get(unescape(re.findall(rf'href="({address}\?item=[^"]+)"', listed)[0])).text
+        assert "choose whose words hold" in case
+        values = {"item": item, "facet": "themes", "how": "discussion", "key": "once"}
+        values["answer"] = unescape(re.findall(r'name="answer" value="([^"]+)"', case)[0])
+        values["seen"] = re.findall(r'name="seen" value="(\d+)"', case)[0]
+        answer = post(lead, f"/rounds/{ROUND}/decisions", values, page="/me")
+        assert answer.status_code == 303
+        assert "raters differ" not in lead.get("/interviews/themes").text
+        assert "Nobody differs" in lead.get(address).text
 
 
 def test_who_withdrew_is_no_longer_read(study: Study, tmp_path: Path) -> None:

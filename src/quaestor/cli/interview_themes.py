@@ -75,7 +75,7 @@ def quotations(
 
     Example: quaestor interview quotations indicator
     """
-    from quaestor.study.interviews.named_tables import shortened
+    from quaestor.study.interviews.named_tables import with_surroundings
     from quaestor.study.interviews.room import open_interviews
     from quaestor.study.interviews.theme_files import quotation_json, quotations_of
     from quaestor.study.interviews.themes import themes_of
@@ -88,8 +88,7 @@ def quotations(
     screen = console()
     for one in found:
         screen.print(f"{one.participant}  {one.asked or 'before the first question'}", style="bold", markup=False)
-        around = (shortened(one.before, from_end=True), f"“{one.words}”", shortened(one.after))
-        screen.print("  " + " ".join(filter(None, around)), markup=False, soft_wrap=True)
+        screen.print(f"  {with_surroundings(one)}", markup=False, soft_wrap=True)
         for field, words in one.fields.items():
             screen.print(f"  {field}: {words}", markup=False, soft_wrap=True)
     said = "quotation" if len(found) == 1 else "quotations"

@@ -84,6 +84,12 @@ class Table:
         for group in self.groups:
             yield from group.rows
 
+    @property
+    def size(self) -> str:
+        """How many rows it has, in words."""
+        rows = sum(len(group.rows) for group in self.groups)
+        return f"{rows:,} {'row' if rows == 1 else 'rows'}"
+
     def cell(self, row: str, column: str) -> Cell | None:
         """The cell at a row and a column, by their keys."""
         places = {one.key: number for number, one in enumerate(self.columns)}

@@ -6,10 +6,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drawings import assert_text_inside
-from quaestor.publish.figures.code_grid import draw_code_map, draw_together
+from quaestor.publish.figures.code_grid import draw_code_map, draw_together, shaded
 from quaestor.publish.figures.drawing import svg_of, write_figure
+from quaestor.publish.figures.look import contrast, luminance
 from quaestor.publish.figures.records import Accumulated, Counted, Figure
 from quaestor.publish.figures.saturation import draw_saturation
 
@@ -40,6 +43,27 @@ def test_each_figure_says_its_numbers_in_words() -> None:
     assert half.alt.endswith("most often: data and time in 2 and time and shapes in 1.")
     for figure, words in ((curves, "36 codes in all"), (grid, "theme 2"), (half, "shapes")):
         assert words in "".join(ElementTree.fromstring(svg_of(figure)).itertext())
+
+
+def turned(color: str) -> str:
+    """A colour as the report shows it on a dark page: invert(.89) hue-rotate(180deg)."""
+    red, green, blue = (0.89 - 0.78 * int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    grey = 2 * (0.213 * red + 0.715 * green + 0.072 * blue)
+    return "#" + "".join(f"{round(255 * min(max(grey - one, 0.0), 1.0)):02x}" for one in (red, green, blue))
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_count_can_be_read_in_its_cell_on_a_light_page_and_on_a_dark_one(one: float, other: float) -> None:
+    fill, ink = shaded(one)
+    assert contrast(fill, ink) >= 4.5
+    assert contrast(turned(fill), turned(ink)) >= 4.5
+    low, high = sorted((one, other))
+    assert luminance(shaded(low)[0]) >= luminance(shaded(high)[0])
+
+
+def test_a_dark_page_turns_the_maps_over() -> None:
+    """The report leaves drawings with black letters as they are."""
+    assert not any('fill="#000000"' in svg_of(figure) for figure in drawn())
 
 
 @pytest.mark.parametrize(

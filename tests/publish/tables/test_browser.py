@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from quaestor.base.look import TOKENS
-from quaestor.publish.records import Table
+from quaestor.publish.records import Cell, Column, Group, Row, Table
 from quaestor.publish.tables import STYLE, Link, html_page, to_html
 
 pytestmark = pytest.mark.browser
@@ -48,6 +48,22 @@ def test_axe_finds_nothing(
 def test_axe_finds_nothing_on_a_page_of_its_own(browser: Browser, journal_table: Table) -> None:
     page = shown(browser, html_page(journal_table), 320, "dark")
     assert Axe().run(page).response["violations"] == []
+    page.context.close()
+
+
+def test_words_from_right_to_left_keep_their_order_and_the_title_of_their_row_stays_in_sight(browser: Browser) -> None:
+    said = "ندرب النموذج. (3) نعم!"
+    columns = tuple(Column(f"{name}", "long heading " * 3, numeric=False) for name in "abc")
+    rows = (Row("a", said, tuple(Cell((said,)) for _ in columns)),)
+    page = shown(browser, around(to_html(Table("1", "Words", "who", columns, (Group(said, rows),)))), 320)
+    for one in page.locator("tbody td, tbody th[scope=row], tr.group span").all():
+        assert one.evaluate("one => getComputedStyle(one).direction") == "rtl"
+    region = page.locator(".scroll")
+    region.evaluate("one => one.scrollTo({left: 10000, behavior: 'instant'})")
+    stub, around_it = page.locator("th[scope=row]").bounding_box(), region.bounding_box()
+    assert stub is not None
+    assert around_it is not None
+    assert abs(stub["x"] - around_it["x"]) < 1
     page.context.close()
 
 

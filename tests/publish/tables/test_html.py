@@ -80,9 +80,21 @@ def test_hostile_text_is_text(hostile_table: Table) -> None:
     assert {one.tag for one in figure.iter()} <= known | {"a", "span", "sup", "ul", "li", "p"}
     attributes = {name for one in figure.iter() for name in one.keys()}  # noqa: SIM118
     assert attributes <= {
-        "class", "id", "scope", "colspan", "rowspan", "span", "href", "tabindex", "role", "aria-labelledby",
+        "class", "dir", "id", "scope", "colspan", "rowspan", "span", "href", "tabindex", "role", "aria-labelledby",
     }  # fmt: skip
     assert "</td><script>alert(1)</script> &amp; &copy; <!-- no -->" in figure.text_content()
+
+
+def test_words_go_in_their_own_direction_and_numbers_in_that_of_the_table() -> None:
+    said = "ندرب النموذج. (3) نعم!"
+    columns = (Column("words", "quotation", numeric=False), Column("times", "times"))
+    rows = (Row("a", said, (Cell((said,), (), Selection()), Cell(("3",), (3,)))),)
+    figure = parsed(Table("1", said, "who", columns, (Group(said, rows),)), lambda *place: "items.html")
+    told = {one.tag: one.get("dir") for one in figure.iter() if (one.text or "").strip() == said and one.tag != "a"}
+    assert told == {"span": "auto", "th": "auto"}
+    words, number = figure.findall(".//tbody/tr/td")
+    assert (words.get("dir"), number.get("dir")) == ("auto", None)
+    assert figure.find("figcaption")[1].get("dir") == figure.find(".//th[@scope='rowgroup']/span").get("dir") == "auto"
 
 
 def test_a_table_without_rows_says_so(empty_table: Table) -> None:

@@ -12,7 +12,6 @@ from quaestor.publish.figures.look import (
     WASH,
     count,
     fitted,
-    ink_on,
     listed,
     shade,
     text_width,
@@ -61,10 +60,18 @@ def draw_code_map(
 
 
 def _cell(canvas: Canvas, x: float, y: float, width: float, number: int, most: int) -> dict[str, object]:
-    fill = shade(0.15 + 0.85 * number / max(most, _DARKEST)) if number else WASH
+    fill, ink = shaded(number / max(most, _DARKEST)) if number else (WASH, INK)
     if number:
-        canvas.text(x + width / 2, y + _ROW / 2, count(number), color=ink_on(fill), size=SMALL, align="center")
+        canvas.text(x + width / 2, y + _ROW / 2, count(number), color=ink, size=SMALL, align="center")
     return {"x": x + _GAP, "y": y + _GAP, "x2": x + width - _GAP, "y2": y + _ROW - _GAP, "fill": fill, "stroke": PAPER}
+
+
+def shaded(part: float) -> tuple[str, str]:
+    """The fill of a cell and the ink on it, from light to dark as `part` goes from 0 to 1.
+
+    Shades in the middle are left out: a dark page turns the drawing over, and no ink could be read on them there.
+    """
+    return (shade(0.14 + 0.28 * part), INK) if part < 0.5 else (shade(0.56 + 0.88 * (part - 0.5)), PAPER)
 
 
 def draw_together(

@@ -1,4 +1,7 @@
-"""A table as a fragment of HTML: headings that say what they head, numbers that open their items."""
+"""A table as a fragment of HTML: headings that say what they head, numbers that open their items.
+
+Words may be in any language: each cell goes in the direction of its own.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def to_html(table: Table, link: Link | None = None) -> str:
         [
             f'<figure class="table" id="{name}">',
             f'<figcaption id="{name}-title"><span class="called">{_text(called(table))}.</span> '
-            f"{_text(table.title)}</figcaption>",
+            f'<span dir="auto">{_text(table.title)}</span></figcaption>',
             f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-title">',
             f'<table aria-labelledby="{name}-title">',
             *_column_groups(table),
@@ -116,7 +119,7 @@ def _body(table: Table, link: Link | None) -> Iterator[str]:
         title = _text(group.title)
         yield '<tbody class="titled">' if title else "<tbody>"
         if title:
-            yield f'<tr class="group"><th scope="rowgroup" colspan="{width}"><span>{title}</span></th></tr>'
+            yield f'<tr class="group"><th scope="rowgroup" colspan="{width}"><span dir="auto">{title}</span></th></tr>'
         if not group.rows:
             yield f'<tr><td class="nothing" colspan="{width}">{NO_ITEMS}</td></tr>'
         yield from (_row(table, row, widths, link) for row in group.rows)
@@ -132,7 +135,7 @@ def _part_widths(table: Table) -> _Widths:
 
 def _row(table: Table, row: Row, widths: _Widths, link: Link | None) -> str:
     title = _marked(_text(row.title), row.notes)
-    cells = [f'<th scope="row">{title}</th>' if title else "<td></td>"]
+    cells = [f'<th scope="row" dir="auto">{title}</th>' if title else "<td></td>"]
     for column, cell, parts in zip(table.columns, row.cells, widths, strict=True):
         cells.append(_cell(column, cell, parts, address_of(table, row.key, column, cell, link)))
     kind = ' class="total"' if row.total else ""
@@ -148,7 +151,7 @@ def _cell(column: Column, cell: Cell, widths: list[int], address: str) -> str:
         parts.append(f'<span class="part{_room(column, width)}">{text}</span>' if number else text)
     if not column.numeric:
         parts = [part for part in parts if not part.endswith("></span>")]
-    kind = ' class="number"' if column.numeric else ""
+    kind = ' class="number"' if column.numeric else ' dir="auto"'
     return f"<td{kind}>{_marked(' '.join(parts), cell.notes)}</td>"
 
 

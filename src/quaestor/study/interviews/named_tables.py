@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quaestor.coding.stretches import BETWEEN_RATERS
 from quaestor.measures.shares import share
 from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
 from quaestor.publish.shown import ABSENT, percent, whole
@@ -12,7 +13,7 @@ from quaestor.study.interviews.theme_records import CodeUsed, Quotation, Referen
 from quaestor.study.interviews.theme_tables import NOTHING, base_notes, by_theme
 
 QUOTATIONS = "quotations"
-UNSAID = "not said"
+UNSAID, DIFFER = "not said", "raters differ"
 _MOST_VALUES = 8
 """Different words for a field up to which codes are counted by them."""
 
@@ -41,7 +42,8 @@ def _reference_table(themes: Themes, found: Reference) -> Table:
     )
     notes = (
         f"Ticked: of {len(found.asked):,} participants who were asked this in a conversation held at the desk. Named: "
-        f"of {len(coded):,} participants whose words were coded.",
+        f"of {len(coded):,} participants whose words were coded. A tick has no words: behind either are "
+        "those of who names it.",
         *base_notes(themes),
     )
     return Table(found.question, found.text, "item", columns, tuple(groups), notes=notes)
@@ -53,7 +55,7 @@ def _tally(one: ReferenceTally, asked: int, coded: int, everybody: int) -> Row:
     cells = (
         _part(len(one.ticked), max(asked, len(one.ticked))),
         _part(len(one.named), coded, named),
-        _part(len(either), everybody),
+        _part(len(either), everybody, named),
         _people(either),
     )
     return Row(one.key, one.label, cells)
@@ -88,31 +90,51 @@ def _listing(
 ) -> Table:
     """One row a quotation, under its code where there are several."""
     alone = len(codes) == 1
+    beside = {} if alone else {one.id: found for one in said if (found := _beside(themes, one))}
     groups = []
     for code in codes:
-        own = [one for one in said if one.code == code.id]
-        rows = [_said_row(themes, fields, number, one, alone) for number, one in enumerate(own, start=1)]
+        rows = []
+        for number, one in enumerate((one for one in said if one.code == code.id), start=1):
+            more = (_also(themes, beside.get(one.id, [])),) if beside else ()
+            rows.append(Row(f"{one.code}-{number}", one.participant, (*_said_cells(fields, one), *more)))
         groups.append(Group("" if alone else code.name, tuple(rows)))
     columns = (
-        *(Column(field, field, numeric=False) for field in fields),
+        *(Column(f"field {field}", field, numeric=False) for field in fields),
         Column("words", "quotation", numeric=False),
-        *([] if alone else [Column("also", "in the same answer", numeric=False)]),
+        *([Column("also", "in the same answer", numeric=False)] if beside else []),
     )
     name = codes[0].id if alone else theme
-    title = f"{codes[0].name if alone else codes[0].theme_name}: {' and '.join(fields)}, as participants say it"
-    return Table(name, _begun(title), "who", columns, tuple(groups), notes=base_notes(themes))
+    title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, as participants say it"
+    return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, said))
 
 
-def _said_row(themes: Themes, fields: Sequence[str], number: int, one: Quotation, alone: bool) -> Row:
-    said = [Cell((one.fields.get(field, "") or UNSAID,)) for field in fields]
-    words = Cell((f"“{one.words}”",), (), of(QUOTATION, one.id))
-    also = () if alone else (_also(themes, one),)
-    return Row(f"{one.code}-{number}", one.participant, (*said, words, *also))
+def _said_cells(fields: Sequence[str], one: Quotation) -> tuple[Cell, ...]:
+    said = [Cell((_told(one.fields.get(field, "")),)) for field in fields]
+    return (*said, Cell((f"“{one.words}”",), (), of(QUOTATION, one.id)))
 
 
-def _also(themes: Themes, one: Quotation) -> Cell:
+def _told(words: str) -> str:
+    if BETWEEN_RATERS in words:
+        return f"{DIFFER}: {words.replace(BETWEEN_RATERS, ' or ')}"
+    return words or UNSAID
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
+    differ = any(BETWEEN_RATERS in one.fields.get(field, "") for one in said for field in fields)
+    told = f"{_begun(DIFFER)}: they gave the same code and say different things of it, and nobody has decided."
+    return (*([told] if differ else []), *base_notes(themes))
+
+
+def _beside(themes: Themes, one: Quotation) -> list[Quotation]:
     """What else is spoken of in the same answer, such as what is done about a defect."""
-    beside = [two for two in themes.quotations if one.answer and two.answer == one.answer and two.theme != one.theme]
+    return [two for two in themes.quotations if one.answer and two.answer == one.answer and two.theme != one.theme]
+
+
+def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:
     names = [code.name for code in themes.codes if code.id in {two.code for two in beside}]
     opens = of(QUOTATION, *(two.id for two in beside)) if beside else None
     return Cell((", ".join(names) or NOTHING,), (), opens)
@@ -121,33 +143,38 @@ def _also(themes: Themes, one: Quotation) -> Cell:
 def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said: Sequence[Quotation]) -> Table | None:
     """Codes of a theme by what was said in their first field, such as the importance of defects; none if too many."""
     field = codes[0].fields[0]
-    values: dict[str, str] = {}
-    for one in said:
-        words = " ".join(one.fields.get(field, "").split()) or UNSAID
-        values.setdefault(words.casefold(), words)
-    if len(values) > _MOST_VALUES:
+    found: dict[str, str] = {}
+    for key, title in (_value(one, field) for one in said):
+        found.setdefault(key, title)
+    last = [f"{field} {title}" for title in (UNSAID, DIFFER)]
+    ordered = [*sorted(found.keys() - set(last)), *(key for key in last if key in found)]
+    if len(found.keys() - set(last)) > _MOST_VALUES:
         return None
-    unsaid = values.pop(UNSAID, None)
-    ordered = [*sorted(values), *([UNSAID] if unsaid else [])]
     rows = []
     for code in codes:
         own = [one for one in said if one.code == code.id]
-        cells = [_quoted([one for one in own if _value(one, field) == value]) for value in ordered]
+        cells = [_quoted([one for one in own if _value(one, field)[0] == key]) for key in ordered]
         people = {one.participant for one in own}
         cells += [_quoted(own), Cell((whole(len(people)),), (len(people),), of(CODE, code.id))]
         rows.append(Row(code.id, code.name, tuple(cells)))
     columns = (
-        *(Column(value, values.get(value, UNSAID), spanner=field, numbers=("",)) for value in ordered),
+        *(Column(key, found[key], spanner=field, numbers=("",)) for key in ordered),
         Column("mentions", "mentions", numbers=("",)),
         Column("participants", "participants"),
     )
     title = f"{codes[0].theme_name} by type and {field}"
-    table_name = f"{theme}-{field}"
-    return Table(table_name, _begun(title), "type", columns, (Group("", tuple(rows)),), notes=base_notes(themes))
+    notes = _notes(themes, [field], said)
+    return Table(f"{theme}-{field}", _begun(title), "type", columns, (Group("", tuple(rows)),), notes=notes)
 
 
-def _value(one: Quotation, field: str) -> str:
-    return (" ".join(one.fields.get(field, "").split()) or UNSAID).casefold()
+def _value(one: Quotation, field: str) -> tuple[str, str]:
+    """The column in which a quotation counts, by its key and its title; no key is one of the columns after them."""
+    words = " ".join(one.fields.get(field, "").split())
+    if BETWEEN_RATERS in words:
+        return f"{field} {DIFFER}", DIFFER
+    if words.casefold() in ("", UNSAID):
+        return f"{field} {UNSAID}", UNSAID
+    return f"{field}={words.casefold()}", words
 
 
 def _quoted(several: Sequence[Quotation]) -> Cell:
@@ -190,6 +217,14 @@ def _quotation_row(number: int, one: Quotation) -> Row:
         Cell((shortened(one.after + later),)),
     )
     return Row(f"{one.code}-{number}", one.participant, cells)
+
+
+def with_surroundings(one: Quotation) -> str:
+    """A quotation within the rest of its turn, with spaces beside it where the turn has them."""
+    before, after = shortened(one.before, from_end=True), shortened(one.after)
+    before += " " if one.before[-1:].isspace() else ""
+    after = (" " if one.after[:1].isspace() else "") + after
+    return f"{before}“{one.words}”{after}".strip()
 
 
 def shortened(words: str, most: int = 240, *, from_end: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quaestor.measures.interviews import Saturation, Stop, saturation
 from quaestor.publish.records import Cell, Column, Group, Row, Table
 from quaestor.publish.shown import ABSENT, decimal, percent, whole
-from quaestor.study.interviews.theme_columns import QUOTATION, codes_by_interview, of
+from quaestor.study.interviews.theme_columns import INTERVIEW, QUOTATION, codes_by_interview, of
 from quaestor.study.interviews.theme_records import Themes
 from quaestor.study.interviews.theme_tables import base_notes
 
@@ -27,9 +27,10 @@ def saturation_table(themes: Themes) -> Table:
         seen |= here
         quoted = [one.id for one in themes.quotations if one.interview == interview and one.code in new]
         names = ", ".join(one.name for one in themes.codes if one.id in new)
+        so_far = of(INTERVIEW, *(name for name, _ in themes.interviews[: place + 1])) if seen else None
         cells = (
             Cell((whole(found.new[place]),), (found.new[place],), of(QUOTATION, *quoted) if quoted else None),
-            Cell((whole(found.total[place]),), (found.total[place],)),
+            Cell((whole(found.total[place]),), (found.total[place],), so_far),
             Cell((decimal(found.expected[place], 1),), (found.expected[place],)),
             Cell(
                 (f"{decimal(found.low[place], 1)} to {decimal(found.high[place], 1)}",),

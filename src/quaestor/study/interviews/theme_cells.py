@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.publish.records import Selection, Table
-from quaestor.study.interviews.named_tables import field_tables, quotations_table, reference_tables
-from quaestor.study.interviews.saturating import saturation_table
+from quaestor.study.interviews.named_tables import QUOTATIONS, field_tables, quotations_table, reference_tables
+from quaestor.study.interviews.saturating import SATURATION, saturation_table
 from quaestor.study.interviews.theme_columns import selected
 from quaestor.study.interviews.theme_records import Quotation, Themes
-from quaestor.study.interviews.theme_tables import matrix_table, themes_table
-from quaestor.study.interviews.together import together_table
+from quaestor.study.interviews.theme_tables import MATRIX, THEMES, matrix_table, themes_table
+from quaestor.study.interviews.together import TOGETHER, together_table
 
 _SHOWN = 6
+_EVERYWHERE = (THEMES, MATRIX, SATURATION, TOGETHER, QUOTATIONS)
+"""Tables that every study has: a question or a code may be called the same."""
 
 
 def interview_tables(themes: Themes, taken: Collection[str] = ()) -> list[Table]:
     """Every table, in the order in which they are read; names that are taken elsewhere get a word before them."""
     names = set(taken)
-    made = []
-    for table in _tables(themes):
-        name = table.id
+
+    def free(name: str) -> str:
         while name in names:
             name = f"interview-{name}"
         names.add(name)
-        made.append(replace(table, id=name))
-    return made
+        return name
 
-
-def _tables(themes: Themes) -> Iterator[Table]:
-    yield themes_table(themes)
-    yield matrix_table(themes)
-    yield saturation_table(themes)
-    yield together_table(themes)
-    yield from reference_tables(themes)
-    yield from field_tables(themes)
-    yield quotations_table(themes)
+    called = {name: free(name) for name in _EVERYWHERE}
+    first = [themes_table(themes), matrix_table(themes), saturation_table(themes), together_table(themes)]
+    own = [replace(table, id=free(table.id)) for table in (*reference_tables(themes), *field_tables(themes))]
+    known = [replace(table, id=called[table.id]) for table in (*first, quotations_table(themes))]
+    return [*known[:-1], *own, known[-1]]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from quaestor.measures.decided import Codes, Decided, Flags, attribute_of
 from quaestor.publish.records import Selection
 from quaestor.study.interviews.theme_records import Quotation, Themes
 
-THEME, CODE, PARTICIPANT = "theme", "code", "participant"
+THEME, CODE, PARTICIPANT, INTERVIEW = "theme", "code", "participant", "interview"
 QUESTION, TURN, ANSWER, QUOTATION = "question", "turn", "answer", "quotation"
 _LISTED = 6
 
@@ -22,6 +22,7 @@ def columns_of(themes: Themes) -> Decided:
         THEME: list(dict.fromkeys((one.theme, one.theme_name) for one in themes.codes)),
         CODE: [(one.id, one.path) for one in themes.codes],
         PARTICIPANT: [(one, one) for one in themes.participants],
+        INTERVIEW: [(name, name) for name, _ in themes.interviews],
         QUESTION: list({one.question: (one.question, one.asked) for one in several if one.question}.values()),
         TURN: _as_they_are([one.item for one in several]),
         ANSWER: _as_they_are([one.answer for one in several if one.answer]),
@@ -31,6 +32,7 @@ def columns_of(themes: Themes) -> Decided:
         THEME: [one.theme for one in several],
         CODE: [one.code for one in several],
         PARTICIPANT: [one.participant for one in several],
+        INTERVIEW: [one.interview for one in several],
         QUESTION: [one.question or None for one in several],
         TURN: [one.item for one in several],
         ANSWER: [one.answer or None for one in several],

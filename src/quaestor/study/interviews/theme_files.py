@@ -72,6 +72,7 @@ def themes_json(themes: Themes) -> dict[str, Any]:
         "interviews": [name for name, _ in themes.interviews],
         "codes": codes,
         "unused": list(themes.unused),
+        "undecided": list(themes.undecided),
         "together": together,
         "references": [asdict(one) for one in themes.references],
         "saturation": saturation_json(themes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quaestor.publish.records import Table
 from quaestor.study.interviews.named_tables import QUOTATIONS
@@ -27,6 +27,8 @@ class ThemeSection:
     figure: str = ""
     alt: str = ""
     """The figure in words."""
+    size: tuple[int, int] = (0, 0)
+    """Width and height of the figure, so that a page keeps its room."""
     notes: tuple[str, ...] = ()
     """What is said below the table, without what is said of all tables once."""
     codes: Mapping[str, str] | None = None
@@ -57,9 +59,11 @@ def themes_page(themes: Themes) -> ThemesPage:
 
 
 def _section(themes: Themes, table: Table, said: set[str]) -> ThemeSection:
-    figure = _FIGURES.get(table.id, "")
-    alt = figure_of(themes, figure).alt if figure else ""
     notes = tuple(one for one in table.notes if one not in said)
     known = {one.id for one in themes.codes} | {one.theme for one in themes.codes}
     codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if table.id in (THEMES, MATRIX) else {}
-    return ThemeSection(table, figure, alt, notes, {row: code for row, code in codes.items() if code in known})
+    made = ThemeSection(table, notes=notes, codes={row: code for row, code in codes.items() if code in known})
+    if table.id not in _FIGURES:
+        return made
+    figure = figure_of(themes, _FIGURES[table.id])
+    return replace(made, figure=figure.name, alt=figure.alt, size=figure.size)

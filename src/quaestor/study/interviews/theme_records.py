@@ -121,7 +121,9 @@ class Themes:
     """(interview, participant) of all that were coded, in the order in which they were held."""
     references: tuple[Reference, ...] = ()
     unused: tuple[str, ...] = ()
-    """Names of the codes that nobody's words were given."""
+    """Names of the codes that nobody's words were given, by any rater."""
+    undecided: tuple[str, ...] = ()
+    """Names of those that are on words about which nothing is decided yet, and on no others."""
     turns: int = 0
     unsettled: int = 0
     """Turns on which raters differ and nobody has decided."""

@@ -73,7 +73,8 @@ def themes_table(themes: Themes) -> Table:
         Column("mentions", "mentions"),
     )
     unused = f"Nobody speaks of: {', '.join(themes.unused)}." if themes.unused else ""
-    notes = tuple(filter(None, (*base_notes(themes), unused)))
+    undecided = f"Not decided yet: {', '.join(themes.undecided)}." if themes.undecided else ""
+    notes = tuple(filter(None, (*base_notes(themes), unused, undecided)))
     return Table(THEMES, "Themes by participants", "code", columns, tuple(groups), notes=notes)
 
 
