@@ -103,14 +103,14 @@ def test_pieces_are_replaced_whole_together_with_what_tells_of_them(tmp_path: Pa
 
 def test_a_text_gets_a_version_when_it_changes(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
-        first = file.add_text("guide/a", "one", "2026-01-01")
-        assert file.add_text("guide/a", "one", "2026-01-05") == first
-        second = file.add_text("guide/a", "two", "2026-01-06")
+        first = file.texts.add("guide/a", "one", "2026-01-01")
+        assert file.texts.add("guide/a", "one", "2026-01-05") == first
+        second = file.texts.add("guide/a", "two", "2026-01-06")
         assert (first.version, second.version) == (1, 2)
-        assert file.text("guide/a") == second
-        assert file.text("guide/a", 1) == first
-        assert file.text("guide/b") is None
-        assert file.texts("guide/a") == [first, second]
+        assert file.texts.get("guide/a") == second
+        assert file.texts.get("guide/a", 1) == first
+        assert file.texts.get("guide/b") is None
+        assert file.texts.versions("guide/a") == [first, second]
 
 
 def test_a_key_that_is_not_the_one_is_told(tmp_path: Path) -> None:

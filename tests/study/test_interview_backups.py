@@ -55,7 +55,7 @@ def everything(study: Study) -> tuple[object, ...]:
     with open_interviews(study) as room:
         entries, erased = room.file.entries(), room.file.erased()
         contacts = {one.pseudonym: vars(contact_of(room, one.pseudonym)) for one in room.participants()}
-        return entries, room.transcripts(), erased, room.identities.erased(), room.file.texts("guide/guide"), contacts
+        return entries, room.transcripts(), erased, room.identities.erased(), room.file.texts.versions("guide/guide"), contacts
 
 
 def files(folder: Path) -> dict[Path, bytes]:

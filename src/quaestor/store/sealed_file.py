@@ -7,7 +7,6 @@ not changed, but to take somebody's name out; `erase` removes all of one partici
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Self
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.erased_list import ErasedList
+from quaestor.store.kept_texts import KeptTexts
 from quaestor.store.private_copy import Form
 from quaestor.store.records import canonical, new_key
 from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
@@ -79,19 +79,8 @@ class Entry:
     said: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class KeptText:
-    """A text that people were shown, in one of its versions; texts are no secret and outlive every erasure."""
-
-    name: str
-    version: int
-    text: str
-    sha256: str
-    day: str
-
-
 class SealedFile:
-    """Entries, pieces, texts and `words` in one private file; safe for many threads.
+    """Entries and pieces, `texts` and `words` in one private file; safe for many threads.
 
     Where `listed` is given, whoever is erased stands in that list too, which outlives the file.
     """
@@ -111,6 +100,7 @@ class SealedFile:
             self._file.close()
             raise
         self._seal = Seal(secret)
+        self.texts = KeptTexts(self._file)
         self.words = SealedWords(self._file, self._seal, key)
 
     def __enter__(self) -> Self:
@@ -132,33 +122,6 @@ class SealedFile:
         """Nobody else writes here, nor puts in place what was made of it, as long as this lasts."""
         with self._file.writing():
             yield
-
-    # Texts
-
-    def add_text(self, name: str, text: str, day: str) -> KeptText:
-        """Keep a text; one that is the newest already stays what it is."""
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        with self._file.writing() as writing:
-            newest = _newest(writing, name)
-            if newest is not None and newest.sha256 == sha256:
-                return newest
-            made = KeptText(name, newest.version + 1 if newest else 1, text, sha256, day)
-            writing.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?)", (name, made.version, text, sha256, day))
-            return made
-
-    def text(self, name: str, version: int | None = None) -> KeptText | None:
-        """A version of a text, else the newest; None where it was never shown."""
-        with self._file.reading() as reading:
-            if version is None:
-                return _newest(reading, name)
-            row = reading.execute("SELECT * FROM texts WHERE name = ? AND version = ?", (name, version)).fetchone()
-        return KeptText(*row) if row else None
-
-    def texts(self, name: str) -> list[KeptText]:
-        """All versions of a text, the first one first."""
-        with self._file.reading() as reading:
-            found = reading.execute("SELECT * FROM texts WHERE name = ? ORDER BY version", (name,)).fetchall()
-        return [KeptText(*row) for row in found]
 
     # Entries
 
@@ -330,11 +293,6 @@ def _rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> 
 def _drop(connection: sqlite3.Connection, participant: str, about: str, kind: str) -> bool:
     where = "participant = ? AND about = ? AND kind = ?"
     return connection.execute(f"DELETE FROM entries WHERE {where}", (participant, about, kind)).rowcount > 0  # noqa: S608
-
-
-def _newest(connection: sqlite3.Connection, name: str) -> KeptText | None:
-    row = connection.execute("SELECT * FROM texts WHERE name = ? ORDER BY version DESC LIMIT 1", (name,)).fetchone()
-    return KeptText(*row) if row else None
 
 
 def _is_erased(connection: sqlite3.Connection, participant: str) -> bool:

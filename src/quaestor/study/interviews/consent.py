@@ -15,8 +15,9 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import listed
 from quaestor.instruments.interviews.guide_file import guide_from
 from quaestor.people.tokens import fingerprint
+from quaestor.store.kept_texts import KeptText
 from quaestor.store.records import NewAct
-from quaestor.store.sealed_file import Entry, KeptText, NewEntry
+from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
 from quaestor.study.interviews.room import Interviews, guide_files
@@ -116,7 +117,7 @@ def agreement_file(study: Study) -> Path:
 
 def agreement_of(interviews: Interviews) -> Agreement:
     """What is in force and what the file says, where there is either."""
-    return replace(agreement_draft(interviews.study), kept=interviews.file.text(AGREEMENT))
+    return replace(agreement_draft(interviews.study), kept=interviews.file.texts.get(AGREEMENT))
 
 
 def agreement_draft(study: Study) -> Agreement:
@@ -127,7 +128,7 @@ def agreement_draft(study: Study) -> Agreement:
 
 def agreement_versions(interviews: Interviews) -> list[KeptText]:
     """Every version that was in force, the first one first."""
-    return interviews.file.texts(AGREEMENT)
+    return interviews.file.texts.versions(AGREEMENT)
 
 
 def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> KeptText:
@@ -136,8 +137,8 @@ def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> 
     path = agreement_file(interviews.study)
     if not path.exists() or not (text := _text(path)).strip():
         raise StateError(f"there is no agreement yet: write {path.parent.name}/{path.name} in the study folder")
-    before = interviews.file.text(AGREEMENT)
-    kept = interviews.file.add_text(AGREEMENT, text, interviews.today())
+    before = interviews.file.texts.get(AGREEMENT)
+    kept = interviews.file.texts.add(AGREEMENT, text, interviews.today())
     if before is None or before.version != kept.version:
         payload = {"version": kept.version, "sha256": kept.sha256}
         interviews.coding.act(lambda state: NewAct("interview.agreement", lead, payload))
@@ -146,19 +147,19 @@ def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> 
 
 def in_force(interviews: Interviews) -> KeptText:
     """The agreement that participants are asked; who asks for the first time puts it in force."""
-    return interviews.file.text(AGREEMENT) or put_agreement_in_force(interviews)
+    return interviews.file.texts.get(AGREEMENT) or put_agreement_in_force(interviews)
 
 
 def consent_of(interviews: Interviews, participant: str) -> Consent:
     """What somebody said to the agreement."""
     interviews.participant(participant)
-    newest = interviews.file.text(AGREEMENT)
+    newest = interviews.file.texts.get(AGREEMENT)
     return _consent(interviews.file.entries(about="", participant=participant), newest.version if newest else None)
 
 
 def consents(interviews: Interviews) -> dict[str, Consent]:
     """The same of everybody at once."""
-    newest = interviews.file.text(AGREEMENT)
+    newest = interviews.file.texts.get(AGREEMENT)
     by_name: dict[str, list[Entry]] = {}
     for one in interviews.file.entries(about=""):
         by_name.setdefault(one.participant, []).append(one)
@@ -222,7 +223,7 @@ def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
     for one in interviews.file.entries(about="") if interviews else ():
         if interviews and one.kind == "link" and one.said["sha256"] == sought:
             agreement, consent = in_force(interviews), consent_of(interviews, one.participant)
-            answered = interviews.file.text(AGREEMENT, consent.version) if consent.version else None
+            answered = interviews.file.texts.get(AGREEMENT, consent.version) if consent.version else None
             return Asked(one.participant, agreement, consent, answered, has_said(interviews, one.participant))
     return None
 

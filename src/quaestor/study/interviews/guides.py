@@ -12,7 +12,7 @@ from quaestor.instruments.interviews.guide_checks import WORDS_A_MINUTE, problem
 from quaestor.instruments.interviews.guide_file import guide_from
 from quaestor.instruments.interviews.records import Guide, Section
 from quaestor.instruments.records import Problem
-from quaestor.store.sealed_file import KeptText
+from quaestor.store.kept_texts import KeptText
 from quaestor.study.folder import Study
 from quaestor.study.interviews.guide_reading import check_guide
 from quaestor.study.interviews.room import Interviews, guide_file, guide_files

@@ -17,7 +17,8 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.interviews.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.instruments.interviews.records import Guide, Interview, Participant, Transcript
-from quaestor.store.sealed_file import Entry, KeptText, NewEntry, SealedFile
+from quaestor.store.kept_texts import KeptText
+from quaestor.store.sealed_file import Entry, NewEntry, SealedFile
 from quaestor.study.coding import Coding, Where, open_coding, study_of
 from quaestor.study.folder import Study
 from quaestor.study.interviews.files import opened_files
@@ -93,7 +94,7 @@ class Interviews:
         """An interview to be held: by the guide as its file says now, which is kept as a version."""
         self.participant(participant)
         found = usable_guide(guide_file(self.study, guide))
-        kept = self.file.add_text(f"{_GUIDE}{guide}", found.text, self.today())
+        kept = self.file.texts.add(f"{_GUIDE}{guide}", found.text, self.today())
         taken = {one.id for one in self.interviews()}
         name = next(one for one in _names(participant) if one not in taken)
         said = {"guide": guide, "version": kept.version}
@@ -102,7 +103,7 @@ class Interviews:
 
     def guide(self, name: str, version: int | None = None) -> Guide:
         """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
-        kept = self.file.text(f"{_GUIDE}{name}", version)
+        kept = self.file.texts.get(f"{_GUIDE}{name}", version)
         if kept is not None:
             return self.remembered(f"guide/{name}", kept.text, lambda: guide_from(kept.text, name))
         if version is not None:
@@ -111,7 +112,7 @@ class Interviews:
 
     def guide_versions(self, name: str) -> list[KeptText]:
         """The texts by which interviews were planned, the first one first."""
-        return self.file.texts(f"{_GUIDE}{name}")
+        return self.file.texts.versions(f"{_GUIDE}{name}")
 
     def guide_of(self, interview: Interview) -> Guide:
         return self.guide(interview.guide, interview.version)
