@@ -116,7 +116,7 @@ def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> 
     [
         (["round", "open", "pillot"], "there is no round 'pillot', allowed: pilot"),
         (["round", "close", "pilot"], "the round 'pilot' has not been opened, opened so far: none"),
-        (["round", "open", "main"], "comes after 'pilot', which has not been opened"),
+        (["round", "open", "main"], "comes after 'pilot', which has not been opened: open and close that"),
         (["ratings", "next", "pilot", "--as", "x"], "the round 'pilot' has not been opened"),
         (["decisions", "list", "pilot"], "the round 'pilot' has not been opened"),
         (["agreement"], "no round has been closed yet"),

@@ -38,6 +38,9 @@ def test_from_items_to_agreement_and_words_that_are_adopted(tmp_path: Path) -> N
     assert "legitimacy › thresholds" in quaestor("interview", "in-vivo", ROUND, cwd=tmp_path).stdout
     refused = quaestor("interview", "adopt", ROUND, *place, "nothing-like-it", cwd=tmp_path)
     assert (refused.returncode, "no code 'nothing-like-it'" in refused.stderr) == (2, True)
+    (tmp_path / "evidence" / "interviews" / "turns.csv").unlink()
+    missing = quaestor("ingest", "turns", cwd=tmp_path)
+    assert (missing.returncode, "run `quaestor interview items`, which writes it" in missing.stderr) == (2, True)
 
 
 def test_there_are_no_items_before_anybody_spoke(tmp_path: Path) -> None:

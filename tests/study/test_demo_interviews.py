@@ -14,7 +14,7 @@ from quaestor.study.folder import Study, open_study
 from quaestor.study.interviews.coded import coded_stretches
 from quaestor.study.interviews.consent import consents
 from quaestor.study.interviews.conversation import ASKED, SKIPPED, conversation
-from quaestor.study.interviews.proposals import REFUSED, proposals
+from quaestor.study.interviews.name_places import REFUSED, proposals
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.simulated import planted_stretches, simulate_round, take_in_talks
 from quaestor.study.interviews.theme_cells import interview_tables

@@ -55,7 +55,8 @@ def everything(study: Study) -> tuple[object, ...]:
     with open_interviews(study) as room:
         entries, erased = room.file.entries(), room.file.erased()
         contacts = {one.pseudonym: vars(contact_of(room, one.pseudonym)) for one in room.participants()}
-        return entries, room.transcripts(), erased, room.identities.erased(), room.file.texts.versions("guide/guide"), contacts
+        guides = room.file.texts.versions("guide/guide")
+        return entries, room.transcripts(), erased, room.identities.erased(), guides, contacts
 
 
 def files(folder: Path) -> dict[Path, bytes]:

@@ -58,6 +58,9 @@ def test_a_study_with_a_guide_and_nobody_says_what_to_do(tmp_path: Path) -> None
         opened = signed_in(app, tmp_path)
         assert "Nobody takes part yet" in opened.get("/interviews").text
         assert "Add the first participant" in opened.get("/").text
+        drafted = opened.get("/interviews/agreement")
+        assert (drafted.status_code, "not in force yet" in drafted.text) == (200, True)
+        assert "Put it in force" not in drafted.text
         assert not (tmp_path / "interviews.db").exists(), "to look makes no files"
         (tmp_path / "instruments" / "guide.md").unlink()
         assert "There is no interview guide yet" in opened.get("/interviews").text
@@ -94,6 +97,7 @@ def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folde
     assert act(act="change", role="senior researcher", years="", field="graphs") == 303
     assert act(act="consent", what="perhaps", how="spoken") == 422
     assert act(act="erase") == 422
+    assert re.search(r'href="/interviews/P2/conduct">Interviewer.{1,5}s desk', interviewer.get("/").text)
     page = interviewer.get("/participants/P2").text
     assert "senior researcher · graphs" in page
     assert "version 1 of the" in page

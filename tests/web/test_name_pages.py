@@ -11,13 +11,16 @@ from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from command_line import in_this_process
 from desk import QUICK, closing_app, invited, post, signed_in
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
+from quaestor.store.sealed_file import NewEntry
 from quaestor.study.folder import open_study
+from quaestor.study.interviews.conversation import conversation
+from quaestor.study.interviews.name_places import proposals
 from quaestor.study.interviews.names import add_name, names_of
 from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.proposals import proposals
 from quaestor.study.interviews.room import open_interviews
 from quaestor.web.app import make_app
 from small_interviews import a_study, with_transcript
@@ -66,23 +69,43 @@ def left(folder: Path) -> list[str]:
 def test_places_are_shown_in_their_words_and_answered_by_form(lead: TestClient, folder: Path) -> None:
     page = lead.get(PAGE).text
     assert "At <mark>Obviax GmbH</mark> &lt;b&gt;I&lt;/b&gt; ask Wexla Brimm." in page
-    assert "<strong>0</strong> of 7 places answered" in page
+    assert ">0</strong> of 7 places answered" in page
     assert act(lead, act="confirm", place="P1/00000:6-13") == 303
     assert act(lead, act="refuse", place="P1/00001:3-14") == 303
     assert "P1 Zanthor" not in left(folder)
-    assert "<strong>2</strong> of 7 places answered" in lead.get(PAGE).text
+    assert ">2</strong> of 7 places answered" in lead.get(PAGE).text
     assert "Obviax GmbH" in lead.get(f"{PAGE}?state=refused").text
     assert act(lead, act="confirm-all", name="person-1", interview="") == 303
     assert [one for one in left(folder) if "Wexla" in one] == []
     assert act(lead, **{"act": "refuse-all", "doubtful": "yes", "of-interview": "P1"}) == 303
     assert left(folder) == ["P2 Obviax"]
     refused = post(lead, ACTS, {"act": "confirm", "place": "P1/00001:0-1"}, page=PAGE)
-    assert (refused.status_code, "nothing is found at" in refused.text) == (422, True)
+    assert (refused.status_code, "Nothing is found at" in refused.text) == (422, True)
+
+
+def test_a_name_that_two_have_is_asked_for_each_and_not_replaced_with_all(lead: TestClient, folder: Path) -> None:
+    assert act(lead, act="add", kind="person", forms="Wexla Grelvan") == 303
+    page = lead.get(PAGE).text
+    assert page.count("also the name of [person 2]") == page.count("also the name of [person 1]") == 2
+    assert "Replace all 4 that are sure" in page
+    assert "None of all 7 is a name" in page
+    assert act(lead, act="confirm-all", name="", interview="") == 303
+    assert left(folder) == ["P1 Wexla", "P1 Wexla", "P1 Zanthr", "P2 Wexla", "P2 Wexla"]
+    (at,) = set(re.findall(r"P2/[0-9]{5}:[0-9-]+(?==person-2)", page))
+    assert act(lead, act="confirm", place=at) == 422
+    assert act(lead, act="refuse", place=f"{at}=person-1") == 303
+    assert left(folder)[-2:] == ["P1 Zanthr", "P2 Wexla"]
+    assert act(lead, act="confirm", place=f"{at}=person-2") == 303
+    assert left(folder)[-1] == "P1 Zanthr"
 
 
 def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> None:
     sent = {"act": "add", "kind": "product", "forms": "the data\r\n data set", "shown": ""}
-    assert act(lead, **sent) == 303
+    made = post(lead, ACTS, sent, page=PAGE)
+    assert (made.status_code, made.headers["location"]) == (303, f"{PAGE}?added=product-1")
+    assert re.search(
+        r"Added as <strong>\[product A\]</strong>: <a [^>]+>1 place found</a>", lead.get(f"{PAGE}?added=product-1").text
+    )
     assert "<mark>the data</mark>" in lead.get(f"{PAGE}?name=product-1").text
     assert act(lead, act="change", name="product-1", kind="product", forms="the model", shown="[a thing]") == 303
     with open_interviews(open_study(folder)) as room:
@@ -90,8 +113,31 @@ def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> 
         assert (told.forms, told.shown) == (("the model",), "[a thing]")
     again = post(lead, ACTS, {"act": "add", "kind": "person", "forms": "WEXLA brimm"}, page=PAGE)
     assert (again.status_code, "known already" in again.text, "WEXLA brimm" in again.text) == (422, True, True)
+    assert re.search(r'id="add-heading">Add a name</h2>\s*<p class="refused" role="alert">[A-Z“]', again.text)
+    assert again.text.index("add-heading") < again.text.index("known-heading")
     assert act(lead, act="remove", name="product-1") == 303
     assert "[a thing]" not in lead.get(PAGE).text
+
+
+def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestClient, folder: Path) -> None:
+    assert "Replace in notes and memos" not in lead.get(PAGE).text
+    with open_interviews(open_study(folder)) as room:
+        said = [{"question": "stages", "text": text} for text in ("Wexla Brimm again.", "Nobody.", "Obviax GmbH!")]
+        room.file.add(*(NewEntry("note", "lead", one, "P1", "P1", room.now()) for one in said))
+    page = lead.get(PAGE).text
+    assert "note 1 of P1 on the question" in page
+    assert "Replace in notes and memos" in page
+    assert act(lead, act="replace-written") == 303
+    assert "Replace in notes and memos" not in lead.get(PAGE).text
+    with open_interviews(open_study(folder)) as room:
+        assert [one.text for one in conversation(room, "P1").notes] == [
+            "[person 1] again.",
+            "Nobody.",
+            "[organisation A]!",
+        ]
+    done = in_this_process("interview", "names", "replace-written", "--study", folder)
+    assert done.exit_code == 0
+    assert "No known name is written anywhere" in done.output
 
 
 def test_a_transcript_without_names_is_looked_through(lead: TestClient) -> None:
@@ -103,9 +149,29 @@ def test_a_transcript_without_names_is_looked_through(lead: TestClient) -> None:
     assert "looked through: no names" in line
 
 
+def test_a_transcript_is_done_when_it_was_read_and_not_before(lead: TestClient) -> None:
+    """To answer what was found says nothing about names that nobody knows."""
+    assert act(lead, act="confirm-all", doubtful="yes") == 303
+    page = lead.get(PAGE).text
+    assert "Every place is answered. Next: read each transcript through" in page
+    assert page.count("not read yet") == 3
+    assert 'href="/interviews/P1/transcript">Read the transcript<' in page
+    assert "all answered, not read yet" in lead.get("/interviews/P1").text
+    for name in ("P1", "P2", "P3"):
+        assert act(lead, act="looked", interview=name) == 303
+    assert "every transcript is read. Next: make items for raters with <code>quaestor interview items</code>" in (
+        lead.get(PAGE).text
+    )
+    assert "replaced by pseudonyms" in lead.get("/interviews/P1").text
+
+
 def test_names_are_on_the_pages_of_the_lead_alone(app: Starlette, folder: Path, lead: TestClient) -> None:
     interviewer = signed_in(app, folder, Role.INTERVIEWER)
-    assert (interviewer.get(PAGE).status_code, interviewer.post(ACTS).status_code) == (403, 403)
+    refused = interviewer.get(PAGE)
+    assert (refused.status_code, interviewer.post(ACTS).status_code) == (403, 403)
+    assert "not for an interviewer" in refused.text
+    assert "the lead does this" in interviewer.get("/interviews/P1").text
+    assert "(the lead does this)" in interviewer.get("/").text
     for path in ("/", "/interviews", "/interviews/P3", "/participants/P1"):
         assert not re.search("Quellix|Obviax|Wexla", interviewer.get(path).text), path
 
@@ -126,13 +192,28 @@ def test_by_keyboard_in_a_browser(browser: Browser, folder: Path) -> None:
         page.keyboard.press("y")
         expect(page.locator("#place-1")).to_have_class(re.compile("answered"))
         expect(page.locator("#place-2")).to_be_focused()
+        expect(page.locator(".far")).to_contain_text("1 of 7 places answered")
+        expect(page.locator(".far")).to_contain_text("1 replaced, 0 no name")
+        expect(page.locator(".far .fill")).to_have_attribute("width", "143")
         page.keyboard.press("n")
         expect(page.locator(".told")).to_have_text("5 left on this page")
         page.keyboard.press("a")
         expect(page.locator(".far")).to_contain_text("5 of 7 places answered")
+        expect(page.locator("#place-1")).to_be_focused()
+        page.keyboard.press("j")
+        expect(page.locator("#place-2")).to_be_focused()
         assert "P1 Obviax" not in left(folder), "a part of what was refused is refused with it"
         assert not [one for one in left(folder) if "Wexla" in one]
+        with open_interviews(open_study(folder)) as room:
+            for surname in ("Vexil", "Grelvan"):
+                add_name(room, "person", [f"Nothing {surname}"])
+        page.reload()
+        expect(page.get_by_text("also the name of [person 3]")).to_be_visible()
         assert_for_everyone(page)
+        page.get_by_role("button", name="Replace Nothing by [person 3] in turn 2 of P2").click()
+        expect(page.locator(".place.answered")).to_have_count(2)
+        expect(page.locator(".told")).to_have_text("2 left on this page")
+        assert "P2 Nothing" not in left(folder), "one answer closes the place"
         assert complaints == []
         window.close()
         still = browser.new_context(
@@ -144,4 +225,7 @@ def test_by_keyboard_in_a_browser(browser: Browser, folder: Path) -> None:
         page.get_by_role("button", name=re.compile("^Replace all")).click()
         expect(page.locator(".places")).to_contain_text("Zanthr")
         assert [one for one in left(folder) if "Obviax" in one] == []
+        page.locator("#forms").fill("decides")
+        page.get_by_role("button", name="Add and look for it").click()
+        expect(page.get_by_text(re.compile("Added as .*: 1 place found"))).to_be_in_viewport()
         still.close()

@@ -11,8 +11,8 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 
 if TYPE_CHECKING:
     from quaestor.instruments.interviews.records import KnownName
+    from quaestor.study.interviews.name_places import Proposal
     from quaestor.study.interviews.names_sheet import NameLine
-    from quaestor.study.interviews.proposals import Proposal
 
 group = typer.Typer(help="Names in transcripts, and what is shown instead.", no_args_is_help=True)
 
@@ -90,8 +90,8 @@ def add(
 
     Example: quaestor interview names add organisation --form "Obviax GmbH" --form OVX
     """
+    from quaestor.study.interviews.name_places import progress_by_name
     from quaestor.study.interviews.names import add_name
-    from quaestor.study.interviews.proposals import progress_by_name
     from quaestor.study.interviews.room import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -162,7 +162,7 @@ def find(
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.interviews.proposals import proposals
+    from quaestor.study.interviews.name_places import proposals
     from quaestor.study.interviews.room import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -221,22 +221,44 @@ def refuse(
     _answer(places, False, every, name, interview, doubtful, actor, study, json)
 
 
+@group.command("replace-written")
+def replace_written(actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
+    """Replace known names in what people wrote: notes, added items, roles, memos, fields, comments. It stays so.
+
+    Example: quaestor interview names replace-written
+    """
+    from quaestor.study.interviews.rewording import replace_written as replaced
+    from quaestor.study.interviews.room import open_interviews
+
+    with open_interviews(chosen_study(study)) as interviews:
+        done = replaced(interviews, actor)
+    if json:
+        print_json({"changed": done})
+    else:
+        say(
+            f"{number(done)} {'text' if done == 1 else 'texts'} changed"
+            if done
+            else "No known name is written anywhere"
+        )
+
+
 @group.command()
 def looked(
-    interview: Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview, such as P1.")],
+    names: Annotated[list[str], typer.Argument(metavar="INTERVIEWS", help="Interviews, such as P1.")],
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Put on record that you have read a transcript for names, and that there are no others in it.
+    """Put on record that you have read transcripts for names, and that there are no others in them.
 
-    Example: quaestor interview names looked P1
+    Example: quaestor interview names looked P1 P2
     """
     from quaestor.study.interviews.proposals import looked_through
     from quaestor.study.interviews.room import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        looked_through(interviews, interview, actor)
-    say(f"The transcript {interview} is looked through")
+        for name in names:
+            looked_through(interviews, name, actor)
+            say(f"The transcript {name} is looked through")
 
 
 @group.command()

@@ -15,7 +15,7 @@ from quaestor.study.demo_way import Indicator, InterviewsCoded
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.proposals import answer_all
+from quaestor.study.interviews.proposals import answer_all, looked_through
 from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.interviews.saturating import saturation_of
 from quaestor.study.interviews.simulated import TakenIn, settle_coding, simulate_coding, take_in_talks
@@ -52,6 +52,8 @@ def make_demo_interviews(
     with open_interviews(study) as interviews:
         replaced = answer_all(interviews, confirmed=True)
         _require_nameless(interviews, truth)
+        for name in taken.interviews:
+            looked_through(interviews, name)
         items = make_items(interviews)
     say(_held(truth, taken, replaced))
     ingest_source(study, SOURCE)

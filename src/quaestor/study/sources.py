@@ -29,8 +29,7 @@ def _work(study: Study, name: str, progress: Progress = no_progress) -> Work:
     path = study.path_of(name)
     if not path.exists():
         raise SettingsError(
-            f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: "
-            "put the input there or correct the path"
+            f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: {_mended(study, name)}"
         )
     if isinstance(settings, StackExchangeSettings):
         tags = tuple(tag for wanted in settings.tags for tag in study.settings.families.get(wanted, (wanted,)))
@@ -42,6 +41,15 @@ def _work(study: Study, name: str, progress: Progress = no_progress) -> Work:
     work = Work("table", settings.model_dump(mode="json", by_alias=True) | {"site": name}, [path], tables)
     work.text_sizes = {"items": path.stat().st_size}
     return work
+
+
+def _mended(study: Study, name: str) -> str:
+    """What to do where the input of a source is not there."""
+    from quaestor.study.interviews.older_items import FOLDER
+
+    if study.path_of(name).parent == study.root / FOLDER:
+        return "run `quaestor interview items`, which writes it"
+    return "put the input there or correct the path"
 
 
 def what_changed(study: Study, name: str) -> str:

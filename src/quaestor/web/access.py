@@ -118,7 +118,8 @@ class Access:
             return self._to_sign_in(request)
         if _route_name(request.scope) is None or (row is not None and visitor.can(row)):
             return None  # where there is no page, the application says so
-        words = f"This page is not for a {visitor.role}: ask the lead of the study if you need it."
+        a_role = f"{'an' if visitor.role[0] in 'aeiou' else 'a'} {visitor.role}"
+        words = f"This page is not for {a_role}: ask the lead of the study if you need it."
         return self._refuse(request, 403, words)
 
     def _to_sign_in(self, request: Request) -> Response:

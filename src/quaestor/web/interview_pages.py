@@ -14,6 +14,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.people.roles import Permission
 from quaestor.study.interviews.consent import (
     HOW,
+    agreement_draft,
     agreement_of,
     agreement_versions,
     make_link,
@@ -107,8 +108,11 @@ class InterviewPages(Pages):
 
     async def _agreement(self, request: Request, status: int = 200, **more: Any) -> Response:
         def found() -> dict[str, Any]:
-            interviews = self._room()
-            return {"agreement": agreement_of(interviews), "versions": agreement_versions(interviews)}
+            interviews = self.opened.interviews_if_any
+            if interviews is None:
+                return {"agreement": agreement_draft(self.opened.latest), "versions": [], "begun": False}
+            kept = agreement_versions(interviews)
+            return {"agreement": agreement_of(interviews), "versions": kept, "begun": True}
 
         context = {**await self.work(found), "leads": visitor(request).can(Permission.LEAD), **_shared(request), **more}
         return self.page(request, "interview_agreement.html", context, status)

@@ -11,9 +11,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
+from quaestor.study.interviews.name_places import OPEN, STATES
 from quaestor.study.interviews.names import add_name, change_name, remove_name
 from quaestor.study.interviews.names_sheet import NamesSheet, names_sheet
-from quaestor.study.interviews.proposals import OPEN, STATES, answer, answer_all, looked_through, show_as
+from quaestor.study.interviews.proposals import answer, answer_all, looked_through, show_as
+from quaestor.study.interviews.rewording import replace_written
 from quaestor.study.interviews.room import Interviews
 from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, page_asked, visitor
@@ -44,11 +46,12 @@ class NamePages(Pages):
         fields, who = await fields_of(request), visitor(request).name
         asked = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
         try:
-            await self.work(lambda: _done(self.opened.interviews, who, fields, asked))
+            added = await self.work(lambda: _done(self.opened.interviews, who, fields, asked))
         except QuaestorError as error:
             status = 422 if isinstance(error, InputError) else 409
-            return await self._shown(request, asked, status, refused=str(error), typed=fields)
-        query = urlencode({key: value for key, value in asked.items() if value})
+            said = f"{str(error)[:1].upper()}{str(error)[1:]}"
+            return await self._shown(request, asked, status, refused=said, typed=fields)
+        query = urlencode({key: value for key, value in (*asked.items(), ("added", added)) if value})
         return self.go(request, "interview-names", query)
 
     async def _shown(self, request: Request, asked: Mapping[str, str], status: int = 200, **more: Any) -> Response:
@@ -60,8 +63,10 @@ class NamePages(Pages):
             interviews = self.opened.interviews_if_any
             return None if interviews is None else names_sheet(interviews, name, interview, state, page, who)
 
+        sheet = await self.work(found)
         context: dict[str, Any] = {
-            "sheet": await self.work(found),
+            "sheet": sheet,
+            "added": sheet.line(asked.get("added", "")) if sheet else None,
             "kinds": KINDS,
             "typed": {},
             "with_query": lambda **query: _with(request, query),
@@ -78,7 +83,8 @@ def _with(request: Request, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(chosen)}" if chosen else path
 
 
-def _done(interviews: Interviews, who: str, fields: Mapping[str, str], asked: Mapping[str, str]) -> None:
+def _done(interviews: Interviews, who: str, fields: Mapping[str, str], asked: Mapping[str, str]) -> str:
+    """The id of the name that was added, where one was."""
     match fields.get("act", ""):
         case "confirm" | "refuse" as act:
             answer(interviews, [fields.get("place", "")], act == "confirm", who)
@@ -86,18 +92,21 @@ def _done(interviews: Interviews, who: str, fields: Mapping[str, str], asked: Ma
             doubtful = fields.get("doubtful", "") == "yes"
             name, interview = fields.get("name", asked["name"]), fields.get("interview", asked["interview"])
             answer_all(interviews, act == "confirm-all", interview, name, doubtful, who)
+        case "replace-written":
+            replace_written(interviews, who)
         case "looked":
             looked_through(interviews, fields.get("interview", ""), who)
         case "add":
             lines = fields.get("forms", "").splitlines()
             shown, participant = fields.get("shown", ""), fields.get("participant", "").strip()
-            add_name(interviews, fields.get("kind", ""), lines, shown, participant, actor=who)
+            return add_name(interviews, fields.get("kind", ""), lines, shown, participant, actor=who).id
         case "change":
             _changed(interviews, who, fields)
         case "remove":
             remove_name(interviews, fields.get("name", ""), who)
         case unknown:
             raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+    return ""
 
 
 def _changed(interviews: Interviews, who: str, fields: Mapping[str, str]) -> None:

@@ -28,12 +28,13 @@ class StudyPages(Pages):
     async def home(self, request: Request) -> Response:
         """The study at a glance for those who read; for those who rate, what waits for them and nothing else."""
         who = visitor(request)
+        links = {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
         if who.can(Permission.PAY):
             return self.go(request, "claims")
         if not who.can(Permission.READ_EVIDENCE):
             waiting = await self.work(lambda: self._waiting(who.name))
             talks = await self.work(lambda: self._talks(who))
-            return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks})
+            return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
         study, coding = self.opened.study, self.opened.coding_if_any
         found = await self.work(lambda: overview(study, coding, Viewer(who.name, who.role)))
         context = {
@@ -42,7 +43,7 @@ class StudyPages(Pages):
             "widest": found.funnel.steps[0].entered if found.funnel and found.funnel.steps else 0,
             "talks": await self.work(lambda: self._talks(who)),
             "next_link": _next_link(request, found.next),
-            "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
+            **links,
         }
         return self.page(request, "study.html", context)
 

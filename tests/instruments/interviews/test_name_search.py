@@ -196,6 +196,13 @@ def test_addresses_are_found_by_their_shape(text: str, words: str, kind: str, su
     assert [(text[one.start : one.end], one.name, one.sure) for one in FINDER.find(text)] == [(words, kind, sure)]
 
 
+@pytest.mark.parametrize("written", ["+49 30 901820", "+49 (30) 901820", "+49-30-901820"])
+def test_a_known_number_is_who_has_it_and_not_any_number(written: str) -> None:
+    finder = Finder([KnownName("P1", "other", ("+49 30 901820",), "P1", "P1")])
+    assert found(f"call {written}, then", finder) == [(written, "P1")]
+    assert found("call +49 30 901821, then", finder) == [("+49 30 901821", "[telephone number]")]
+
+
 @pytest.mark.parametrize(
     "text",
     [

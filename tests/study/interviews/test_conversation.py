@@ -72,7 +72,7 @@ def test_pauses_do_not_count_and_each_section_has_its_own_time(held: Held) -> No
     assert held.written.paused == 600
     assert held.written.hours == "12:00 to 12:15 UTC"
     one = held.interviews.interview("P1")
-    assert (one.status, one.seconds) == ("held", 330)
+    assert (one.status, one.seconds, one.length) == ("held", 330, "6 minutes")
 
 
 def test_who_ended_too_early_goes_on(held: Held) -> None:
@@ -82,7 +82,7 @@ def test_who_ended_too_early_goes_on(held: Held) -> None:
     assert held.interviews.interview("P1").status == "under way"
     held.clock(100, "end")
     assert held.told.clock.talked == 70
-    assert held.interviews.interview("P1").seconds == 70
+    assert (held.interviews.interview("P1").seconds, held.interviews.interview("P1").length) == (70, "1 minute")
 
 
 def test_a_button_that_two_press_is_pressed_once(held: Held) -> None:

@@ -28,8 +28,9 @@ from quaestor.study.interviews.coding_acts import (
 )
 from quaestor.study.interviews.coding_sheet import CodedTurn, coding_sheet
 from quaestor.study.interviews.masking import HIDE, read_by, shown_now, shown_then
+from quaestor.study.interviews.name_places import REFUSED, proposals
 from quaestor.study.interviews.names import add_name, all_names, remove_name
-from quaestor.study.interviews.proposals import REFUSED, answer, answer_all, proposals, show_as
+from quaestor.study.interviews.proposals import answer, answer_all, show_as
 from quaestor.study.interviews.quoted import quoted, unnamed_reading
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.withdrawal import withdraw

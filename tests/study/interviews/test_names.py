@@ -20,20 +20,12 @@ from quaestor.study.backups import back_up_study
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.items import SOURCE, make_items
+from quaestor.study.interviews.masking import read_by
+from quaestor.study.interviews.name_places import CONFIRMED, OPEN, REFUSED, progress_of, proposals
 from quaestor.study.interviews.names import add_name, all_names, change_name, finder_of, names_of, remove_name
 from quaestor.study.interviews.overview import DONE, interview_line
 from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.proposals import (
-    CONFIRMED,
-    OPEN,
-    REFUSED,
-    answer,
-    answer_all,
-    looked_through,
-    progress_of,
-    proposals,
-    show_as,
-)
+from quaestor.study.interviews.proposals import answer, answer_all, looked_through, show_as
 from quaestor.study.interviews.remaining import found_in, refuse_names, remaining
 from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.interviews.withdrawal import withdraw
@@ -134,6 +126,74 @@ def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Inte
     assert f"ask {again.shown}." in words(room, "P1")
 
 
+def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Interviews) -> None:
+    add_name(room, "person", ["Wexla Grelvan"], participant="P2")
+    add_name(room, "person", ["Wexla P Grelvan"], participant="P2")
+    assert [one.words for one in proposals(room, "P1")].count("Wexla Brimm") == 1, "which only one of them is called"
+    either = [one for one in proposals(room, "P1") if one.words == "Wexla"]
+    assert [(one.shown, one.sure, one.why) for one in either] == [
+        ("[person 1]", True, "also the name of P2"),
+        ("P2", True, "also the name of [person 1]"),
+    ]
+    first, second = (one.place for one in either)
+    assert (first, second) == (f"{either[0].at}=person-1", f"{either[0].at}=person-2")
+    places = progress_of(room, "P1").found
+    answer_all(room, True, doubtful=True)
+    assert [one.place for one in proposals(room)] == [first, second], "nobody has said which"
+    assert progress_of(room, "P1").open == 1
+    assert progress_of(room, "P1").found == places, "each place counts once"
+    assert [(one.kind, one.shown) for one in remaining(room)] == [("transcript", "[person 1] or P2")]
+    with pytest.raises(StateError, match=r"turn 2 of the transcript P1 \(\[person 1\] or P2\)"):
+        make_items(room)
+    with pytest.raises(InputError, match=r"is the name of \[person 1\] or P2: say which, as in .*=person-1"):
+        answer(room, [either[0].at], True)
+    shown = read_by(room, "P1", "rater-1").turns[1].text
+    assert "[person 1] or P2's team decides" in shown
+    answer(room, [first], False)
+    (left,) = [one for one in proposals(room) if one.words == "Wexla"]
+    assert (left.shown, left.why, left.place) == ("P2", "as it is known", either[0].at), "the other one comes up"
+    answer(room, [left.place], True)
+    assert "P2's team decides" in words(room, "P1")
+    assert (proposals(room), remaining(room)) == ([], [])
+
+
+def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(room: Interviews) -> None:
+    add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
+    _, second = (one.place for one in proposals(room, "P1") if one.words == "Wexla")
+    assert answer(room, [second], True) == 1
+    assert "[person 9]'s team" in words(room, "P1")
+    assert not [one for one in proposals(room, "P1") if one.words == "Wexla"]
+    at = second.partition("=")[0]
+    answer(room, [at], False)
+    (again,) = [one for one in proposals(room, "P1") if one.words == "Wexla"]
+    assert (again.shown, again.place) == ("[person 1]", at)
+    (taken,) = [one.place for one in proposals(room, "P1", state=REFUSED)]
+    assert answer(room, [taken], True) == 1
+    assert "[person 9]'s team" in words(room, "P1"), "and not the one that is open there"
+    answer(room, [at], False)
+    assert answer_all(room, False, name="[person 1]") > 0
+    assert [one.shown for one in proposals(room, "P1", state=REFUSED) if one.words == "Wexla"] == [
+        "[person 9]", "[person 1]",
+    ]  # fmt: skip
+
+
+def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Interviews) -> None:
+    add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
+    answer_all(room, True, name="[person 1]")
+    assert [one.shown for one in proposals(room, "P1") if one.words == "Wexla"] == ["[person 1]", "[person 9]"]
+    answer_all(room, True, name="[person 1]", doubtful=True)
+    assert "[person 1]'s team" in words(room, "P1")
+
+
+def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room: Interviews) -> None:
+    add_name(room, "person", ["Wexla Grelvan"], participant="P2")
+    said = {"question": "", "text": "ask Wexla", "at": 3.0, "section": "practice"}
+    room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
+    assert [one.shown for one in remaining(room) if one.kind == "note"] == ["[person 1] or P2"]
+    withdraw(room, "P2")
+    assert "P2's team decides" in words(room, "P1")
+
+
 def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
     answer_all(room, True)
     for change in (
@@ -213,6 +273,9 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
 
     assert step("P2")[1] == "3 places to look at"
     answer_all(room, True, interview="P2", doubtful=True)
+    assert step("P2")[1] == "all answered, not read yet: read it through"
+    assert not progress_of(room, "P2").done
+    looked_through(room, "P2")
     assert step("P2") == (DONE, "3 replaced by pseudonyms")
     with_transcript(room)
     assert step("P3")[1] == "look for names and replace them"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from quaestor.instruments.interviews.folding import Folded, folded, rejoined
 from quaestor.instruments.interviews.name_forms import DOUBTFUL, INITIALS, Form, forms_of, words_in
 from quaestor.instruments.interviews.name_judging import AS_IT_IS, IN_PART, MISSPELT, SHORT, Found, judged
-from quaestor.instruments.interviews.name_patterns import SHOWN, shapes_in
+from quaestor.instruments.interviews.name_patterns import SHOWN, Shaped, shapes_in
 from quaestor.instruments.interviews.name_words import ORDINARY
 from quaestor.instruments.interviews.records import KnownName
 
@@ -95,8 +95,10 @@ class Finder:
 
     def candidates(self, text: str) -> list[Found]:
         """The same with all that overlaps, for whoever knows that some of it is none."""
-        found = self._named(text)
+        named = self._named(text)
+        found = list(named)
         for one in shapes_in(text):
+            found += [replace(known, start=one.start, end=one.end) for known in named if _fills(known, one, text)]
             found.append(Found(one.start, one.end, one.kind, SHOWN[one.kind], one.sure, "by its shape"))
         return found
 
@@ -178,6 +180,14 @@ def either(shown: Iterable[str]) -> str:
 
 def _standing(one: Found) -> tuple[bool, int, int, bool]:
     return not one.sure, one.start - one.end, one.start, one.why != AS_IT_IS
+
+
+def _fills(known: Found, shape: Shaped, text: str) -> bool:
+    """Whether a known number or address is all that has a shape, but for signs around it such as a plus."""
+    if not (known.sure and shape.start <= known.start and known.end <= shape.end):
+        return False
+    around = text[shape.start : known.start] + text[known.end : shape.end]
+    return bool(around) and not any(sign.isalnum() for sign in around)
 
 
 def _put(node: _Node, rank: int, name: KnownName, form: Form) -> None:

@@ -8,7 +8,7 @@ from quaestor.coding.records import Rating, stretches_in
 from quaestor.coding.state import OPEN
 from quaestor.coding.views import rater_place
 from quaestor.study.coding import Coding
-from quaestor.study.interviews.coding_sheet import required_facet
+from quaestor.study.interviews.coding_sheet import CodingSheet, required_facet
 from quaestor.study.interviews.items import place_of
 from quaestor.study.interviews.room import Interviews
 
@@ -67,3 +67,15 @@ def round_progress(coding: Coding, interviews: Interviews, name: str, rater: str
     ]
     ordered = sorted(found, key=lambda one: (known.get(one.interview, len(known)), one.interview))
     return RoundProgress(name, place.plan.instructions, is_open, tuple(ordered))
+
+
+def next_transcript(coding: Coding, interviews: Interviews, sheet: CodingSheet) -> str:
+    """The transcript that a rater goes on with, where this page holds all that is left of the one it shows."""
+    if sheet.left > sheet.left_here:
+        return ""
+    known = [one.id for one in interviews.interviews()]
+    with coding.looking() as state:
+        place = rater_place(state, sheet.round, sheet.rater)
+        left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
+    here = known.index(sheet.interview)
+    return next((one for one in [*known[here + 1 :], *known[:here]] if one in left), "")

@@ -9,7 +9,7 @@ from itertools import groupby
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
 from quaestor.coding.state import OPEN
-from quaestor.coding.stretches import KIND
+from quaestor.coding.stretches import KIND, LONGEST_FIELD, LONGEST_MEMO
 from quaestor.coding.views import RaterPlace, rater_place
 from quaestor.instruments.interviews.records import Guide, SpokenTurn, Transcript, Voice
 from quaestor.study.coding import Coding
@@ -104,6 +104,8 @@ class CodingSheet:
     """Turns of the page that are not read yet."""
     seen: int
     """The state of the transcript that the page shows: places are counted in these words."""
+    longest_memo: int = LONGEST_MEMO
+    longest_field: int = LONGEST_FIELD
 
     @property
     def left(self) -> int:

@@ -6,16 +6,9 @@ from dataclasses import dataclass
 
 from quaestor.instruments.interviews.name_patterns import SHOWN
 from quaestor.instruments.interviews.records import KnownName
+from quaestor.study.interviews.name_places import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
 from quaestor.study.interviews.names import INTERVIEWER, names_of
-from quaestor.study.interviews.proposals import (
-    OPEN,
-    Progress,
-    Proposal,
-    progress_by_name,
-    progress_of,
-    proposals,
-)
-from quaestor.study.interviews.remaining import TRANSCRIPT, Remaining, remaining
+from quaestor.study.interviews.remaining import TRANSCRIPT, WRITTEN, Remaining, remaining
 from quaestor.study.interviews.room import Interviews
 
 WINDOW = 40
@@ -56,7 +49,7 @@ class NamesSheet:
     of: int
     """How many places there are in all, of those that were asked for."""
     sure: int
-    """How many of these are surely names."""
+    """How many of these are surely names, each of one alone: all that can be replaced together."""
     page: int
     pages: int
     state: str
@@ -67,6 +60,11 @@ class NamesSheet:
     """Known names outside transcripts."""
 
     @property
+    def written(self) -> int:
+        """How many of these are in words that can be replaced."""
+        return sum(one.kind in WRITTEN for one in self.elsewhere)
+
+    @property
     def total(self) -> Progress:
         each = [one for _, one in self.transcripts]
         return Progress(
@@ -75,6 +73,11 @@ class NamesSheet:
             sum(one.confirmed for one in each),
             sum(one.refused for one in each),
         )
+
+    @property
+    def all_read(self) -> bool:
+        """Whether every transcript was read for names."""
+        return all(one.done for _, one in self.transcripts)
 
     def line(self, name: str) -> NameLine | None:
         return next((one for one in self.lines if one.id == name), None)
@@ -96,10 +99,11 @@ def names_sheet(
     transcripts = tuple((one.id, progress_of(interviews, one.id)) for one in interviews.interviews() if one.transcript)
     elsewhere = tuple(one for one in remaining(interviews) if one.kind != TRANSCRIPT)
     shown = tuple(found[(page - 1) * WINDOW : page * WINDOW])
-    sure = sum(one.sure for one in found)
+    sure = sum(one.sure and not one.also for one in found)
     people = tuple(one.pseudonym for one in interviews.participants())
+    of = len({one.at for one in found})
     return NamesSheet(
-        tuple(lines), transcripts, shown, len(found), sure, page, pages, state, name, interview, people, elsewhere
+        tuple(lines), transcripts, shown, of, sure, page, pages, state, name, interview, people, elsewhere
     )
 
 

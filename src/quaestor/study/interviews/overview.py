@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.state import State
 from quaestor.instruments.interviews.records import Interview, Participant
 from quaestor.study.coding import Where, study_of
 from quaestor.study.folder import Study
+from quaestor.study.interviews.coding_step import NOT_BEGUN, CodingStep, coding_steps
 from quaestor.study.interviews.consent import DECLINED, Agreement, Consent, agreement_of, consents
+from quaestor.study.interviews.files import interviews_path
+from quaestor.study.interviews.name_places import Progress, progress_of
 from quaestor.study.interviews.people import reachable
-from quaestor.study.interviews.proposals import Progress, progress_of
-from quaestor.study.interviews.room import Interviews, guide_files, interviews_path, open_interviews
+from quaestor.study.interviews.room import Interviews, guide_files, open_interviews
 
 DONE, NOW, LATER = "done", "now", "later"
 
@@ -27,6 +28,8 @@ class Step:
     words: str
     route: str = ""
     """The page on which it is done."""
+    round: str = ""
+    """The round that this page is about."""
 
 
 @dataclass(frozen=True)
@@ -142,15 +145,13 @@ def interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewL
 
 def _lines(interviews: Interviews, held: Sequence[Interview], leads: bool) -> list[InterviewLine]:
     answered = consents(interviews)
-    with interviews.coding.looking() as state:
-        coded = {one.id: _coded(state, one.id) for one in held} if leads else {}
-    return [
-        InterviewLine(one, _in_turn(_steps(interviews, one, answered[one.participant], coded.get(one.id))))
-        for one in held
-    ]
+    coded = coding_steps(interviews) if leads else None
+    return [InterviewLine(one, _in_turn(_steps(interviews, one, answered[one.participant], coded))) for one in held]
 
 
-def _steps(interviews: Interviews, one: Interview, consent: Consent, coded: tuple[int, int] | None) -> Iterable[Step]:
+def _steps(
+    interviews: Interviews, one: Interview, consent: Consent, coded: Mapping[str, CodingStep] | None
+) -> Iterable[Step]:
     """What has been done for an interview; `now` stands for whatever is not."""
     yield Step("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
     held = one.status == "held" or one.transcript
@@ -160,16 +161,15 @@ def _steps(interviews: Interviews, one: Interview, consent: Consent, coded: tupl
     names = progress_of(interviews, one.id) if one.transcript else Progress()
     yield Step("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
     if coded is not None:
-        done, of = coded
-        words = f"{done:,} of {of:,} ratings of turns" if of else "open a round over its turns"
-        yield Step("Coding", DONE if of and done == of else NOW, words, "rounds")
+        coding = coded.get(one.id, NOT_BEGUN)
+        yield Step("Coding", DONE if coding.done else NOW, coding.words, coding.route, coding.round)
 
 
 def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
     """The first step that is not done is the next one, and the others come later."""
     found, waiting = [], False
     for step in steps:
-        found.append(Step(step.name, LATER, step.words, step.route) if waiting and step.state == NOW else step)
+        found.append(replace(step, state=LATER) if waiting and step.state == NOW else step)
         waiting = waiting or step.state == NOW
     return tuple(found)
 
@@ -185,25 +185,13 @@ def _of_consent(consent: Consent) -> str:
 def _of_conversation(one: Interview) -> str:
     if one.status == "planned":
         return "has a transcript" if one.transcript else "talk, with the guide and its clock"
-    length = f", {one.seconds / 60:.0f} minutes" if one.seconds else ""
+    length = f", {one.length}" if one.seconds else ""
     return f"{one.status} on {one.day}{length}" if one.status == "held" else f"under way since {one.day}"
 
 
 def _of_names(names: Progress) -> str:
-    waiting = names.open + names.doubtful
-    if waiting:
-        return f"{waiting:,} {'place' if waiting == 1 else 'places'} to look at"
-    if names.confirmed:
-        return f"{names.confirmed:,} replaced by pseudonyms"
-    return "looked through: no names" if names.done else "look for names and replace them"
-
-
-def _coded(state: State, interview: str) -> tuple[int, int]:
-    """How many ratings the turns of an interview have, of those they are to get in all rounds."""
-    done = of = 0
-    for one in state.rounds.values():
-        for seat in one.seats:
-            items = [item for item in seat.items[0] if item.startswith(f"{interview}/")]
-            of += len(items)
-            done += sum(one.of_seat(seat, item) is not None for item in items)
-    return done, of
+    if names.waiting:
+        return f"{names.waiting:,} {'place' if names.waiting == 1 else 'places'} to look at"
+    if not names.done:
+        return "all answered, not read yet: read it through" if names.answered else "look for names and replace them"
+    return f"{names.confirmed:,} replaced by pseudonyms" if names.confirmed else "looked through: no names"

@@ -1,7 +1,4 @@
-"""What a person says to the names that were found in transcripts: replaced, no name at all, or no other left.
-
-What was found (`name_places`) is had from here too.
-"""
+"""What a person says to the names that were found in transcripts: replaced, no name at all, or no other left."""
 
 from __future__ import annotations
 
@@ -15,38 +12,15 @@ from quaestor.instruments.interviews.records import KnownName, Replacement, Tran
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.coding import require_lead
 from quaestor.study.interviews.name_places import (
-    CONFIRMED,
     LOOKED,
     OPEN,
-    REFUSED,
-    STATES,
-    Progress,
     Proposal,
     places_in,
-    progress_by_name,
-    progress_of,
     proposals,
-    still_open,
 )
 from quaestor.study.interviews.names import REPLACE, all_names, change_name, keep_if_new
 from quaestor.study.interviews.room import Interviews
 
-__all__ = [
-    "CONFIRMED",
-    "OPEN",
-    "REFUSED",
-    "STATES",
-    "Progress",
-    "Proposal",
-    "answer",
-    "answer_all",
-    "looked_through",
-    "progress_by_name",
-    "progress_of",
-    "proposals",
-    "show_as",
-    "still_open",
-]
 _PLACE = re.compile(r"(?P<at>(?P<interview>P\d{1,9}(?:-\d{1,9})?)/\d{1,9}:\d{1,9}-\d{1,9})(?:=(?P<name>[\w-]{1,60}))?")
 
 

@@ -14,9 +14,9 @@ from quaestor.study.coding import Where, study_of
 from quaestor.study.interviews.code_names import ID, called_without_name, words_in_code
 from quaestor.study.interviews.conversation import conversation
 from quaestor.study.interviews.files import interviews_path
+from quaestor.study.interviews.name_places import still_open
 from quaestor.study.interviews.names import all_names, finder_of, is_own_word
 from quaestor.study.interviews.older_items import older_items
-from quaestor.study.interviews.proposals import still_open
 from quaestor.study.interviews.room import Interviews, open_interviews
 
 TRANSCRIPT, NOTE, PARTICIPANT, MEMO, CODE = "transcript", "note", "participant", "memo", "code"

@@ -4,6 +4,8 @@
   const places = [...document.querySelectorAll(".place")];
   const told = document.querySelector(".told");
   const keys = document.querySelector(".keys");
+  const far = document.querySelector(".far");
+  const state = document.querySelector(".asked")?.dataset.state;
   let here = -1;
 
   const go = (to) => {
@@ -20,9 +22,28 @@
     const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), redirect: "manual" });
     if (answer.type !== "opaqueredirect" && !answer.ok) throw new Error("refused");
   };
+  const counted = (what, more) => {
+    const shown = far?.querySelector(`[data-count="${what}"]`);
+    if (!shown) return 0;
+    const count = Math.max(0, Number(shown.textContent.replace(/\D/g, "")) + more);
+    shown.textContent = count.toLocaleString("en");
+    return count;
+  };
+  // A place of which another name may still be meant is not answered yet.
+  const moved = (place, into, by) => {
+    if (places.some((one) => one.dataset.at === place.dataset.at && !one.classList.contains("answered"))) return;
+    counted(into, by);
+    if (state !== "open") counted(state, -by);
+    else if (place.classList.contains("doubtful")) counted("doubtful", -by);
+    const answers = counted("answered", state === "open" ? by : 0);
+    far?.querySelector(".fill")?.setAttribute("width", Math.round(1000 * answers / far.dataset.found));
+  };
   const answered = async (form, place) => {
     if (!form || place.classList.contains("answered")) return;
-    place.classList.add("answered");
+    const closed = form.matches(".confirm") ? places.filter((one) => one.dataset.at === place.dataset.at) : [place];
+    const into = form.matches(".confirm") ? "confirmed" : "refused";
+    for (const one of closed) one.classList.add("answered");
+    moved(place, into, 1);
     const next = following();
     if (next >= 0) go(next);
     try {
@@ -31,7 +52,8 @@
       told.textContent = left ? `${left} left on this page` : "";
       if (!left) location.reload();
     } catch {
-      place.classList.remove("answered");
+      moved(place, into, -1);
+      for (const one of closed) one.classList.remove("answered");
       told.textContent = "This answer was not kept. Load the page again.";
       go(places.indexOf(place));
     }
@@ -39,6 +61,7 @@
 
   if (places.length && keys) {
     keys.hidden = false;
+    go(places.findIndex((place) => `#${place.id}` === location.hash));
     for (const place of places) {
       place.addEventListener("focusin", () => { here = places.indexOf(place); });
       for (const form of place.querySelectorAll(".confirm, .refuse")) {

@@ -1,0 +1,112 @@
+"""How far the coding of each interview has come, and what is to be done next for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from quaestor.coding.decisions import settled
+from quaestor.coding.state import OPEN, State
+from quaestor.coding.stretches import in_vivo_in
+from quaestor.people.roles import Role
+from quaestor.study.interviews.coded import adoptions, coded_rounds, last_words
+from quaestor.study.interviews.coding_sheet import stretches_facet
+from quaestor.study.interviews.room import Interviews
+from quaestor.study.sight import Sight, Viewer
+
+
+@dataclass(frozen=True)
+class CodingStep:
+    """What is to be done next to code an interview, and on which page."""
+
+    done: bool
+    words: str
+    route: str = "rounds"
+    round: str = ""
+    """The round that the page is about."""
+
+
+NOT_BEGUN = CodingStep(False, "make items of its turns with `quaestor interview items`, then open a round over them")
+
+
+@dataclass
+class _Counts:
+    """Ratings and turns of one interview."""
+
+    asked: int = 0
+    given: int = 0
+    opened: Counter[str] = field(default_factory=Counter)
+    """By round that is open the ratings that it waits for."""
+    undecided: Counter[str] = field(default_factory=Counter)
+    """By round that is closed the turns about which nothing is decided."""
+    in_vivo: int = 0
+    """Stretches in vivo that were adopted as no code."""
+
+
+def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
+    """By interview, for the lead; one of which no round has a turn is not among them.
+
+    A lead who rated in a round, and has not looked at it, is told that it is to be settled and not how many turns.
+    """
+    coding = interviews.coding
+    with coding.looking() as state:
+        sight = Sight(state, coding.lead, Viewer(coding.lead, Role.LEAD))
+        unseen = {name: settled(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
+        unopened = list(_unopened(interviews, state))
+        return {name: _step(one, unseen, unopened) for name, one in _counted(state).items()}
+
+
+def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
+    """Rounds over transcripts that are planned."""
+    settings = interviews.study.settings
+    for one in settings.rounds:
+        if one.round not in state.rounds and any(settings.facets[name].kind == "stretches" for name in one.facets):
+            yield one.round
+
+
+def _counted(state: State) -> dict[str, _Counts]:
+    found: dict[str, _Counts] = {}
+    for name, one in state.rounds.items():
+        for seat in one.seats if stretches_facet(one.plan) is not None else ():
+            for item in seat.items[0]:
+                here = found.setdefault(_interview(item), _Counts())
+                rated = one.of_seat(seat, item) is not None
+                here.asked += 1
+                here.given += rated
+                if one.status == OPEN:
+                    here.opened[name] += not rated
+    closed = sorted(coded_rounds(state), key=lambda name: state.round(name).closed)
+    decided, _ = last_words(state, closed)
+    rated_last = {item: name for name in closed for rated in state.round(name).ratings.values() for item in rated}
+    for item, name in rated_last.items():
+        if item not in decided and _interview(item) in found:
+            found[_interview(item)].undecided[name] += 1
+    adopted = adoptions(state)
+    for item, (name, made) in decided.items():
+        places = [(name, item, one.start, one.end) for one in in_vivo_in(made.answer)]
+        if places and _interview(item) in found:
+            found[_interview(item)].in_vivo += sum(not adopted.get(place) for place in places)
+    return found
+
+
+def _interview(item: str) -> str:
+    return item.rpartition("/")[0]
+
+
+def _step(one: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:
+    if one.opened.total():
+        return CodingStep(False, f"{one.given:,} of {one.asked:,} ratings of turns")
+    for name in one.opened:
+        return CodingStep(False, f"every turn is rated: close {name}", "round", name)
+    later = "".join(f"; {name} is not opened yet" for name in unopened)
+    for name, turns in one.undecided.items():
+        if name not in unseen:
+            words = f"{turns:,} {'turn' if turns == 1 else 'turns'} not decided in {name}"
+            return CodingStep(False, f"{words}{later}", "disagreements", name)
+        if not unseen[name]:
+            return CodingStep(False, f"settle {name}{later}", "disagreements", name)
+    if later:
+        return CodingStep(False, later.removeprefix("; "))
+    more = f"; {one.in_vivo:,} in vivo, adopted as no code" if one.in_vivo else ""
+    return CodingStep(True, f"{one.given:,} ratings of turns, all decided{more}")
