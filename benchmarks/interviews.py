@@ -124,10 +124,11 @@ def _code(study: Study) -> None:
 async def _by_server(desk: Serving, study: Study, pages: int) -> None:
     client = await joined(desk, f"/join/{invite(study, RATERS[0], Role.RATER)[0]}")
     dice = random.Random(SEED)
-    first = await client.get(f"/rounds/{ROUND}/code/P1?page=1")
+    shown = [await client.get(f"/rounds/{ROUND}/code/P1?page={page}") for page in range(1, pages + 1)]
+    held = {turn: stretches for page in shown for turn, stretches in _stretches_in(page.text).items()}
     with shares(desk.process) as share:
         opened = [await client.get(f"/rounds/{ROUND}/code/P1?page={dice.randint(1, pages)}") for _ in range(OPENED)]
-        saved = [await _saved(client, study, csrf_in(first.text), dice) for _ in range(SAVED)]
+        saved = [await _saved(client, csrf_in(shown[0].text), held, dice) for _ in range(SAVED)]
     row("server: a page opened", [one.seconds for one in opened], BAR)
     row("server: a stretch saved, on the disk", saved, BAR)
     largest = max(len(one.body) for one in opened)
@@ -135,12 +136,18 @@ async def _by_server(desk: Serving, study: Study, pages: int) -> None:
     print("| in a browser | median | 95th percentile | bar |\n| --- | --- | --- | --- |")
 
 
-async def _saved(client: Client, study: Study, csrf: str, dice: random.Random) -> float:
-    """One more stretch in a turn, sent as the page's script sends it: with all that the turn has."""
-    number = 2 * dice.randint(0, 400) + 1
+def _stretches_in(page: str) -> dict[str, list[dict[str, Any]]]:
+    """By turn what a page knows of it, as its script reads it."""
+    found: dict[str, list[dict[str, Any]]] = json.loads(page.partition('id="stretches">')[2].partition("</script>")[0])
+    return found
+
+
+async def _saved(client: Client, csrf: str, held: dict[str, list[dict[str, Any]]], dice: random.Random) -> float:
+    """One more stretch in a turn and one less, sent as the page's script sends it: with all else that the turn has."""
+    turn = dice.choice(list(held))
     start = dice.randint(0, 200)
-    said = {"key": new_key(), "turn": number, "stretches": [{"start": start, "end": start + 20, "code": "dataset"}]}
-    body = json.dumps(said).encode()
+    held[turn] = [*held[turn][1:], {"start": start, "end": start + 20, "code": "dataset"}]
+    body = json.dumps({"key": new_key(), "turn": int(turn), "stretches": held[turn]}).encode()
     answer = await client.ask(
         "POST", f"/rounds/{ROUND}/code/P1/turns", body, JSON, {"Origin": client.origin, "X-CSRF-Token": csrf}
     )

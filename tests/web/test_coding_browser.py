@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -53,7 +54,7 @@ def page(raters: dict[str, BrowserContext], server: Server) -> Iterator[Page]:
     found.goto(f"{server.address}rounds/{ROUND}/code/P1")
     yield found
     found.close()
-    assert [one for one in told if "ERR_INTERNET_DISCONNECTED" not in one] == []
+    assert [one for one in told if "ERR_INTERNET_DISCONNECTED" not in one and "422" not in one] == []
 
 
 def all_saved(page: Page) -> None:
@@ -85,6 +86,39 @@ def drag(page: Page, turn: int, words: str) -> None:
           document.getSelection().setBaseAndExtent(...find(at), ...find(at + words.length));
         }""",
         [turn, words],
+    )
+
+
+def drag_over(page: Page, first: tuple[int, str], last: tuple[int, str]) -> None:
+    """Select from words of one turn to words of a later one."""
+    page.evaluate(
+        """([[first, from], [last, to]]) => {
+          const place = (turn, words, end) => {
+            const spoken = document.querySelector(`#turn-${turn} .spoken`);
+            const walker = document.createTreeWalker(spoken, NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+              const at = walker.currentNode.data.indexOf(words);
+              if (at >= 0) return [walker.currentNode, at + (end ? words.length : 0)];
+            }
+          };
+          document.getSelection().setBaseAndExtent(...place(first, from, false), ...place(last, to, true));
+        }""",
+        [first, last],
+    )
+
+
+def says_it_in_a_place_of_its_own(page: Page) -> bool:
+    """Whether what is saved is told in the panel, over nothing else that is in it."""
+    return bool(
+        page.evaluate(
+            """() => {
+              const box = document.getElementById("saved").getBoundingClientRect();
+              const there = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+              const panel = there.findIndex((each) => each.id === "panel");
+              const others = ".code, input, #picked, #details *";
+              return panel > 0 && !there.slice(0, panel).some((each) => each.matches(others));
+            }"""
+        )
     )
 
 
@@ -136,6 +170,79 @@ def test_words_in_vivo_a_memo_and_the_fields_of_a_code_by_keyboard_alone(page: P
         {"start": 0, "end": len(TALK[3][1]), "code": "indicator", "fields": {"what": "loss", "threshold": "10"}},
     ]
     expect(page.locator("#turn-3 .margin q")).to_have_text("When shapes do not match.")
+
+
+def test_a_passage_over_turns_is_coded_undone_and_removed_as_one(page: Page, study: Study) -> None:
+    def coded() -> list[list[dict[str, Any]]]:
+        all_saved(page)
+        both = [on_record(study, "rater-1", item) or [] for item in (DATA, ILLEGAL)]
+        return [[one for one in stretches if one.get("code") == "practice/design"] for stretches in both]
+
+    def passage() -> None:
+        drag_over(page, (1, "model"), (3, "When"))
+        page.keyboard.press("2")
+
+    passage()
+    first, last = coded()
+    assert first[0]["link"] == last[0]["link"]
+    page.keyboard.press("z")
+    assert coded() == [[], []], "one act is undone by one key"
+    passage()
+    page.keyboard.press("m")
+    page.keyboard.type("over both turns")
+    page.keyboard.press("Escape")
+    made = coded()
+    assert made[1][0]["memo"] == "over both turns"
+    passage()
+    expect(page.locator("#picked")).to_have_text("designing a model is there already.")
+    assert coded() == made, "coded again, nothing that was said of it is lost"
+    page.locator("#turn-1").get_by_role("button", name="Remove designing a model").click()
+    assert coded() == [[], []]
+    page.keyboard.press("z")
+    assert coded() == made
+    page.locator("#turn-3").get_by_role("button", name="Remove designing a model").click()
+    assert coded() == [[], []]
+
+
+def test_what_is_refused_can_be_mended_and_nothing_that_came_later_is_lost(page: Page, study: Study) -> None:
+    def codes() -> list[tuple[str, int]]:
+        all_saved(page)
+        return [(one.get("code", ""), len(one.get("memo", ""))) for one in on_record(study, "rater-1", ODD)]
+
+    memo = page.locator("#details textarea")
+
+    def refused(text: str) -> None:
+        """A memo that a browser let through, and a code that was given after it."""
+        drag(page, 4, "We train")
+        page.keyboard.press("1")
+        expect(memo).to_have_attribute("maxlength", "4000")
+        memo.evaluate("one => one.removeAttribute('maxlength')")
+        memo.fill(text)
+        memo.blur()
+        drag(page, 4, "again")
+        page.keyboard.press("2")
+        expect(page.locator("#saved")).to_contain_text("turn 5, the memo of a stretch of themes has 4,001 characters")
+
+    refused("x" * 4001)
+    page.reload()
+    assert chips(page, 4) == ["looking at the data", "designing a model"]
+    expect(memo).to_have_value("x" * 4001)
+    memo.fill("shorter")
+    memo.blur()
+    assert codes() == [("practice/data", 7), ("practice/design", 0)]
+    for _ in range(2):
+        page.locator("#turn-4 .remove").first.click()
+    assert codes() == []
+    refused("y" * 4001)
+    page.get_by_role("button", name="Take it back").click()
+    assert codes() == [("practice/data", 0), ("practice/design", 0)]
+    memo.or_(page.locator("#turn-4 .chip").first).first.click()
+    memo.fill("half a tho")
+    page.reload()
+    assert codes() == [("practice/data", 10), ("practice/design", 0)]
+    for _ in range(2):
+        page.locator("#turn-4 .remove").first.click()
+    assert codes() == []
 
 
 @pytest.mark.parametrize(
@@ -242,9 +349,14 @@ def test_the_rest_is_read_at_once_and_nothing_that_was_coded_is_touched(
     expect(page.locator("#place")).to_have_text("2 of 2 turns read")
     assert on_record(study, "rater-2", "P2/00003") == []
     assert [one["code"] for one in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
-    expect(page.get_by_role("link", name="Back to the transcripts")).to_be_focused()
-    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Next transcript: P1")).to_be_focused()
+    page.get_by_role("link", name="Back to the transcripts").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Transcripts of {ROUND}")
+    page.get_by_role("link", name="P2").click()
+    page.get_by_role("link", name="Next transcript: P1").click()
+    page.get_by_role("button", name="Read to the end of this page").click()
+    all_saved(page)
+    expect(page.get_by_role("link", name="Back to the transcripts")).to_be_focused()
     page.close()
 
 
@@ -252,6 +364,10 @@ def test_everybody_can_code(page: Page, server: Server) -> None:
     stand_on(page, 1)
     page.keyboard.press("1")
     page.locator("#turn-1 .chip").first.click()
+    all_saved(page)
+    for width in (1280, 320):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert says_it_in_a_place_of_its_own(page), width
     assert_for_everyone(page)
     page.goto(f"{server.address}rounds/{ROUND}/code")
     assert_for_everyone(page)

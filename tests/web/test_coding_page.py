@@ -171,6 +171,27 @@ def test_a_name_that_is_replaced_meanwhile_moves_no_stretch(rater: TestClient, s
     assert on_record(study, "rater-1", DATA) == [stretch(6, 12)], "half of a pseudonym stands for the whole name"
 
 
+def test_without_a_script_a_name_that_is_added_meanwhile_moves_no_stretch(rater: TestClient, study: Study) -> None:
+    """What is sent is counted in the words that the page showed, by word and by place."""
+    post(rater, TURNS, {"turn": "1", "words": "is designed", "code": "practice/design", "key": "a"}, CODE)
+    shown = rater.get(f"{CODE}?turn=1").text
+    seen = shown.partition('name="seen" value="')[2].partition('"')[0]
+    assert shown.count(f'name="seen" value="{seen}"') == 2
+    with interviews_of(study) as interviews:
+        name = {"turn": 1, "start": 6, "end": 24, "shown": "[person 1]", "name": "n1", "confirmed": True}
+        interviews.file.add(NewEntry("replace", "lead", {"places": [name]}, "P1", "P1", interviews.now()))
+    sent = {"turn": "1", "from": "7", "to": "9", "code": "practice", "key": "b", "seen": seen}
+    assert post(rater, TURNS, sent, CODE).status_code == 303
+    designed, model = WORDS.index("is designed"), WORDS.index("then the model")
+    assert on_record(study, "rater-1", DATA) == [
+        stretch(model, model + 14, "practice"),
+        stretch(designed, designed + 11, "practice/design"),
+    ]
+    place = f"1:{designed}:{designed + 11}:practice/design"
+    assert post(rater, TURNS, {"remove": place, "key": "c", "seen": seen}, CODE).status_code == 303
+    assert on_record(study, "rater-1", DATA) == [stretch(model, model + 14, "practice")]
+
+
 def test_a_rater_finds_nothing_of_another_on_any_page(app: Starlette, rater: TestClient, study: Study) -> None:
     other = visiting(app, study, "rater-2")
     mine = {"words": WORDS[:5], "turn": "1", "page": "1", "code": "shapes", "memo": "a secret thought", "key": "a"}

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from desk import invited
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
+from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.conversation import Conversation, conversation
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.withdrawal import withdraw
@@ -59,7 +60,7 @@ def page(people: dict[str, BrowserContext], server: Server, name: str) -> Iterat
     yield found
     found.context.set_offline(False)
     found.close()
-    expected = ("ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "409", "410")
+    expected = ("ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "409", "410", "422")
     assert [one for one in told if not any(part in one for part in expected)] == []
 
 
@@ -108,7 +109,7 @@ def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: St
     page.keyboard.type(" And by day?")
     press(page, "Enter", "Escape", "n", "1", "2", "2", "o")
     page.keyboard.type("who pays")
-    press(page, "Enter", "Escape", "n", "s", "p")
+    press(page, "Enter", "n", "s", "p")
     expect(page.locator("#skip")).to_contain_text("Ask it after all")
     press(page, "c")
     expect(page.locator("#state")).to_have_text("Paused")
@@ -133,6 +134,12 @@ def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: St
     assert [now.state_of(one) for one in ("stages", "factors", "illegal")] == ["asked", "asked", "skipped"]
     assert (now.clock.status, now.clock.by) == ("ended", "interviewer")
     assert kept(page) == []
+    page.go_back()
+    expect(page.locator("#turn .words")).to_have_text("Go on talking")
+    expect(page.locator("#turn kbd")).to_be_hidden()
+    press(page, "c")
+    expect(page.locator("#state")).to_have_text("Ended")
+    assert kept(page) == [], "a single key sets nothing running again"
 
 
 def test_two_people_see_each_others_notes_and_nobody_overwrites(
@@ -142,11 +149,15 @@ def test_two_people_see_each_others_notes_and_nobody_overwrites(
     other = at_desk(people["second"], server, name, 1)
     expect(other.locator("#state")).to_have_text("Running")
     expect(other.locator("#take-over")).to_contain_text("follows interviewer")
-    write(page, "by the first")
+    other.context.set_offline(True)
+    expect(other.locator("#saved")).to_have_text("No connection: go on, it is kept here")
     write(other, "by the second")
+    write(page, "by the first")
+    all_saved(page)
+    other.context.set_offline(False)
     for one in (page, other):
         expect(one.locator(".notes:not([hidden]) .text")).to_have_count(2, timeout=SOON)
-        assert sorted(texts(one)) == ["by the first", "by the second"]
+        assert texts(one) == ["by the second", "by the first"], "as it was said, not as it came in"
     expect(page.locator(".note", has_text="by the second").locator(".amend")).to_be_hidden()
     press(other, "a")
     other.keyboard.type(", and more")
@@ -189,6 +200,87 @@ def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, nam
     assert [one.item for one in now.ticked("factors")] == ["time"]
     assert now.state_of("illegal") == "skipped"
     assert kept(page) == []
+
+
+def test_amending_loses_nothing_that_was_typed(page: Page, study: Study, name: str) -> None:
+    press(page, "n")
+    write(page, "data first")
+    press(page, "w")
+    page.keyboard.type("half a thought")
+    press(page, "Escape", "a")
+    expect(page.locator("#note")).to_have_value("data first")
+    assert texts(page) == ["data first", "half a thought"]
+    page.keyboard.type(", then models")
+    press(page, "Escape", "a")
+    expect(page.locator("#note")).to_have_value("data first, then models")
+    all_saved(page)
+    page.reload()
+    expect(page.locator("#note")).to_have_value("data first, then models")
+    expect(page.locator("#write")).to_contain_text("Amend your note")
+    page.locator("#note").press("Enter")
+    press(page, "Escape", "n", "o")
+    page.keyboard.type("who pays")
+    page.reload()
+    expect(page.locator("#other-2")).to_have_value("who pays")
+    press(page, "n")
+    all_saved(page)
+    now = told(study, name)
+    assert [(one.text, one.amended) for one in now.notes] == [
+        ("data first, then models", True),
+        ("half a thought", False),
+    ]
+    assert [one.other for one in now.ticked("factors")] == ["who pays"]
+    assert kept(page) == []
+
+
+def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, server: Server, name: str) -> None:
+    press(page, "n")
+    page.context.set_offline(True)
+    write(page, "one")
+    expect(page.locator("#saved")).to_contain_text("1 note waits: no connection")
+    for text in ("two", "three", "four"):
+        write(page, text)
+        if text == "two":
+            press(page, "n")
+    assert "4 notes wait" in page.locator("#saved").inner_text()
+    with open_interviews(study) as interviews:
+        record_consent(interviews, name, DECLINED, SPOKEN)
+    page.context.set_offline(False)
+    expect(page.locator("#saved")).to_contain_text("Not accepted", timeout=SOON)
+    expect(page.locator("#saved")).to_be_in_viewport()
+    page.get_by_role("button", name="Show what is on record").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("declined")
+    assert [one for one in kept(page) if one.startswith("quaestor/")] == []
+    with open_interviews(study) as interviews:
+        record_consent(interviews, name, ACCEPTED, SPOKEN)
+    page.goto(f"{server.address}interviews/{name}/conduct?stop=1")
+    expect(page.locator("#note")).to_have_value("one\ntwo")
+    press(page, "n")
+    expect(page.locator("#note")).to_have_value("three\nfour")
+    press(page, "n")
+    all_saved(page)
+    assert [one.text for one in told(study, name).notes] == ["one\ntwo", "three\nfour"]
+
+
+def test_nothing_is_covered_and_nothing_is_cut(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    press(page, "c", "n", "n")
+    for number in range(8):
+        press(page, "o")
+        page.keyboard.type(f"something else {number}")
+        press(page, "Enter")
+    items = page.locator(".stop:not([hidden]) .ticks").bounding_box()
+    note = page.locator("#write").bounding_box()
+    assert items
+    assert note
+    assert items["y"] + items["height"] <= note["y"]
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.locator("#ending summary").click()
+    button = page.get_by_role("button", name="End the conversation").bounding_box()
+    assert button
+    assert button["x"] >= 0
+    assert button["x"] + button["width"] <= 320
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def test_a_killed_server_and_a_closed_tab_lose_nothing(

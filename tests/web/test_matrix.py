@@ -31,7 +31,7 @@ WITHOUT_A_ROUND = ("rate", "ahead", "mine", "disagreements", "ties", "ratings-fi
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
 """The same of surveys."""
-WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "interview-agreement", "participant", "guide",
+WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "participant", "guide",
                         "participant-contact", "interview-conduct", "interview-since", "interview-protocol",
                         "interview-protocol-file", "interview-themes", "interview-drawing", "interview-quotations",
                         "interview-code")  # fmt: skip

@@ -25,7 +25,7 @@ from quaestor.study.interviews.coding_acts import (
     selected_place,
     stretches_shown,
 )
-from quaestor.study.interviews.coding_progress import round_progress
+from quaestor.study.interviews.coding_progress import next_transcript, round_progress
 from quaestor.study.interviews.coding_sheet import (
     CodingSheet,
     codes_stretches,
@@ -93,12 +93,15 @@ class CodingPages(Pages):
     ) -> Response:
         name, interview, who = (*self._place(request), visitor(request).name)
 
-        def found() -> CodingSheet:
+        def found() -> tuple[CodingSheet, str]:
             interviews = self._interviews(name)
-            return coding_sheet(interviews.coding, interviews, name, who, interview, page=page, turn=turn)
+            sheet = coding_sheet(interviews.coding, interviews, name, who, interview, page=page, turn=turn)
+            return sheet, next_transcript(interviews.coding, interviews, sheet)
 
+        sheet, following = await self.work(found)
         context = {
-            "sheet": await self.work(found),
+            "sheet": sheet,
+            "following": following,
             "chosen": turn,
             "typed": defaultdict(str, typed or {}),
             "refused": refused,
@@ -172,8 +175,8 @@ class CodingPages(Pages):
         turn = whole_number(removed[0] if len(removed) == 4 else one_of(form, "turn"))
         if turn is None:
             raise HTTPException(400)
-        item, who = item_of(interview, turn), visitor(request).name
-        stretches = stretches_shown(interviews.coding, interviews, name, who, item)
+        item, who, seen = item_of(interview, turn), visitor(request).name, whole_number(one_of(form, "seen")) or 0
+        stretches = stretches_shown(interviews.coding, interviews, name, who, item, seen)
         if len(removed) == 4:
             place = [whole_number(removed[1]), whole_number(removed[2]), removed[3]]
             stretches = [one for one in stretches if [one["start"], one["end"], one.get("code", "")] != place]
@@ -181,9 +184,9 @@ class CodingPages(Pages):
             picked = Selected(
                 turn, one_of(form, "words"), whole_number(one_of(form, "from")), whole_number(one_of(form, "to"))
             )
-            start, end = selected_place(interviews, interview, picked)
+            start, end = selected_place(interviews, interview, picked, seen)
             stretches.append(_stretch(form, start, end))
-        return CodedAs(interview, turn, stretches, key=key)
+        return CodedAs(interview, turn, stretches, seen, key=key)
 
 
 def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:

@@ -4,7 +4,6 @@
   const page = document.getElementById("coding");
   if (!page) return;
   const panel = document.getElementById("panel");
-  const details = document.getElementById("details");
   const picked = document.getElementById("picked");
   const find = document.getElementById("find");
   const codes = new Map();
@@ -16,7 +15,7 @@
   const selecting = globalThis.codingSelection(turns, picked);
   const { select, wordwise, sentencewise } = selecting;
   const acts = globalThis.codingActs({ page, turns, selecting, codes, picked });
-  const { code, remove } = acts;
+  const { code, remove, details } = acts;
 
   // The list of codes
 
@@ -91,7 +90,7 @@
       if (event.key === "Escape" || (event.key === "Enter" && event.target.matches("input"))) {
         event.preventDefault();
         event.target.blur();
-        const touched = acts.touched();
+        const touched = details.touched();
         if (touched) spokenOf(touched.turn).focus({ preventScroll: true });
       }
       return;
@@ -112,7 +111,7 @@
       Enter: toFind,
       z: acts.undo,
       n: nextUnread,
-      m: () => { if (acts.touched()) details.querySelector("textarea").focus(); },
+      m: () => details.write(),
       x: () => removeHere(event),
       Delete: () => removeHere(event),
       w: () => { if (turn) select(turn, 0, textOf(turn).length); },
@@ -125,7 +124,7 @@
 
   function removeHere(event) {
     const item = event.target.closest?.("li[data-mark]");
-    const touched = acts.touched();
+    const touched = details.touched();
     if (item) remove(turnOf(item), Number(item.dataset.mark));
     else if (touched) remove(touched.turn, touched.at);
   }
@@ -146,7 +145,7 @@
       event.preventDefault();
       remove(turnOf(item), Number(item.dataset.mark));
     } else if (item && event.target.closest(".chip")) {
-      acts.touch(turnOf(item), Number(item.dataset.mark));
+      details.touch(turnOf(item), Number(item.dataset.mark));
     }
   });
   for (const [begins, ends] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
@@ -169,9 +168,13 @@
     const [first, last] = range.split("-").map(Number);
     acts.readTo(first, last);
     const next = document.querySelector(".pager a[rel=next]");
-    event.target.querySelector(".actions").replaceChildren(next && last < 999999
-      ? turns.made("a", { class: "button", href: next.href, text: "On to the next page" })
-      : turns.made("a", { class: "button", href: page.dataset.list || "..", text: "Back to the transcripts" }));
+    const { list, following, followingAt } = page.dataset;
+    const link = (href, text, kind = "button") => turns.made("a", { class: kind, href, text });
+    event.target.querySelector(".actions").replaceChildren(...(next && last < 999999
+      ? [link(next.href, "On to the next page")]
+      : following
+        ? [link(followingAt, `Next transcript: ${following}`), link(list, "Back to the transcripts", "small")]
+        : [link(list, "Back to the transcripts")]));
     event.target.querySelector(".actions a").focus();
   });
   document.addEventListener("keydown", pressed);

@@ -3,30 +3,32 @@
 // are saved together as one rating, by the line in which things wait for the network.
 globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   const { rater, opened, give } = page.dataset;
-  const { all, turnOf, spokenOf, textOf, stretchesOf, isRead, setRead, made, render, point, toPoints, toUnits } = turns;
+  const { all, turnOf, spokenOf, textOf, stretchesOf, isRead, setRead, made, render, toPoints } = turns;
   const seen = Number(page.dataset.seen);
-  const details = document.getElementById("details");
   const progress = document.getElementById("progress");
+  const details = globalThis.codingDetails({ page, turns, codes, picked, change, remove });
   const line = globalThis.waitingLine({
-    store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: page,
-    again: (record) => `${location.pathname}?turn=${record.turn || 0}#turn-${record.turn || 0}`,
+    store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: page, heard, refusal,
+    again: (record) => placeOf(record),
   });
+  const placeOf = ({ turn = 0 }) => `${location.pathname}?turn=${turn}#turn-${turn}`;
+  const shownTurn = (record) => record.stretches && record.seen === seen && document.getElementById(`turn-${record.turn}`);
   const undone = [];
   let since = performance.now();
   let away = 0;
-  let touched = null; // { turn, at }: the stretch that memo, fields and removal are about
 
   // Saving
 
   const seconds = () => Math.min(Math.round((performance.now() - since - away) / 100) / 10, 3600);
+  const order = (one, other) => one.start - other.start || one.end - other.end || (one.code < other.code ? -1 : 1);
 
-  function save(turn, before) {
+  function save(turn, stretches, before = stretchesOf(turn)) {
     const unread = !isRead(turn);
+    turns.keep(turn, [...stretches].sort(order));
     render(turn);
-    line.add({ turn: Number(turn.dataset.turn), stretches: stretchesOf(turn), seen, seconds: Math.max(seconds(), 0), opened });
+    line.add({ turn: Number(turn.dataset.turn), stretches: stretchesOf(turn), before, seen, seconds: Math.max(seconds(), 0), opened });
     since = performance.now();
     away = 0;
-    if (before) undone.push({ turn, before });
     if (unread) count(1);
   }
 
@@ -35,11 +37,10 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     document.getElementById("place").textContent = `${progress.value.toLocaleString("en")} of ${progress.max.toLocaleString("en")} turns read`;
   }
 
-  function change(turn, stretches) {
-    const before = stretchesOf(turn);
-    const order = (one, other) => one.start - other.start || one.end - other.end || (one.code < other.code ? -1 : 1);
-    turns.keep(turn, [...stretches].sort(order));
-    save(turn, before);
+  // What is done to several turns at once is one act, and undone as one.
+  function change(changes) {
+    undone.push(changes.map(([turn]) => [turn, stretchesOf(turn)]));
+    for (const [turn, stretches] of changes) save(turn, stretches);
   }
 
   function undo() {
@@ -48,11 +49,9 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
       picked.textContent = "Nothing to undo.";
       return;
     }
-    turns.keep(last.turn, last.before);
-    touched = null;
-    showDetails();
-    save(last.turn, null);
-    spokenOf(last.turn).focus();
+    for (const [turn, before] of last) save(turn, before);
+    details.hide();
+    spokenOf(last.at(-1)[0]).focus();
     picked.textContent = "Undone.";
   }
 
@@ -69,82 +68,92 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
       picked.textContent = "Select words first, or stand on a turn with Tab.";
       return;
     }
-    const link = parts.length > 1 ? crypto.getRandomValues(new Uint32Array(2)).join("-") : "";
-    for (const { turn, start, end } of parts) {
-      const text = textOf(turn);
-      const one = { start: toPoints(text, start), end: toPoints(text, end), code: name, memo: "", fields: {}, link };
-      const others = stretchesOf(turn).filter((other) => other.start !== one.start || other.end !== one.end || other.code !== name);
-      if (others.length < stretchesOf(turn).length && parts.length === 1) {
-        picked.textContent = `${codes.get(name).name} is there already.`;
-        return;
-      }
-      change(turn, [...others, one]);
-      touched = { turn, at: stretchesOf(turn).indexOf(one) };
+    const placed = parts.map(({ turn, start, end }) => ({ turn, start: toPoints(textOf(turn), start), end: toPoints(textOf(turn), end) }));
+    const isThere = ({ turn, start, end }) => stretchesOf(turn).some((one) => one.start === start && one.end === end && one.code === name);
+    const fresh = placed.filter((one) => !isThere(one)); // What is there already stays as it is, with its memo.
+    if (!fresh.length) {
+      picked.textContent = `${codes.get(name).name} is there already.`;
+      return;
     }
+    const link = fresh.length > 1 ? crypto.getRandomValues(new Uint32Array(2)).join("-") : "";
+    const stretches = fresh.map(({ start, end }) => ({ start, end, code: name, memo: "", fields: {}, link }));
+    change(fresh.map(({ turn }, place) => [turn, [...stretchesOf(turn), stretches[place]]]));
     const last = parts[parts.length - 1];
     selecting.goOnAfter(last);
     picked.textContent = `Coded: ${codes.get(name).name}.`;
-    showDetails();
-    const asked = details.querySelector("input");
-    if (asked) asked.focus({ preventScroll: true }); // the code asks for more
+    const { turn } = fresh.at(-1);
+    details.show(turn, stretchesOf(turn).indexOf(stretches.at(-1)));
+    if (codes.get(name).asks.length) details.write("input"); // the code asks for more
     else spokenOf(last.turn).focus({ preventScroll: true });
   }
 
+  // A passage over several turns goes as a whole.
   function remove(turn, at) {
-    const stretches = stretchesOf(turn);
-    if (!stretches[at]) return;
-    change(turn, stretches.filter((_, place) => place !== at));
-    touched = null;
-    showDetails();
-    picked.textContent = "Removed.";
+    const one = stretchesOf(turn)[at];
+    if (!one) return;
+    const links = new Set(one.link.split(" ").filter(Boolean));
+    const goes = (other) => other === one || (other.code === one.code && other.link.split(" ").some((link) => links.has(link)));
+    const where = all().filter((other) => stretchesOf(other).some(goes));
+    change(where.map((other) => [other, stretchesOf(other).filter((stretch) => !goes(stretch))]));
+    details.hide();
+    picked.textContent = where.length > 1 ? `Removed from ${where.length} turns.` : "Removed.";
     spokenOf(turn).focus({ preventScroll: true });
   }
 
-  // More about a stretch: its memo, and what its code asks for
+  // What is not accepted stays on the page as it was typed, until it is mended or taken back
 
-  function touch(turn, at) {
-    touched = { turn, at };
-    showDetails();
-    point(turn, at, true);
+  const inOrder = (stretches) => JSON.stringify(stretches.map((one) => [one.start, one.end, one.code, one.memo, one.link, Object.entries(one.fields).sort()]));
+  const less = (stretches, others) => stretches.filter((one) => !others.some((other) => inOrder([one]) === inOrder([other])));
+  let told = ""; // the refusal that was shown last
+
+  function heard(record) {
+    const mended = (one) => one.refused && record.stretches && one.turn === record.turn && one.at < record.at;
+    for (const one of line.all().filter(mended)) line.drop(one.key);
+    if (record.stretches && record.seen !== seen) lookAgain();
   }
 
-  function showDetails() {
-    const one = touched && stretchesOf(touched.turn)[touched.at];
-    details.hidden = !one;
-    if (!one) {
-      details.replaceChildren();
-      return;
-    }
-    const text = textOf(touched.turn);
-    const words = text.slice(toUnits(text, one.start), toUnits(text, one.end));
-    const entry = codes.get(one.code) || { name: one.code, asks: [] };
-    const field = (label, value, name, long) => {
-      const input = made(long ? "textarea" : "input", { name, ...(long ? { rows: 2 } : { type: "text" }), autocomplete: "off" });
-      input.value = value;
-      return made("label", { class: "wide" }, made("span", { text: label }), input);
+  function refusal(record, more, wayBack) {
+    const why = `Not accepted: ${record.stretches ? `turn ${record.turn + 1}, ` : ""}${record.refused}. `;
+    const turn = shownTurn(record);
+    if (!record.stretches || record.seen !== seen) return [why, wayBack([record])];
+    if (!turn) return [why, made("a", { href: placeOf(record), text: "Show it" })];
+    if (told !== record.key && !details.isWritten()) showRefused(record, turn);
+    told = record.key;
+    const button = (text, does) => {
+      const one = made("button", { type: "button", class: "quiet", text });
+      one.addEventListener("click", does);
+      return one;
     };
-    details.replaceChildren(
-      made("h2", { text: one.code ? entry.name : "in vivo" }),
-      made("p", { class: "small" }, made("q", { dir: "auto", text: [...words].length > 90 ? `${[...words].slice(0, 90).join("")} …` : words })),
-      ...entry.asks.map((name) => field(name, one.fields?.[name] || "", `field.${name}`, false)),
-      field("Memo", one.memo || "", "memo", true),
-      made("p", { class: "actions" }, made("button", { type: "button", class: "quiet", "data-remove": "yes", text: "Remove" })),
-    );
+    const mend = button("Show it", () => {
+      showRefused(record, turn);
+      spokenOf(turn).scrollIntoView({ block: "center" });
+      details.write();
+    });
+    return [why, mend, " ", button("Take it back", () => takeBack(record, turn))];
   }
 
-  details.addEventListener("change", (event) => {
-    const stretches = stretchesOf(touched.turn);
-    const one = stretches[touched.at];
-    const value = event.target.value.trim();
-    const name = event.target.name;
-    const next = name === "memo" ? { ...one, memo: value } : { ...one, fields: { ...one.fields, [name.slice(6)]: value } };
-    for (const [field, words] of Object.entries(next.fields || {})) if (!words) delete next.fields[field];
-    turns.keep(touched.turn, stretches.map((other) => (other === one ? next : other)));
-    save(touched.turn, stretches);
-  });
-  details.addEventListener("click", (event) => {
-    if (event.target.dataset.remove) remove(touched.turn, touched.at);
-  });
+  function showRefused({ stretches, before = stretches }, turn) {
+    const one = less(stretches, before)[0];
+    if (one) details.touch(turn, stretchesOf(turn).findIndex((other) => inOrder([other]) === inOrder([one])));
+  }
+
+  // Without what was refused first, and with all that was done since.
+  function takeBack({ stretches, before = stretches, turn: number }, turn) {
+    const now = stretchesOf(turn);
+    const next = [...less(now, less(stretches, before)), ...less(less(before, stretches), now)];
+    for (const one of line.all()) if (one.refused && one.turn === number) line.drop(one.key);
+    undone.length = 0; // It must not come back by undoing what was done since.
+    details.hide();
+    if (less(next, before).length || less(before, next).length) {
+      save(turn, next, before);
+    } else {
+      turns.keep(turn, before);
+      render(turn);
+      line.tell();
+    }
+    spokenOf(turn).focus();
+    picked.textContent = "Taken back.";
+  }
 
   // Reading
 
@@ -158,17 +167,17 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
 
   function showAnew(turn, stretches) {
     if (!isRead(turn)) count(1);
+    if (details.touched()?.turn === turn) details.hide();
     turns.keep(turn, stretches);
     render(turn);
   }
 
   // What was coded in another tab meanwhile is not overwritten by what this one remembers.
-  const inOrder = (stretches) => JSON.stringify(stretches.map((one) => [one.start, one.end, one.code, one.memo, one.link, Object.entries(one.fields).sort()]));
   async function lookAgain() {
-    if (line.all().length) return;
+    if (line.all().length || details.isWritten()) return;
     try {
       const other = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
-      if (line.all().length || Number(other.getElementById("coding").dataset.seen) !== seen) return;
+      if (line.all().length || details.isWritten() || Number(other.getElementById("coding").dataset.seen) !== seen) return;
       for (const [turn, fresh] of turns.toldBy(JSON.parse(other.getElementById("stretches").textContent))) {
         if (inOrder(fresh) !== inOrder(stretchesOf(turn))) showAnew(turn, fresh);
       }
@@ -186,13 +195,12 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   });
 
   return {
-    code, remove, undo, touch, readTo,
-    touched: () => touched,
+    code, remove, undo, readTo, details,
     // What this browser has not sent yet is shown as it was left.
     goOn() {
       for (const record of line.all()) {
-        const turn = record.stretches && !record.refused && document.getElementById(`turn-${record.turn}`);
-        if (turn && record.seen === seen) showAnew(turn, record.stretches);
+        const turn = shownTurn(record);
+        if (turn) showAnew(turn, record.stretches);
       }
       line.send();
     },

@@ -10,7 +10,6 @@
   const store = `quaestor/${location.host}${give}/${opened}/${rater}/`;
   const drafts = `quaestor-draft/${location.host}${give}/${opened}/${rater}/`;
   const form = document.getElementById("write");
-  const note = document.getElementById("note");
   const guide = document.getElementById("guide");
   let stop = Number(desk.dataset.stop);
   let head = Number(desk.dataset.head);
@@ -18,20 +17,23 @@
   let pressed = 0;
   const clock = globalThis.conductClock(desk, guide);
   const { now, leads, put, showClock, showStatus } = clock;
-  const { stops, at, listOf, linkOf, placeOf, recount, showSkip, show } = globalThis.conductShown({ desk, guide, clock, here: () => stop });
+  const here = () => stop;
+  const shown = globalThis.conductShown({ desk, guide, clock, here });
+  const { stops, at, listOf, linkOf, placeOf, recount, showSkip, show } = shown;
+  const writing = globalThis.conductWriting({ desk, form, drafts, shown, put, here, say });
   const line = globalThis.waitingLine({
     store, give, rater, told: desk, heard, gone,
     words: (count) => (count === 1 ? "1 note waits" : `${count} notes wait`),
-    again: (record) => {
-      const at = placeOf(record);
-      if (record.text) keepDraft(at, record.text); // What was refused is not lost: it can be mended.
-      return `${location.pathname}?stop=${at}`;
-    },
+    unreached: "no connection, go on, it is kept here",
+    keepsWords: writing.keepRefused,
+    again: (record) => `${location.pathname}?stop=${placeOf(record)}`,
   });
 
   // What is said goes into the line, and into the page at once.
 
-  const say = (record) => line.add({ ...record, when: now(), opened });
+  function say(record) {
+    return line.add({ ...record, when: now(), opened });
+  }
 
   function turnClock(what, section = "") {
     clock.turn(what, section);
@@ -54,39 +56,7 @@
     location.reload();
   }
 
-  // Writing
-
-  const target = () => ({ question: at(stop).dataset.question, section: at(stop).dataset.question ? "" : at(stop).dataset.section });
-
-  function keepDraft(number, text) {
-    try {
-      if (text) localStorage.setItem(drafts + number, text);
-      else localStorage.removeItem(drafts + number);
-    } catch {
-      // The browser keeps nothing: what is typed is in the field.
-    }
-  }
-
-  function saveNote(mayTakeBack = true) {
-    const text = note.value.trim();
-    const amends = form.elements.amends.value;
-    const shown = amends && desk.querySelector(`.note[data-key="${CSS.escape(amends)}"]`);
-    if (text || (shown && mayTakeBack)) {
-      const follow = amends ? shown?.classList.contains("follow-up") || false : form.elements.follow_up.checked;
-      const made = say({ act: "note", ...target(), text, follow_up: follow, ...(amends ? { amends } : {}) });
-      show(made, true);
-    }
-    amend("", "");
-  }
-
-  function amend(key, text) {
-    form.elements.amends.value = key;
-    note.value = text;
-    form.elements.follow_up.checked = false;
-    form.elements.follow_up.closest("p").hidden = Boolean(key);
-    put(form.querySelector("label .words"), key ? "Amend your note; empty takes it back" : "Note");
-    keepDraft(stop, "");
-  }
+  // Ticks and marks
 
   function tick(box) {
     const value = box.value;
@@ -94,15 +64,6 @@
     say({ act: "tick", question: at(stop).dataset.question, item: other ? "" : value, other, on: box.checked });
     box.closest("label").querySelector(".by").textContent = "";
     recount(stop);
-  }
-
-  function addOther(field) {
-    const other = field.value.split(/\s+/).filter(Boolean).join(" ");
-    field.value = "";
-    if (!other) return;
-    const told = { act: "tick", question: at(stop).dataset.question, item: "", other, on: true };
-    say(told);
-    show(told);
   }
 
   function mark(what, on) {
@@ -115,9 +76,7 @@
 
   function go(number) {
     if (number < 0 || number >= stops.length) return;
-    const field = at(stop).querySelector(".add input");
-    if (field) addOther(field);
-    saveNote(false); // What was typed here belongs here.
+    writing.leave();
     stop = number;
     for (const one of [...stops, ...desk.querySelectorAll(".notes")]) one.hidden = Number(one.dataset.stop) !== stop;
     for (const one of guide.querySelectorAll("a")) {
@@ -131,6 +90,7 @@
     if (leads() && at(stop).dataset.section !== clock.section()) turnClock("section", at(stop).dataset.section);
     showSkip();
     showPlace();
+    writing.restore();
     at(stop).querySelector("h2").focus({ preventScroll: true });
     window.scrollTo({ top: 0 });
   }
@@ -159,15 +119,13 @@
     const button = event.submitter;
     event.preventDefault();
     if (event.target === form) {
-      if (!button || button.value === "save") saveNote();
+      if (!button || button.value === "save") writing.save();
       else if (button.value === "next") next();
       else skip();
       return;
     }
     if (button.value === "end") {
-      const field = at(stop).querySelector(".add input");
-      if (field) addOther(field);
-      saveNote(false);
+      writing.leave();
       ending = true;
     }
     turnClock(button.value, ["start", "section"].includes(button.value) ? at(stop).dataset.section : "");
@@ -180,9 +138,7 @@
     if (!link) return;
     if (link.classList.contains("amend")) {
       event.preventDefault();
-      const item = link.closest(".note");
-      amend(item.dataset.key, item.querySelector(".text").textContent);
-      note.focus();
+      writing.amend(link.closest(".note"));
     } else if (link.dataset.stop || link.id === "previous") {
       event.preventDefault();
       go(link.dataset.stop ? Number(link.dataset.stop) : stop - 1);
@@ -192,28 +148,24 @@
   desk.addEventListener("change", (event) => {
     if (event.target.matches(".ticks input[type=checkbox]")) tick(event.target);
   });
-  note.addEventListener("input", () => { if (!form.elements.amends.value) keepDraft(stop, note.value); });
 
   function typing(event) {
     if (event.key === "Escape") {
       event.target.blur();
-    } else if (event.key === "Enter" && !event.shiftKey && event.target === note) {
+    } else if (event.key === "Enter" && !event.shiftKey && event.target === writing.note) {
       event.preventDefault();
-      saveNote();
+      writing.save();
     } else if (event.key === "Enter" && event.target.matches(".add input")) {
       event.preventDefault();
-      addOther(event.target);
+      writing.addOther();
+      event.target.blur(); // The next key is one of the desk's again.
     }
-  }
-
-  function write(follow) {
-    if (!form.elements.amends.value) form.elements.follow_up.checked = follow;
-    note.focus();
   }
 
   function amendLast() {
     const own = [...listOf(stop).querySelectorAll(".amend:not([hidden])")];
-    if (own.length) own[own.length - 1].click();
+    if (form.elements.amends.value) writing.begin(false);
+    else if (own.length) writing.amend(own[own.length - 1].closest(".note"));
   }
 
   function choose(key) {
@@ -225,10 +177,10 @@
     n: next,
     p: () => go(stop - 1),
     s: skip,
-    w: () => write(false),
-    f: () => write(true),
+    w: () => writing.begin(false),
+    f: () => writing.begin(true),
     a: amendLast,
-    c: () => document.getElementById("turn").click(),
+    c: () => { if (clock.status() !== "ended") document.getElementById("turn").click(); }, // Going on after the end is no slip.
     g: () => guide.querySelector("[aria-current]").focus(),
     o: () => at(stop).querySelector(".add input")?.focus(),
     "?": () => {
@@ -265,9 +217,10 @@
     asking = true;
     const before = pressed;
     try {
-      const answer = await fetch(`${since}?after=${head}`, { headers: { "X-CSRF-Token": csrf } });
-      if (answer.status === 410) gone();
-      if (!answer.ok) return;
+      const answer = await fetch(`${since}?after=${head}`, { headers: { "X-CSRF-Token": csrf } }).catch(() => null);
+      if (answer?.status === 410) gone();
+      await line.heardFrom(answer); // Without a line nobody's notes come in; one's own are kept.
+      if (!answer?.ok) return;
       const told = await answer.json();
       for (const one of told.entries) show(one);
       head = told.head;
@@ -275,15 +228,16 @@
       if (before !== pressed || line.all().some((one) => one.act === "clock" && !one.refused)) return;
       clock.take(told.clock);
     } catch {
-      // Without a line nobody's notes come in; one's own are kept.
+      // An answer that was cut short comes again.
     } finally {
       asking = false;
     }
   }
 
   for (const one of line.all()) show(one, true);
-  if (!note.value && !form.elements.amends.value) note.value = localStorage.getItem(drafts + stop) || "";
+  if (!writing.note.value || form.elements.amends.value) writing.restore();
   document.addEventListener("visibilitychange", ask);
+  for (const turn of ["online", "offline"]) window.addEventListener(turn, ask);
   setInterval(ask, POLL);
   setInterval(() => { if (!document.hidden) showClock(); }, 500);
   showStatus();

@@ -52,6 +52,7 @@ globalThis.conductClock = (desk, guide) => {
     const turn = document.getElementById("turn");
     turn.value = { planned: "start", running: "pause", paused: "go on", ended: "go on" }[status];
     turn.classList.toggle("quiet", status === "running");
+    turn.querySelector("kbd").hidden = status === "ended";
     put(turn.querySelector(".words"), { planned: "Start", running: "Pause", paused: "Go on", ended: "Go on talking" }[status]);
     document.getElementById("ending").hidden = ["planned", "ended"].includes(status);
     document.getElementById("to-protocol").hidden = status !== "ended";

@@ -38,7 +38,9 @@ globalThis.conductShown = ({ desk, guide, clock, here }) => {
       const amend = item.querySelector(".amend");
       amend.hidden = Boolean(told.by) && told.by !== rater;
       amend.href = `${location.pathname}?stop=${number}&amend=${encodeURIComponent(root)}`;
-      listOf(number).append(item);
+      item.dataset.when = told.wall || new Date(told.when * 1000).toISOString();
+      const later = [...listOf(number).children].find((one) => Date.parse(one.dataset.when) > Date.parse(item.dataset.when));
+      listOf(number).insertBefore(item, later || null); // In the order of the talk, whenever it came in.
       if (told.by && told.by !== rater) put(news, `New note by ${told.by}: ${told.text}`);
     }
     item.querySelector(".text").textContent = told.text;

@@ -51,7 +51,7 @@ globalThis.waitingLine = ({
     saved.className = "saved";
     if (refused.length) {
       saved.classList.add("refused");
-      saved.replaceChildren(...(refusal ? refusal(refused[0], every.length - 1) : [`Not accepted: ${refused[0].refused}. `, wayBack(refused)]));
+      saved.replaceChildren(...(refusal ? refusal(refused[0], every.length - 1, wayBack) : [`Not accepted: ${refused[0].refused}. `, wayBack(refused)]));
     } else if (waiting.length) {
       saved.classList.add("waiting");
       const why = trouble || (failures ? unreached : "");
@@ -146,6 +146,7 @@ globalThis.waitingLine = ({
   return {
     all,
     drop,
+    tell,
     send,
     newKey,
     waits,
