@@ -125,6 +125,10 @@ class Writing:
         found = self._looked_up[key]
         return found.act() if found else None
 
+    def is_known(self, key: str) -> bool:
+        """Whether an act with a key is on record."""
+        return self.find(key) is not None
+
     def append(self, acts: Sequence[NewAct]) -> list[Act]:
         """Put acts on record; an act whose key is there already is returned as it is on record."""
         time = written(self._clock())

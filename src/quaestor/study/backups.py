@@ -56,9 +56,10 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
         opened.enter_context(explained(journal.database))
         with ExitStack() as looked:
             with ExitStack() as held:
+                # The journal first, as whoever records an act does whose words lie in one of the files.
+                held.enter_context(journal.database.writing())
                 for one in files:
                     held.enter_context(one.writing())
-                held.enter_context(journal.database.writing())
                 acts = opened.enter_context(journal.database.reading())
                 head_of(acts)  # from here on it sees what is there now
                 still = [looked.enter_context(one.still()) for one in files]

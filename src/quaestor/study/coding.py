@@ -13,7 +13,7 @@ from quaestor.coding.state import State
 from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
-from quaestor.study.interviews.kept_words import CHANGING, KeptWords
+from quaestor.study.interviews.kept_words import CHANGING, KeptWords, is_about_turns
 from quaestor.study.journal import open_journal
 
 Decide = Callable[[State], NewAct | Sequence[NewAct] | None]
@@ -69,7 +69,8 @@ class Coding:
             head = self.journal.head()
             if head > self._state.head:
                 self._take(self.journal.acts(after=self._state.head))
-            if head < self._state.head or self._outdated:  # a backup was brought back, or words are gone
+            # A backup was brought back, or words are gone, or there again.
+            if head < self._state.head or self._outdated or self._words.found_again():
                 self._state = State()
                 self._take(self.journal.acts())
             yield self._state
@@ -142,17 +143,31 @@ class Coding:
         try:
             known = writing.find(wanted.key) if wanted.key else None
             if known:
-                if wanted.same and not wanted.same(self._state, self._words.told(known)):
+                told = self._words.told(known)
+                if wanted.same and not wanted.same(self._state, told) and not self._reworded_since(known):
                     raise StateError(f"the key {wanted.key!r} stands for act {known.number}, which says something else")
-                return [self._words.told(known)]
+                return [told]
             new = wanted.decide(self._state)
             wished = [new] if isinstance(new, NewAct) else list(new or ())
-            made = writing.append([self._words.put_apart(self._state, one) for one in wished])
+            writing.look_up(one.key for one in wished)
+            made = writing.append(
+                [self._words.put_apart(self._state, one, writing.is_known(one.key)) for one in wished]
+            )
         except QuaestorError as error:
             return error
         # Taken before the commit: what the state cannot take is not recorded.
         self._take(made)
         return [self._words.told(one) for one in made]
+
+    def _reworded_since(self, known: Act) -> bool:
+        """Whether what an act says about a turn may have become other words since: its key alone tells it then."""
+        changed = any(one.kind in CHANGING and one.number > known.number for one in self._state.others)
+        return changed and is_about_turns(known)
+
+    def require_words(self) -> None:
+        """Refuses where words that somebody wrote cannot be read, so that they are not left out without a word."""
+        with self.looking():
+            self._words.require_told()
 
 
 def require_lead(coding: Coding, actor: str | None, what: str) -> str:

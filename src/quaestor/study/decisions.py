@@ -205,6 +205,7 @@ def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, s
         if name not in coding.state.published:
             require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
             note_view(coding, name, actor or coding.lead)
+        coding.require_words()
         return export_decisions(coding.state, name)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coded_interviews import ROUND, coded_study, copy_of, stretch
 from quaestor.base.errors import StateError
+from quaestor.coding.records import Practice
+from quaestor.coding.rounds import open_round
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
 from quaestor.study.backups import back_up_study, restore_study
@@ -22,7 +26,15 @@ from quaestor.study.interviews.remaining import remaining
 from quaestor.study.interviews.rewording import replace_written
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import Said, rate, rating_wanted
+from quaestor.study.ratings import (
+    Said,
+    export_ratings,
+    import_decisions,
+    import_ratings,
+    rate,
+    rating_wanted,
+    write_table,
+)
 from quaestor.study.round_acts import close_by_name
 from small_interviews import TALK
 
@@ -175,9 +187,85 @@ def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(st
         assert rating.answers["themes"][0]["memo"] == "kept: theirs"
 
 
-def test_without_the_key_the_rest_can_be_read(study: Study) -> None:
-    (study.root / "interviews.key").unlink()
+def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_of_words(study: Study) -> None:
+    key = study.root / "interviews.key"
+    kept = key.read_text()
+    key.unlink()
     with open_coding(study) as coding:
         assert told(coding.state) == set()
         assert coding.state.round(ROUND).current("rater-1", FIRST[0]) is not None
-    assert not (study.root / "interviews.key").exists()
+        with pytest.raises(StateError, match=r"cannot be read without .*interviews\.key"):
+            settle_item(coding, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", "")
+        with pytest.raises(StateError, match="bring them back first"):
+            export_ratings(coding, ROUND, "lead")
+        assert not key.exists()
+        key.write_text(kept)
+        assert MEMO in told(coding.state), "there again, and read again"
+        assert MEMO in str(export_ratings(coding, ROUND, "lead"))
+
+
+def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
+    study, file = coded_study(tmp_path / "study"), tmp_path / "ratings.csv"
+    row = {"item": FIRST[0], "rater": "rater-1", "themes": "[]", "memo": "Zorblatt told me"}
+    write_table([row], file)
+    with open_interviews(study) as interviews:
+        coding = interviews.coding
+        assert import_ratings(coding, ROUND, file).given == 1
+        add_name(interviews, "person", ["Zorblatt"], "[somebody]")
+        assert replace_written(interviews) == 1
+        assert import_ratings(coding, ROUND, file).given == 0
+        rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
+        assert rating is not None
+        assert rating.memo == "[somebody] told me"
+
+
+def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    said = Said(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo="Zorblatt")]}, key="once")
+    with open_interviews(study) as interviews:
+        coding = interviews.coding
+        for again in (False, True):
+            wanted = rating_wanted(coding, ROUND, "rater-1", said)
+            coding.ask_for(wanted)
+            coding.record()
+            assert wanted.acts()[0].key == "once"
+            if not again:
+                add_name(interviews, "person", ["Zorblatt"], "[somebody]")
+                replace_written(interviews)
+
+
+def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart_too(tmp_path: Path) -> None:
+    study, file = coded_study(tmp_path / "study"), tmp_path / "published.csv"
+    write_table([{"item": FIRST[0], "themes": f"as they say: {MEMO}"}], file)
+    with open_interviews(study) as interviews:
+        coding = interviews.coding
+        practice = Practice(FIRST[0], {"themes": [stretch(0, 9, "shapes", memo=FIELD)]}, feedback=ASIDE)
+        plan = replace(coding.state.round(ROUND).plan, round="second", items=FIRST[1:], practice=(practice,))
+        coding.act(lambda state: open_round(state, plan, "lead"))
+        import_decisions(coding, "earlier", file, "lead", "a paper")
+        assert holding(study.root) == []
+        (read,) = coding.state.round("second").plan.practice
+        assert (read.feedback, read.answers["themes"][0]["memo"]) == (ASIDE, FIELD)
+        assert MEMO in str(coding.state.published["earlier"][FIRST[0], "themes"].answer)
+        withdraw(interviews, "P1")
+        (read,) = coding.state.round("second").plan.practice
+        assert (read.feedback, read.answers["themes"][0]["memo"]) == ("", "")
+
+
+def test_who_rates_and_who_backs_up_never_wait_for_each_other_for_good(tmp_path: Path) -> None:
+    study = coded_study(tmp_path / "study")
+    done: list[int] = []
+
+    def give() -> None:
+        with open_coding(study) as coding:
+            memos = (f"{MEMO} {number}" for number in range(40))
+            done.extend(rate(coding, ROUND, "rater-1", FIRST[0], {"themes": []}, memo=memo) for memo in memos)
+
+    rater = threading.Thread(target=give)
+    rater.start()
+    backups = 0
+    while rater.is_alive():
+        back_up_study(study, tmp_path / f"{backups}.backup")
+        backups += 1
+    rater.join()
+    assert (len(done), backups > 0) == (40, True)

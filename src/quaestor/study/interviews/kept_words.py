@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from quaestor.coding.free_words import WITH_WORDS, with_words_changed
+from quaestor.base.errors import StateError
+from quaestor.coding.free_words import WITH_WORDS, items_of, with_words_changed
 from quaestor.coding.state import State
 from quaestor.store.records import Act, NewAct
 from quaestor.store.sealed_file import SealedFile
@@ -34,6 +35,8 @@ class KeptWords:
         self._study = study
         self._file: SealedFile | None = None
         self._lock = threading.Lock()
+        self._missed = False
+        """Whether acts were told without their words, since there was no key."""
 
     def close(self) -> None:
         with self._lock:
@@ -41,10 +44,14 @@ class KeptWords:
                 self._file.close()
                 self._file = None
 
-    def put_apart(self, state: State, act: NewAct) -> NewAct:
-        """An act as the journal may hold it; its words about turns are on the disk when this returns."""
-        if act.kind not in WITH_WORDS or not _is_about_turns(act.payload) or not interviews_path(self._study).exists():
+    def put_apart(self, state: State, act: NewAct, known: bool) -> NewAct:
+        """An act as the journal may hold it; its words about turns are on the disk when this returns.
+
+        Those of an act that is on record are there already, and may have been changed since.
+        """
+        if not is_about_turns(act) or not interviews_path(self._study).exists():
             return act
+        self.require_told()
         words: list[tuple[str, str]] = []
 
         def kept(item: str, said: str) -> str:
@@ -55,19 +62,35 @@ class KeptWords:
             return f"kept:{len(words) - 1}"
 
         made = with_words_changed(state, act, kept)
-        if words:
+        if words and not known:
             self._opened().words.keep(act.key, words)
         return made
 
     def told(self, act: Act) -> Act:
-        """An act with its words."""
-        if act.kind not in WITH_WORDS or not _is_about_turns(act.payload):
+        """An act with its words: those of who withdrew are empty, and all of them where there is no key to them."""
+        if not is_about_turns(act) or not _refers(act.payload):
             return act
-        words: Mapping[int, str] = {}
-        # Where the key is kept elsewhere there is nobody who may read them.
-        if interviews_path(self._study).exists() and keys_of(self._study)[INTERVIEWS.name].exists():
-            words = self._opened().words.of(act.key)
+        readable = self._readable()
+        self._missed |= not readable
+        words = self._opened().words.of(act.key) if readable else {}
         return replace(act, payload=_filled_in(act.payload, words))
+
+    def require_told(self) -> None:
+        """Nothing is recorded or handed out in the place of words that are there and could not be read."""
+        if self._missed:
+            raise StateError(
+                f"what was written beside transcripts cannot be read without {keys_of(self._study)[INTERVIEWS.name]} "
+                f"and {interviews_path(self._study)}: bring them back first"
+            )
+
+    def found_again(self) -> bool:
+        """Whether words can be read that could not be read before."""
+        found = self._missed and self._readable()
+        self._missed &= not found
+        return found
+
+    def _readable(self) -> bool:
+        return interviews_path(self._study).exists() and keys_of(self._study)[INTERVIEWS.name].exists()
 
     def _opened(self) -> SealedFile:
         with self._lock:
@@ -76,9 +99,15 @@ class KeptWords:
             return self._file
 
 
-def _is_about_turns(said: Mapping[str, Any]) -> bool:
-    items = [said["item"]] if "item" in said else [one["item"] for one in said.get("decisions", ())]
-    return any(_TURN.fullmatch(one) for one in items)
+def is_about_turns(act: Act | NewAct) -> bool:
+    return act.kind in WITH_WORDS and any(_TURN.fullmatch(one) for one in items_of(act.payload))
+
+
+def _refers(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.startswith("kept:") and _KEPT.fullmatch(value) is not None
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_refers(one) for one in inside)
 
 
 def _filled_in(value: Any, words: Mapping[int, str]) -> Any:
