@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from acting import PHRASE, Table, rated
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.decisions import (
+    agreed_left,
     comment_on,
     decide,
     decide_agreed,
@@ -24,6 +25,7 @@ from quaestor.coding.decisions import decided as decided_answers
 from quaestor.coding.phrases import unify
 from quaestor.coding.ratings import labels
 from quaestor.measures.agreement import agreement, rating_table, to_json
+from quaestor.store.records import NewAct
 
 WORDS = st.sampled_from(["keep", "exclude: crash", "exclude: installation", "cannot judge"])
 
@@ -166,3 +168,48 @@ def test_published_decisions_have_no_raters_and_say_where_they_come_from() -> No
     table.record(import_published("labels", "lead", "replication package", entries, 1))
     made = decided_answers(table.state, "labels", "phase")["i1"]
     assert (made.answer, made.how, made.source) == ("training", "published", "replication package")
+
+
+@pytest.mark.parametrize("when", ["open", "closed", "agreed"])
+def test_nothing_is_left_to_settle_about_who_withdrew_whenever_they_do(when: str) -> None:
+    table = Table()
+    table.open(items=["P1/00001", "P1/00003", "P1/00005", "P2/00001", "P2/00003"])
+    said = {"P1/00003": ("keep", "exclude: crash"), "P2/00003": ("exclude: crash", "keep")}
+    one = table.state.round("main")
+
+    def withdrawn_if(now: str) -> None:
+        if when == now:
+            table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
+            assert "P1/00003" not in [case.item for case in disagreements(table.state, "main")]
+
+    for item in one.plan.items:
+        for rater, word in zip(("first", "second"), said.get(item, ("keep", "keep")), strict=True):
+            if (item, rater) != ("P1/00005", "second"):
+                table.rate(rater, item, relevance=word)
+    withdrawn_if("open")
+    table.close(incomplete="" if when == "open" else "the deadline")
+    assert kept(table.state, "main") is None
+    assert ("P1/00003" in [case.item for case in disagreements(table.state, "main")]) == (when != "open")
+    withdrawn_if("closed")
+    left = agreed_left(table.state, "main")
+    table.record(decide_agreed(table.state, "main", "lead"))
+    assert (left, len(one.decisions)) == ((3, 3) if when == "agreed" else (1, 1))
+    withdrawn_if("agreed")
+    assert (agreed_left(table.state, "main"), settled(table.state, "main")) == (0, False)
+    assert [case.item for case in disagreements(table.state, "main")] == ["P2/00003"]
+    table.record(decide(table.state, "main", "first", "P2/00003", "relevance", "keep", "discussion"))
+    assert settled(table.state, "main")
+    assert {"P2/00001", "P2/00003"} <= (kept(table.state, "main") or set())
+
+
+def test_a_round_is_settled_when_who_is_left_in_dispute_withdraws() -> None:
+    table = Table()
+    table.open(items=["P1/00001", "P2/00001"])
+    for rater, word in (("first", "keep"), ("second", "exclude: crash")):
+        table.rate(rater, "P1/00001", relevance=word)
+        table.rate(rater, "P2/00001", relevance="keep")
+    table.close()
+    table.record(decide_agreed(table.state, "main", "lead"))
+    assert (settled(table.state, "main"), kept(table.state, "main")) == (False, None)
+    table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
+    assert (settled(table.state, "main"), kept(table.state, "main")) == (True, {"P2/00001"})

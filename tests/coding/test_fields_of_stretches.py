@@ -22,6 +22,7 @@ from quaestor.coding.decisions import (
 )
 from quaestor.coding.records import Facet
 from quaestor.coding.stretches import BETWEEN_RATERS, differing_fields, union
+from quaestor.store.records import NewAct
 
 LOSS = "training/loss"
 THEMES = Facet("themes", "stretches", codes="issue", fields=((LOSS, ("importance", "case")),))
@@ -102,3 +103,34 @@ def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
         decide(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
     with pytest.raises(StateError, match="'stranger' has no part"):
         decide(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
+
+
+def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_raters() -> None:
+    both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
+    table = coded((both, both), (both, [said(30, 58, importance="10"), said(50, 90, importance="2")]))
+    made = table.state.round("main").decided("themes")
+    assert made["i1"].answer == both
+    assert made["i2"].answer == [said(29, 60, importance="10"), said(40, 90, importance=f"1{BETWEEN_RATERS}2")]
+    assert [one.item for one in differing_words(table.state, "main")] == ["i2"]
+
+
+def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
+    typed = [said(importance=f"a{BETWEEN_RATERS}b")]
+    table = coded((typed, typed), (typed, [said(importance="c")]))
+    made = table.state.round("main").decided("themes")
+    assert made["i1"].answer == [said(importance="a | b")]
+    (found,) = differing_words(table.state, "main")
+    assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{BETWEEN_RATERS}c")])
+    mine = found.answers[0][1]
+    table.record(decide(table.state, "main", "first", "i2", "themes", mine, "discussion"))
+    assert [is_settled(one) for one in differing_words(table.state, "main")] == [True]
+
+
+def test_a_decision_that_holds_the_words_of_several_can_be_settled_where_raters_say_the_same() -> None:
+    both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
+    table = coded((both, both))
+    entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{BETWEEN_RATERS}1")]}
+    table.record(NewAct("decision", "lead", {"round": "main", "decisions": [{**entry, "how": "agreement"}]}))
+    assert [is_settled(one) for one in differing_words(table.state, "main")] == [False]
+    table.record(decide(table.state, "main", "first", "i1", "themes", both, "discussion"))
+    assert differing_words(table.state, "main") == []

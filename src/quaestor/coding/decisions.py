@@ -13,7 +13,7 @@ from quaestor.coding.phrases import Words, all_words, unified
 from quaestor.coding.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.coding.stretches import KIND as STRETCHES
-from quaestor.coding.stretches import differing_fields, union
+from quaestor.coding.stretches import differing_fields, own_words, union
 from quaestor.store.records import NewAct
 
 AGREEMENT, SINGLE, DISCUSSION, TIE_BREAKER, TOGETHER = "agreement", "single", "discussion", "tie-breaker", "together"
@@ -33,7 +33,7 @@ def answers_of(one: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
     for seat in one.seats:
         rating = one.of_seat(seat, item)
         if rating is not None and facet in rating.answers:
-            found.append((rating.rater, rating.answers[facet]))
+            found.append((rating.rater, own_words(rating.answers[facet])))
     return found
 
 
@@ -60,7 +60,7 @@ class _Comparison:
 
 def _comparison(one: RoundState) -> _Comparison:
     """Worked out once for a closed round, whose ratings stand."""
-    key = ("comparison", one.closed, len(one.unifications))
+    key = ("comparison", one.closed, len(one.unifications), len(one.gone))
     if one.status == CLOSED and key in one.memory:
         known: _Comparison = one.memory[key]
         return known
@@ -69,7 +69,7 @@ def _comparison(one: RoundState) -> _Comparison:
     for facet in one.plan.facets:
         if facet.kind == "text":
             continue
-        for item in one.plan.items:
+        for item in one.items_left():
             answers = answers_of(one, item, facet.id)
             if answers and not _same(one, facet, (answer for _, answer in answers)):
                 differing[item, facet.id] = tuple(answers)
@@ -97,9 +97,9 @@ def differing_words(state: State, name: str) -> list[Disagreement]:
     one = state.round(name)
     found = {}
     for facet in one.plan.facets:
-        for item in one.plan.items if facet.kind == STRETCHES else ():
+        for item in one.items_left() if facet.kind == STRETCHES else ():
             answers = answers_of(one, item, facet.id)
-            if _in_other_words(one, facet, [answer for _, answer in answers]):
+            if _in_other_words(one, item, facet, [answer for _, answer in answers]):
                 found[item, facet.id] = tuple(answers)
     return _told(one, found, words_only=True)
 
@@ -110,9 +110,12 @@ def is_settled(case: Disagreement) -> bool:
     return made is not None and not (case.words_only and differing_fields(made.answer))
 
 
-def _in_other_words(one: RoundState, facet: Facet, values: list[Any]) -> bool:
-    """Whether all gave the same codes, and different words for something that a code asks for."""
-    return facet.kind == STRETCHES and _same(one, facet, values) and bool(differing_fields(union(values)))
+def _in_other_words(one: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
+    """Whether all gave the same codes, and they or what is decided have different words for what a code asks for."""
+    if facet.kind != STRETCHES or not _same(one, facet, values):
+        return False
+    made = one.decisions.get((item, facet.id), [])
+    return any(differing_fields(answer) for answer in (union(values), *(last.answer for last in made[-1:])))
 
 
 def _told(
@@ -134,7 +137,8 @@ def agreed_left(state: State, name: str) -> int:
     """How many answers of a closed round need no discussion and are not yet on record as decided."""
     one = _closed(state, name)
     found = _comparison(one)
-    return found.agreed - len(one.decisions.keys() - found.differing.keys())
+    made = one.decisions.keys() - found.differing.keys()
+    return found.agreed - sum(item not in one.gone for item, _ in made)
 
 
 def ways_of(plan: Plan) -> tuple[str, ...]:
@@ -153,7 +157,7 @@ def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
     one = _closed(state, name)
     entries = []
     for facet in one.plan.facets:
-        for item in one.plan.items:
+        for item in one.items_left():
             answers = answers_of(one, item, facet.id)
             if not answers or (item, facet.id) in one.decisions or facet.kind == "text":
                 continue
@@ -297,15 +301,15 @@ def kept(state: State, name: str) -> set[str] | None:
     if facet is None:
         raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
     known = one.memory.get("kept")
-    if known is None or known[0] != (one.closed, one.decided_at):
-        known = one.memory["kept"] = (one.closed, one.decided_at), _kept(one, facet)
+    if known is None or known[0] != (one.closed, one.decided_at, len(one.gone)):
+        known = one.memory["kept"] = (one.closed, one.decided_at, len(one.gone)), _kept(one, facet)
     found: set[str] | None = known[1]
     return None if found is None else set(found)
 
 
 def _kept(one: RoundState, facet: Facet) -> set[str] | None:
     made = one.decided(facet.id)
-    rated = {item for item in one.plan.items if answers_of(one, item, facet.id)}
+    rated = {item for item in one.items_left() if answers_of(one, item, facet.id)}
     if not rated or rated - set(made):
         return None
     return {
@@ -323,7 +327,7 @@ def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool 
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
     asked = one.plan.facet(facet)
-    if words_too and _in_other_words(one, asked, answers):
+    if words_too and _in_other_words(one, item, asked, answers):
         return True
     if _same(one, asked, answers):
         raise StateError(f"the raters agree on {item!r}: there is nothing to settle")

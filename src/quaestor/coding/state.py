@@ -76,6 +76,8 @@ class RoundState:
     unifications: list[Unification] = field(default_factory=list)
     reread: dict[str, int] = field(default_factory=dict)
     """Items to be read again, and the act that asked for it."""
+    gone: frozenset[str] = frozenset()
+    """Items that nobody can read any more: there is nothing to settle about them."""
     compared: list[int] = field(default_factory=list)
     """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
@@ -122,6 +124,7 @@ class RoundState:
 
     def let_go(self, is_gone: Callable[[str], object]) -> None:
         """Ask nobody any more for items that nobody can read; what was rated stays with who rated it."""
+        self.gone |= {item for item in self.plan.items if is_gone(item)}
         for seat in self.seats:
             rated = {item for rater in seat.raters for item in self.ratings.get(rater, ())}
             seat.items = [tuple(item for item in items if item in rated or not is_gone(item)) for items in seat.items]
@@ -129,6 +132,10 @@ class RoundState:
         self.reread = {item: number for item, number in self.reread.items() if not is_gone(item)}
         self.memory.pop("left by seat", None)
         self.forget_progress()
+
+    def items_left(self) -> tuple[str, ...]:
+        """The items of the round that can still be read."""
+        return tuple(item for item in self.plan.items if item not in self.gone) if self.gone else self.plan.items
 
     def seat_of(self, rater: str) -> Seat | None:
         return next((seat for seat in self.seats if rater in seat.raters), None)

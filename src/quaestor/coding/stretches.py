@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import InputError
@@ -15,7 +16,8 @@ KIND = "stretches"
 MOST = 400
 """Stretches of one item; a page could not show more."""
 LONGEST_MEMO, LONGEST_FIELD, LONGEST_ITEM = 4_000, 1_000, 10_000_000
-BETWEEN_RATERS = " ‖ "
+_SIGN = "‖"
+BETWEEN_RATERS = f" {_SIGN} "
 """Stands between the words for a field where raters gave one code and say different things of it."""
 _LONGEST_LINK = 64
 _LONGEST_LINKS = (_LONGEST_LINK + 1) * MOST
@@ -135,53 +137,104 @@ def in_vivo_in(answer: Any) -> list[Stretch]:
     return [one for one in stretches_in(answer) if one.in_vivo] if is_stretches(answer) else []
 
 
+def own_words(answer: Any) -> Any:
+    """What one rater said: in their words the sign that stands between those of several is a plain bar."""
+    if not is_stretches(answer) or not any(_SIGN in words for one in answer for words in _fields_of(one)):
+        return answer
+    return [
+        {**one, "fields": {name: words.replace(_SIGN, "|") for name, words in one.get("fields", {}).items()}}
+        for one in answer
+    ]
+
+
+def _fields_of(one: Mapping[str, Any]) -> Iterable[str]:
+    fields: Mapping[str, str] = one.get("fields", {})
+    return fields.values()
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Stretches of one code that are one, each with the number of the answer that it is from."""
+
+    said: tuple[tuple[int, Stretch], ...]
+
+    @cached_property
+    def whole(self) -> Stretch:
+        several = [one for _, one in sorted(self.said, key=lambda one: (one[0], _place(one[1])))]
+        return _together(several) if len(several) > 1 else several[0]
+
+    @cached_property
+    def answers(self) -> frozenset[int]:
+        return frozenset(number for number, _ in self.said)
+
+
 def union(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """What several raters coded, together: stretches of one code that overlap are one. Of some codes only, if named."""
+    """What several raters coded, together; of some codes only, if named.
+
+    A stretch is one with that of another rater which has the same code and overlaps it most; two of one rater stay two.
+    """
     wanted = None if codes is None else set(codes)
-    found: list[Stretch] = []
-    for one in sorted(_spelled_alike(answers), key=_place):
-        if one.code and wanted is not None and one.code not in wanted:
-            continue
-        meets = next((place for place, other in enumerate(found) if _are_one(other, one)), None)
-        if meets is None:
-            found.append(one)
-        else:
-            found[meets] = _together(found[meets], one)
-    return [one.payload() for one in sorted(found, key=_place)]
+    found = [
+        _Joined(((number, one),))
+        for number, answer in enumerate(answers)
+        for one in stretches_in(answer)
+        if not one.code or wanted is None or one.code in wanted
+    ]
+    while met := _met(found):
+        found = _joined(found, met)
+    at_place: dict[tuple[int, int, str], _Joined] = {}
+    for one in found:
+        before = at_place.get(_place(one.whole))
+        at_place[_place(one.whole)] = _Joined(before.said + one.said) if before else one
+    return [at_place[place].whole.payload() for place in sorted(at_place)]
 
 
-def _spelled_alike(answers: Iterable[Any]) -> list[Stretch]:
-    """All stretches; words for a field that differ in case and spaces alone are as the first rater spells them."""
-    spelled: dict[tuple[str, str, str], str] = {}
-    found = []
-    for one in (one for answer in answers for one in stretches_in(answer)):
-        fields = {
-            name: spelled.setdefault((one.code, name, " ".join(words.split()).casefold()), words)
-            for name, words in one.fields.items()
-        }
-        found.append(replace(one, fields=fields))
-    return found
+def _met(found: list[_Joined]) -> list[tuple[int, int]]:
+    """Pairs that can be one, by their places in a list that is put in order; those that share most words come first."""
+    found.sort(key=lambda one: (one.whole.code, *_place(one.whole)))
+    pairs = []
+    for first, one in enumerate(found):
+        for second in range(first + 1, len(found)):
+            other = found[second]
+            if other.whole.code != one.whole.code or other.whole.start >= one.whole.end:
+                break
+            if one.answers.isdisjoint(other.answers) and _are_one(one.whole, other.whole):
+                shared = min(one.whole.end, other.whole.end) - other.whole.start
+                beside = other.whole.start - one.whole.start + abs(other.whole.end - one.whole.end)
+                pairs.append((-shared, beside, first, second))
+    return [(first, second) for _, _, first, second in sorted(pairs)]
 
 
-def _are_one(before: Stretch, after: Stretch) -> bool:
-    if before.code != after.code:
-        return False
-    if not after.code:
-        return (before.start, before.end) == (after.start, after.end)
-    return after.start < before.end
+def _joined(found: list[_Joined], met: Iterable[tuple[int, int]]) -> list[_Joined]:
+    """Each with the first that it meets."""
+    joined: list[_Joined] = []
+    taken: set[int] = set()
+    for first, second in met:
+        if taken.isdisjoint((first, second)):
+            taken |= {first, second}
+            joined.append(_Joined(found[first].said + found[second].said))
+    return joined + [one for place, one in enumerate(found) if place not in taken]
 
 
-def _together(one: Stretch, other: Stretch) -> Stretch:
-    memo = "; ".join(dict.fromkeys(text for text in (one.memo, other.memo) if text))
-    names = dict.fromkeys([*one.fields, *other.fields])
-    fields = {name: _said_by_all(one.fields.get(name, ""), other.fields.get(name, "")) for name in names}
-    return replace(one, end=max(one.end, other.end), memo=memo, fields=fields, link=_linked(one, other))
+def _are_one(one: Stretch, other: Stretch) -> bool:
+    """Whether stretches of one code that overlap are one; words in vivo only at the same place."""
+    return bool(one.code) or (one.start, one.end) == (other.start, other.end)
 
 
-def _said_by_all(*several: str) -> str:
-    """Words for a field, each once."""
-    said = (words for text in several for words in text.split(BETWEEN_RATERS))
-    return BETWEEN_RATERS.join(dict.fromkeys(words for words in said if words))
+def _together(several: Sequence[Stretch]) -> Stretch:
+    memo = "; ".join(dict.fromkeys(one.memo for one in several if one.memo))
+    names = dict.fromkeys(name for one in several for name in one.fields)
+    fields = {name: _said_by_all(one.fields.get(name, "") for one in several) for name in names}
+    start, end = min(one.start for one in several), max(one.end for one in several)
+    return Stretch(start, end, several[0].code, memo, fields, _linked(*several))
+
+
+def _said_by_all(several: Iterable[str]) -> str:
+    """Words for a field, each once; those that differ in case and spaces alone are as the first rater spells them."""
+    spelled: dict[str, str] = {}
+    for words in (words for text in several for words in text.split(BETWEEN_RATERS) if words):
+        spelled.setdefault(" ".join(words.split()).casefold(), words)
+    return BETWEEN_RATERS.join(spelled.values())
 
 
 def differing_fields(answer: Any) -> list[str]:

@@ -206,7 +206,10 @@ def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, s
             require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
             note_view(coding, name, actor or coding.lead)
         coding.require_words()
-        return export_decisions(coding.state, name)
+        from quaestor.study.interviews.unnamed_files import words_for
+
+        with words_for(coding, actor or coding.lead) as words:
+            return export_decisions(coding.state, name, words)
 
 
 def _facet(state: State, name: str, facet: str | None) -> str:

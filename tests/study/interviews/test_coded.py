@@ -205,6 +205,25 @@ def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None
     assert quoted.words == one.words
 
 
+def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_codebook(study: Study) -> None:
+    fields = ({"what": "loss", "threshold": "10"}, {"what": "epoch", "threshold": "1"})
+    both = [stretch(29, 60, "indicator", fields=fields[0]), stretch(40, 86, "indicator", fields=fields[1])]
+    given = {ILLEGAL: [stretch(0, 25, "shapes"), stretch(30, 60, "shapes"), *both]}
+    code_all(study, {"rater-1": given, "rater-2": given})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+
+    def told() -> list[tuple[int, int, object]]:
+        with interviews_of(study) as interviews:
+            found = coded_stretches(interviews).stretches
+        assert {one.raters for one in found} == {RATERS}
+        return [(one.start, one.end, one.fields) for one in found if one.code == "indicator"]
+
+    assert told() == [(29, 60, fields[0]), (40, 86, fields[1])]
+    change_codebook(study, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
+    assert told() == [(0, 25, {}), (29, 60, fields[0]), (40, 86, fields[1])]
+
+
 def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Study) -> None:
     """What an earlier round decided about a turn does not stand where raters differ on it now."""
     add_round(settled, {**OPENED, "round": "again"})

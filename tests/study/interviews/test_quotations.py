@@ -1,4 +1,4 @@
-"""Passages over several turns: whatever two raters do, those that meet are one quotation, and nothing else is."""
+"""Passages over several turns: whatever two raters do, each is whole, and one of each that meet are one quotation."""
 
 from __future__ import annotations
 
@@ -48,12 +48,16 @@ def letters(code: str, places: dict[int, tuple[int, int]]) -> set[tuple[str, int
     return {(code, turn, at) for turn, (start, end) in places.items() for at in range(start, end)}
 
 
-def wholes(passages: list[Passage]) -> set[frozenset[tuple[str, int, int]]]:
-    """The letters of passages that share any, again and again until none do."""
-    left = [letters(code, places) for _, code, places in passages]
-    while met := next(((one, two) for one, two in combinations(left, 2) if one & two), None):
-        left = [one for one in left if one is not met[0] and one is not met[1]] + [met[0] | met[1]]
-    return {frozenset(one) for one in left}
+def wholes(passages: list[Passage]) -> list[list[Passage]]:
+    """Passages that share letters, again and again until none do."""
+    left = [[one] for one in passages]
+    while met := next(((one, two) for one, two in combinations(left, 2) if spelled(one) & spelled(two)), None):
+        left = [one for one in left if one is not met[0] and one is not met[1]] + [met[0] + met[1]]
+    return left
+
+
+def spelled(passages: list[Passage]) -> frozenset[tuple[str, int, int]]:
+    return frozenset(letter for _, code, places in passages for letter in letters(code, places))
 
 
 @given(st.lists(_PASSAGE, max_size=9))
@@ -61,8 +65,21 @@ def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passage
     found = coded_as_one(decided(passages))
     joined = [frozenset(at for one in several for at in letters(one.code, {one.turn: (one.start, one.end)}))
               for several in found]  # fmt: skip
-    assert len(joined) == len(set(joined))
-    assert set(joined) == wholes(passages)
+    for one in passages:
+        assert any(spelled([one]) <= quoted for quoted in joined), "each is whole in a quotation"
+    together = wholes(passages)
+    assert all(any(quoted <= spelled(several) for several in together) for quoted in joined)
+    for several in together:
+        if len(several) == len({rater for rater, _, _ in several}):
+            assert [quoted for quoted in joined if quoted & spelled(several)] == [spelled(several)]
+
+
+def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
+    both: list[Passage] = [(rater, "data", {1: place}) for rater in (0, 1) for place in ((0, 20), (10, 30))]
+    assert [[(one.start, one.end) for one in several] for several in coded_as_one(decided(both))] == [
+        [(0, 20)],
+        [(10, 30)],
+    ]
 
 
 def test_a_passage_that_two_raters_coded_over_two_turns_is_one() -> None:

@@ -192,11 +192,14 @@ def _code_now(state: State, item: str, code: str) -> str | None:
 def _under_latest(state: State, item: str, answer: Any) -> tuple[tuple[Stretch, ...], int]:
     """An answer under the latest codebook, and how many of its stretches have no code there.
 
-    Codes that were merged may stand on the same words: then these are one stretch.
+    Codes that were merged may stand on the same words: then these are one stretch. Those of one code stay apart.
     """
     read = [(one, _code_now(state, item, one.code) if one.code else "") for one in stretches_in(answer)]
-    kept = [replace(one, code=code).payload() for one, code in read if code is not None]
-    return stretches_in(union([kept])), len(read) - len(kept)
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for one, code in read:
+        if code is not None:
+            kept.setdefault(one.code, []).append(replace(one, code=code).payload())
+    return stretches_in(union(kept.values())), len(read) - sum(map(len, kept.values()))
 
 
 def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:

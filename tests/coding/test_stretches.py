@@ -1,0 +1,71 @@
+"""Stretches of several raters together: one with another's, never with one's own, and each letter keeps its codes."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quaestor.coding.records import Stretch, stretches_in
+from quaestor.coding.stretches import differing_fields, union
+
+Answer = list[dict[str, Any]]
+_PLACE = st.tuples(st.integers(0, 30), st.integers(1, 12), st.sampled_from(["", "a", "b"]))
+_SAID = st.tuples(st.sampled_from(["", "m", "n"]), st.sampled_from(["", "high", "High", "low"]), st.sampled_from("xy"))
+
+
+def _answer(found: dict[tuple[int, int, str], tuple[str, str, str]]) -> Answer:
+    stretches = [
+        Stretch(start, start + length, code, memo, {"importance": words} if words and code else {}, link)
+        for (start, length, code), (memo, words, link) in found.items()
+    ]
+    return [one.payload() for one in sorted(stretches, key=lambda one: (one.start, one.end, one.code))]
+
+
+ANSWERS = st.dictionaries(_PLACE, _SAID, max_size=8).map(_answer)
+
+
+def one(start: int, end: int, importance: str = "", code: str = "a") -> dict[str, Any]:
+    return Stretch(start, end, code, "", {"importance": importance} if importance else {}).payload()
+
+
+def letters(answer: Answer) -> set[tuple[int, str]]:
+    """Every place of a letter with each code that it has."""
+    return {(at, found.code) for found in stretches_in(answer) for at in range(found.start, found.end)}
+
+
+@given(ANSWERS)
+def test_an_answer_by_itself_or_given_twice_is_that_answer(answer: Answer) -> None:
+    assert union([answer]) == answer
+    assert union([answer, answer]) == answer
+    assert differing_fields(union([answer, answer])) == []
+
+
+@given(st.lists(ANSWERS, max_size=4))
+def test_each_letter_has_the_codes_that_anybody_gave_it(answers: list[Answer]) -> None:
+    found = union(answers)
+    assert letters(found) == {letter for answer in answers for letter in letters(answer)}
+    assert letters(union(answers, ["a"])) == {letter for letter in letters(found) if letter[1] != "b"}
+    places = [(each["start"], each["end"], each.get("code")) for each in found]
+    assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_stretches_of_three_raters_that_hang_together_are_one_whoever_comes_first(order: tuple[int, ...]) -> None:
+    answers = [[one(0, 10)], [one(8, 20)], [one(15, 30)]]
+    assert union(answers[number] for number in order) == [one(0, 30)]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_long_stretch_is_one_with_the_one_that_it_overlaps_most(turned: bool) -> None:
+    answers = [[one(0, 30, "high")], [one(0, 10, "low"), one(12, 30, "high")]]
+    assert union(reversed(answers) if turned else answers) == [one(0, 10, "low"), one(0, 30, "high")]
+
+
+def test_two_that_come_to_the_same_place_are_one_there() -> None:
+    assert union([[one(0, 12, "low"), one(0, 20, "high")], [one(1, 19, "high"), one(10, 20, "low")]]) == [
+        one(0, 20, "low ‖ high")
+    ]
