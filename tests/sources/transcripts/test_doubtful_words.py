@@ -129,8 +129,10 @@ def test_what_teams_says_of_itself_stands_above_and_below_and_anything_like_it_i
 
 def test_what_stands_above_the_first_cue_is_told_and_the_mark_of_the_format_is_not() -> None:
     cue = "1\n00:00:01,000 --> 00:00:02,000\nso\n\n2\n00:00:03,000 --> 00:00:04,000\nit goes\n"
-    found = transcript_in(f"A talk\n\n{cue}".encode(), "talk", "srt")
-    assert ([turn.text for turn in found.turns], found.left_out) == (["so it goes"], ("A talk",))
+    for above in ("A talk", "\n\n".join(f"About it {number}" for number in range(48))):
+        found = transcript_in(f"{above}\n\n{cue}".encode(), "talk")
+        assert (found.format, [turn.text for turn in found.turns]) == ("srt", ["so it goes"])
+        assert found.left_out == tuple(above.split("\n\n"))
     named = webvtt("so", "it goes").replace(CUE.format(0, 3), f"The beginning of it\n{CUE.format(0, 3)}")
     named = named.replace(CUE.format(4, 7), f"The rest\n{CUE.format(4, 7)}")
     found = transcript_in(named.encode(), "talk")
@@ -175,3 +177,66 @@ def test_what_somebody_compares_does_not_speak(between: str) -> None:
 def test_a_third_who_speaks_as_the_others_do_is_a_speaker() -> None:
     talk = [("Interviewer", "Which?"), ("Participant", "None."), ("Trin", "Some."), ("Interviewer", "So?")]
     assert read("\n\n".join(f"{who}: {words}" for who, words in talk)) == talk
+
+
+PAIR = [("Interviewer", "Which?"), ("Trin", "Some."), ("Interviewer", "And?"), ("Trin", "More.")]
+
+
+def written(talk: list[tuple[str, str]], mark: str = "", between: str = "\n") -> str:
+    return between.join(f"{mark.format(place + 1)}{who}: {words}" for place, (who, words) in enumerate(talk))
+
+
+@pytest.mark.parametrize("mark", ["- ", "* ", "• ", "– ", "{}. ", "{}) "])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_what_somebody_lists_does_not_speak_unless_all_turns_are_in_the_list(mark: str, between: str) -> None:
+    items = written([("Speed", "very much"), ("Random Forest", "not at all"), ("Speed", "again")], mark)
+    talk = [*PAIR, ("Interviewer", "What matters?"), ("Trin", f"These.\n{items}\nThat is all."), ("Interviewer", "Ok.")]
+    assert read(written(talk, between=between)) == talk
+    assert read(written(PAIR, mark, between)) == PAIR
+    named = transcript_in(written(PAIR, mark, between).encode(), "talk", named=["Trin", "Interviewer"])
+    assert [turn.speaker for turn in named.turns] == [who for who, _ in PAIR]
+
+
+def test_a_list_in_what_nobody_is_named_for_is_said() -> None:
+    items = written([("Speed", "much"), ("Cost", "no"), ("Speed", "again")], "{}. ")
+    said = f"We weigh two things.\nThey are these.\nIn this order:\n{items}\nSo it is.\nThat is all.\nThank you."
+    assert read(said) == [("", said)]
+
+
+def test_words_before_a_colon_that_come_again_silence_nobody() -> None:
+    quoted = "So.\nhe said: never\nand I said: yes\nhe said: well\nI went on"
+    talk = [("Quell", "So?"), ("Trin", quoted), ("Zanthor", "Me too."), ("Quell", "And?"), ("Trin", f"{quoted}\nso")]
+    assert read(written(talk)) == talk
+
+
+def test_a_mark_of_a_list_may_be_a_part_of_who_is_named() -> None:
+    found = transcript_in(b"Interviewer: So?\n- Trin: Yes.\n- Speed: much", "talk", named=["Interviewer", "- Trin"])
+    assert [(turn.speaker, turn.text) for turn in found.turns] == [
+        ("Interviewer", "So?"), ("- Trin", "Yes.\n- Speed: much"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [("Interviewer", "Trin"), ("Quell", "Trin"), ("Zanthor Quell", "Obviax Trin")])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_what_somebody_names_once_or_amid_one_turn_does_not_speak(names: tuple[str, str], between: str) -> None:
+    one, other = names
+    compared = "I use two.\nPyTorch: good for research.\nKeras: simple.\nPyTorch: also large.\nThat is all."
+    talk = [(one, "Which?"), (other, "Some."), (one, "And?"), (other, compared), (one, "So?"), (other, "Keras: no.")]
+    assert read(written([*talk, (one, "Why?"), (other, "So.")], between=between))[:6] == talk
+
+
+@pytest.mark.parametrize(
+    "label", ["Zanthor Quell", "Dr. Quell", "Quell (she/her)", "Speaker 3", "P2", "+49 170 ***1234"]
+)
+def test_who_is_called_as_only_people_are_speaks_once(label: str) -> None:
+    talk = [*PAIR, (label, "May I?"), *PAIR]
+    assert read(written(talk)) == talk
+
+
+def test_who_speaks_in_several_places_or_before_the_others_is_a_speaker() -> None:
+    talk = [("Quell", "Welcome."), *PAIR, ("Zanthor", "Me too."), *PAIR, ("Zanthor", "Yes.")]
+    assert read(written(talk)) == talk
+    once = [*PAIR, ("Zanthor", "Me too."), *PAIR]
+    assert read(written(once, between="\n\n")) == once
+    found = transcript_in(written(once).encode(), "talk", named=["Interviewer", "Trin", "Zanthor"])
+    assert [(turn.speaker, turn.text) for turn in found.turns] == once

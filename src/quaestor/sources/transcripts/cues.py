@@ -9,7 +9,7 @@ from html import unescape
 from html.entities import html5
 
 from quaestor.sources.transcripts.cue_names import cue_names
-from quaestor.sources.transcripts.labels import opening_of, speakers_among
+from quaestor.sources.transcripts.labels import openings_of, speakers_among
 from quaestor.sources.transcripts.records import Utterance
 from quaestor.sources.transcripts.times import timing
 
@@ -177,7 +177,9 @@ def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
 
 def _labelled(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
     """Utterances of cues that may name their speakers; whoever is named goes on until somebody else is."""
-    read = [[(line, opening_of(line, named)) for line in cue.lines if line.strip()] for cue in cues]
+    filled = [[line for line in cue.lines if line.strip()] for cue in cues]
+    openings = iter(openings_of([line for lines in filled for line in lines], named))
+    read = [[(line, next(openings)) for line in lines] for lines in filled]
     first = [lines[0][1] for lines in read if lines]
     speakers = speakers_among([None if one is None else replace(one, apart=True) for one in first], named)
     found: list[Utterance] = []

@@ -90,6 +90,15 @@ def is_name_like(label: str) -> bool:
     )
 
 
+def is_only_a_persons(label: str) -> bool:
+    """Whether products and topics are hardly called so: a word for a speaker, P2, a number, two names, pronouns."""
+    core, asides = _parted(label)
+    words = [word for word in re.findall(r"[^\W\d_]+", core) if word not in _PARTICLES]
+    coded = _NOBODYS.fullmatch(core) is not None and any(letter.isdecimal() for letter in core)
+    called = is_word_for_a_speaker(core) or is_number(core) or coded
+    return called or (len(words) > 1 and is_name_like(core)) or any(_is_standing(one) for one in asides)
+
+
 def is_generic(label: str) -> bool:
     """Whether a label is a word for a speaker and nobody's name or number: Interviewer, Speaker 2, P1."""
     core, asides = _parted(label)

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
-from quaestor.sources.transcripts.label_parts import is_name_like, is_ordinary, is_plausible, is_word_for_a_speaker
+from quaestor.sources.transcripts.label_parts import (
+    is_name_like,
+    is_only_a_persons,
+    is_ordinary,
+    is_plausible,
+    is_word_for_a_speaker,
+)
 from quaestor.sources.transcripts.times import STAMP, stamp_seconds
 
 PLAIN, MARKED, SURE = "plain", "marked", "sure"
@@ -27,6 +33,8 @@ _BOXED = rf"[^\[\]:]{{1,{LONGEST}}}"
 _WIDE = re.compile(r"\s{2}|\t|\|")
 _ALL_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<inner>[^*_\n]+)(?P=mark)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<inner>[^*_\n]{1,120}?)(?P=mark)(?P<rest>.*)", re.DOTALL)
+_LISTED = re.compile(r"(?:[-*•‣▪◦·–—]|\d{1,3}[.)])\s+(?=\S)")
+"""The mark of an item of a list."""
 _EVERYWHERE, _OFTEN = 0.85, 0.4
 _ONCE_MORE, _AGAIN_AND_AGAIN = 2, 3
 
@@ -64,6 +72,25 @@ def _ways(named: tuple[str, ...] = ()) -> _Ways:
         ),
         re.compile(rf"(?P<label>{label})(?P<gap>\s+|\s*[|,]\s*)(?P<after>{STAMP})\s*"),
     )
+
+
+def openings_of(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Opening | None]:
+    """How each line may begin; behind the mark of a list stands what somebody lists, unless all turns are listed."""
+    found = [_behind_mark(line.strip(), named) for line in lines]
+    begun = [(opening.label, is_item) for opening, is_item in found if opening is not None]
+    counts = Counter(label for label, _ in begun)
+    usual = {label for label in counts if is_word_for_a_speaker(label)}
+    telling = [is_item for label, is_item in begun if counts[label] >= _ONCE_MORE or label in usual]
+    often = bool(named or usual) or 2 * sum(is_item for _, is_item in begun) >= len(lines)
+    all_listed = often and all(telling or (is_item for _, is_item in begun))
+    return [opening if all_listed or not is_item else None for opening, is_item in found]
+
+
+def _behind_mark(line: str, named: tuple[str, ...]) -> tuple[Opening | None, bool]:
+    """How a line begins and whether a mark of a list stands before it, which may be a part of who is named."""
+    mark = _LISTED.match(line)
+    opening = opening_of(line, named) if named or mark is None else None
+    return (opening, False) if opening or mark is None else (opening_of(line[mark.end() :], named), True)
 
 
 def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
@@ -119,7 +146,8 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     found = [one for one in openings if one is not None]
     sure, marked, plain = (Counter(one.label for one in found if one.way == way) for way in (SURE, MARKED, PLAIN))
     by_mark = _accepted(marked, len(openings), 1)
-    by_colon = _accepted(plain, len(openings), _ONCE_MORE) - _compared([one for one in found if one.way == PLAIN])
+    accepted = _accepted(plain, len(openings), _ONCE_MORE)
+    by_colon = accepted - _compared([one for one in found if one.way == PLAIN], accepted)
     times_marked, times_plain = sum(marked[one] for one in by_mark), sum(plain[one] for one in by_colon)
     # A file has its way of naming speakers: what stands only here and there in another way is somebody's words.
     if sure and sure.total() >= times_marked + times_plain:
@@ -151,11 +179,11 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
     return frozenset(found)
 
 
-def _compared(openings: Sequence[Opening]) -> frozenset[str]:
-    """Labels that are rather what somebody lists, where usual words for two speakers already open most turns."""
+def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
+    """Labels that are rather what somebody lists, where two speakers already open most turns."""
     usual = [one for one in openings if is_word_for_a_speaker(one.label)]
     if len({one.label for one in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
-        return frozenset()
+        return _amid_turns(openings, accepted)
     others = [one for one in openings if not is_word_for_a_speaker(one.label)]
     counts = Counter(one.label for one in others)
     apart = {one.label for one in others if one.apart}
@@ -163,3 +191,25 @@ def _compared(openings: Sequence[Opening]) -> frozenset[str]:
     if 2 * sum(one.apart for one in usual) > len(usual):
         return frozenset(counts.keys() - apart)
     return frozenset(label for label, count in counts.items() if count < often)
+
+
+def _amid_turns(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
+    """Labels that stand amid one turn only of the two who open most, and that not only people may be called.
+
+    Where turns stand apart from each other, a label that does so too begins one.
+    """
+    counts = Counter(one.label for one in openings if one.label in accepted)
+    again = [label for label, count in counts.items() if count >= _ONCE_MORE]
+    pair = sorted(again, key=lambda label: (is_word_for_a_speaker(label), counts[label]), reverse=True)[:2]
+    theirs = [one for one in openings if one.label in pair]
+    if len(pair) < 2 or 2 * len(theirs) <= len(openings):
+        return frozenset()
+    turns: dict[str, set[int]] = {}
+    turn = 0
+    for one in openings:
+        turn += one.label in pair
+        turns.setdefault(one.label, set()).add(turn)
+    amid = {label for label, places in turns.items() if label not in pair and len(places) == 1 and 0 not in places}
+    if 2 * sum(one.apart for one in theirs) > len(theirs):
+        amid -= {one.label for one in openings if one.apart}
+    return frozenset(label for label in amid if not is_only_a_persons(label))

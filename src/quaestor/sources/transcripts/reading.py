@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 
 from quaestor.base.errors import InputError
@@ -22,6 +23,8 @@ LARGEST = 20_000_000
 """Bytes of a file."""
 _ZIP = b"PK\x03\x04"
 _OLD_WORD = b"\xd0\xcf\x11\xe0"
+_HEAD = 50
+"""Lines that are not empty, among which SubRip has its first cue; above it may stand what the file is about."""
 _WEBVTT = re.compile(r"WEBVTT(?:[ \t].*)?")
 
 
@@ -85,10 +88,11 @@ def _require_all(named: Collection[str], utterances: Sequence[Utterance], where:
 
 
 def _format_of(lines: list[str]) -> str:
-    """WebVTT says its name; SubRip begins with the times of its first cue."""
-    filled = [line for line in lines[:50] if line.strip()][:2]
+    """WebVTT says its name; SubRip has the times of its first cue at its beginning, or below a number soon after."""
+    filled = list(islice((line for line in lines if line.strip()), _HEAD))
     if filled and _WEBVTT.fullmatch(filled[0].strip()):
         return "webvtt"
     numbered = len(filled) > 1 and filled[0].strip().isdecimal() and timing(filled[1]) is not None
     bare = len(filled) > 1 and timing(filled[0]) is not None and "," in filled[0]
-    return "srt" if numbered or bare else "text"
+    below = any(one.strip().isdecimal() and timing(two) is not None and "," in two for one, two in pairwise(filled))
+    return "srt" if numbered or bare or below else "text"

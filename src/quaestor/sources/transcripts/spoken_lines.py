@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.sources.transcripts.label_parts import is_plausible
-from quaestor.sources.transcripts.labels import SURE, Opening, Speakers, opening_of, speakers_among
+from quaestor.sources.transcripts.labels import SURE, Opening, Speakers, openings_of, speakers_among
 from quaestor.sources.transcripts.records import Utterance
 from quaestor.sources.transcripts.times import TIME, stamp_seconds, timing
 
@@ -44,13 +44,14 @@ def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> li
     gaps = [not before.strip() for before, line in zip(["", *lines], lines, strict=False) if line.strip()]
     times = _lines_of_times(filled)
     under_times = _named_under_times(filled, list(times), named)
+    openings = openings_of(filled, named)
     found: list[Line] = []
     start: float | None = None
     for place, line in enumerate(filled):
         if place in times:
             start = times[place]
             continue
-        opening = Opening(line, "", start, SURE) if place in under_times else opening_of(line, named)
+        opening = Opening(line, "", start, SURE) if place in under_times else openings[place]
         if opening is not None:
             begins = start if opening.start is None else opening.start
             opening = replace(opening, start=begins, apart=gaps[place] or start is not None)
