@@ -2,43 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 
-from coded_interviews import ROUND, code_all, coded_study, interviews_of, stretch
-from desk import QUICK, browser, closing_app, invited, join
+from coded_interviews import ROUND, code_all, coded_study, interviews_of, on_record, stretch
+from desk import QUICK, browser, closing_app, invited, join, post
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
+from quaestor.study.coding import open_coding
+from quaestor.study.decisions import comment_on_item, settle_agreed, settle_item
 from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.names import add_name
 from quaestor.study.interviews.proposals import answer_all
+from quaestor.study.ratings import rate
 from quaestor.study.round_acts import close_by_name
 from quaestor.study.search.index import build_index
+from quaestor.study.settling import look_at_disagreements
+from quaestor.study.sight import Viewer
 from quaestor.study.sources import ingest_source
 from quaestor.web.app import make_app
 
 NAME, SHOWN, ITEM = "threshold", "[a word]", "P1/00003"
+CASE = f"/rounds/{ROUND}/disagreements?item={ITEM}"
+FILES = tuple(f"/rounds/{ROUND}/{what}.csv" for what in ("ratings", "decisions"))
+CONFUSED = f"/rounds/{ROUND}/confused?facet=themes&first=shapes&second=indicator"
+FUNNEL = ("/funnel", "/steps/1/kept")
 PAGES = {
-    Role.RATER: (f"/rounds/{ROUND}/code/P1", f"/rounds/{ROUND}/disagreements?item={ITEM}"),
-    Role.VIEWER: (f"/evidence/item?item={ITEM}", "/evidence", "/evidence.csv", "/evidence?words=shapes"),
-    Role.REVIEWER: (f"/evidence/item?item={ITEM}", "/evidence"),
+    Role.RATER: (f"/rounds/{ROUND}/code/P1", CASE, f"/rounds/{ROUND}/disagreements", CONFUSED, *FILES),
+    Role.VIEWER: (f"/evidence/item?item={ITEM}", "/evidence", "/evidence.csv", "/evidence?words=shapes", *FUNNEL),
+    Role.REVIEWER: (f"/evidence/item?item={ITEM}", "/evidence", *FUNNEL),
     Role.INTERVIEWER: ("/interviews/P1/transcript",),
 }
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """A round over a transcript is closed, then a name in it becomes known."""
+    """A round over a transcript is closed, looked at, discussed and settled; then a name in it becomes known."""
     study = coded_study(tmp_path_factory.mktemp("made"))
     first = [stretch(0, 24, "shapes")]
     second = [stretch(29, 86, "indicator", memo=f"the {NAME}", fields={"what": NAME}), stretch(77, 86)]
     code_all(study, {"rater-1": {ITEM: first}, "rater-2": {ITEM: second}})
+    with open_coding(study) as coding:
+        rate(coding, ROUND, "rater-2", ITEM, {"themes": second}, memo=f"A {NAME}, no shape.")
     close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    for rater in ("rater-1", "rater-2"):
+        look_at_disagreements(study, ROUND, Viewer(rater, Role.RATER))
+    comment_on_item(study, ROUND, "rater-2", ITEM, None, f"I go by the {NAME}.")
+    for reason in (f"It is the {NAME}.", f"It still is the {NAME}."):
+        settle_item(study, ROUND, "rater-2", ITEM, "themes", second, "discussion", reason)
     build_index(study, lambda *_: None)
     return study
 
@@ -59,7 +77,8 @@ def pages(app: Starlette, folder: Path, role: Role) -> Iterator[tuple[str, int, 
 
 def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, study: Study) -> None:
     shown = [path for role in PAGES for path, _, text in pages(app, study.root, role) if NAME in text]
-    assert len(shown) >= 5, "it is there before"
+    unlisted = {"/evidence", "/evidence.csv", f"/rounds/{ROUND}/disagreements"}
+    assert {path for paths in PAGES.values() for path in paths} - set(shown) <= unlisted, "it is there before"
     with interviews_of(study) as interviews:
         add_name(interviews, "other", [NAME], SHOWN)
     _nobody_sees_it(app, study)
@@ -69,6 +88,7 @@ def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, s
     lead = browser(app)
     join(lead, invited(study.root, Role.LEAD))
     assert NAME in lead.get("/evidence?words=shapes").text
+    assert all(NAME in lead.get(path).text for path in FILES), "what the lead takes along can be brought in again"
     with interviews_of(study) as interviews:
         make_items(interviews)
     ingest_source(open_study(study.root), SOURCE)
@@ -78,6 +98,23 @@ def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, s
     assert after["/evidence.csv"][0] == 200
     assert SHOWN in after[f"/evidence/item?item={ITEM}"][1]
     assert not [path for path, (_, text) in after.items() if NAME in text]
+
+
+def test_an_answer_is_chosen_without_its_words_and_decided_as_it_was_given(app: Starlette, study: Study) -> None:
+    rater = browser(app)
+    join(rater, invited(study.root, Role.RATER, "rater-1"))
+    page = rater.get(CASE).text
+    first, second = re.findall(r'name="answer" value="([^"]+)"', page)
+    seen = re.findall(r'name="seen" value="(\d+)"', page)[0]
+    sent = {"item": ITEM, "facet": "themes", "how": "discussion", "seen": seen, "answer": second, "key": "once"}
+    two = post(rater, f"/rounds/{ROUND}/decisions", {**sent, "other": "shapes"}, CASE)
+    assert (two.status_code, "Two answers were chosen, one in dispute and" in two.text) == (422, True)
+    assert re.findall(r'name="answer" value="([^"]+)"[^>]* checked', two.text) == [second]
+    unknown = post(rater, f"/rounds/{ROUND}/decisions", {**sent, "answer": first[:-1]}, CASE)
+    assert (unknown.status_code, "choose again" in unknown.text) == (422, True)
+    assert post(rater, f"/rounds/{ROUND}/decisions", sent, CASE).status_code == 303
+    with open_coding(study) as coding:
+        assert coding.state.round(ROUND).decided("themes")[ITEM].answer == on_record(study, "rater-2", ITEM)
 
 
 def _nobody_sees_it(app: Starlette, study: Study) -> None:

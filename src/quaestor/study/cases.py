@@ -95,7 +95,7 @@ class Teller:
         if wanted.open_only and is_settled(case):
             return False
         part = wanted.answer.casefold()
-        said = (form for _, answer in case.answers for form in (written(answer), self.words(case.facet, answer)))
+        said = (tell(case.facet, answer) for _, answer in case.answers for tell in (self.asked_for, self.words))
         return not part or any(part in form.casefold() for form in said)
 
     def row(self, case: Disagreement) -> Row:

@@ -152,7 +152,8 @@ def _words(book: Codebook, answer: Any) -> str:
 
 
 def _comment(sight: Sight, name: str, comment: Comment, what: str) -> Event:
-    said = ((comment.facet, written(comment.answer)),) if comment.answer is not None else ()
+    book = sight.state.history.at(sight.state.round(name).plan.codebook)
+    said = ((comment.facet, _words(book, comment.answer)),) if comment.answer is not None else ()
     text = sight.text(name, comment.text)
     return Event(what, comment.time, sight.shown(name, comment.actor), said, text, simulated=comment.simulated)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from quaestor.coding.stretches import codes_in, in_vivo_in, union
 _KEYS = "123456789"
 NOTHING = "[]"
 """The answer that there is nothing to code, as it is written."""
+_SENT = "said-"
 
 
 @dataclass(frozen=True)
@@ -186,15 +188,24 @@ def _others(facet: Facet, book: Codebook, given: Iterable[Any]) -> tuple[Another
     return (*found, Another(NOTHING, "nothing is coded here"))
 
 
+def sent_for(value: str) -> str:
+    """What a form sends back in place of an answer whose words the page does not show; the same answer has the same."""
+    return _SENT + hashlib.sha256(value.encode()).hexdigest()[:32]
+
+
 def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
     """The answer that a form stands for; one in dispute exactly as it was given. Refuses two at once, and none."""
     others = [one.strip() for one in chosen.others if one.strip()]
     if chosen.answer and others:
+        first = "one in dispute" if chosen.answer.startswith(_SENT) else repr(chosen.answer)
         raise InputError(
-            f"Two answers were chosen, {chosen.answer!r} and {'; '.join(others)!r}: clear one of them and send again."
+            f"Two answers were chosen, {first} and {'; '.join(others)!r}: clear one of them and send again."
         )
     if chosen.answer:
-        return next((one for one in given if written(one) == chosen.answer), chosen.answer)
+        meant = next((one for one in given if chosen.answer in (written(one), sent_for(written(one)))), chosen.answer)
+        if meant == chosen.answer and chosen.answer.startswith(_SENT):
+            raise InputError("The answer that was chosen has changed since this page was opened: choose again.")
+        return meant
     if not others:
         raise InputError("No answer was chosen: choose one of those in dispute, or another one.")
     if facet.kind == "multiple":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,16 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import checked_answers, written
 from quaestor.coding.decisions import import_published
 from quaestor.coding.ratings import give_rating
-from quaestor.coding.state import State
+from quaestor.coding.records import Rating
+from quaestor.coding.state import RoundState, State
 from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding, Wanted
 from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
+Told = Callable[[Any], Any]
+"""Makes of a text or an answer what somebody may read of it."""
 _YES = ("true", "1", "yes")
 _TOLD = ("unsure", "memo", "seconds", "time")
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
@@ -52,6 +55,11 @@ class Said:
     key: str = ""
     opened: str = ""
     """When the round was opened that is meant, where that is known."""
+
+
+def as_written(said: Any) -> Any:
+    """What somebody wrote, for those who may read all of it."""
+    return said
 
 
 def rate(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
@@ -176,15 +184,25 @@ def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) ->
 
 
 def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
-    """The ratings an actor may see: all of a round, or a rater's own while it is open."""
+    """The ratings an actor may see: all of a round, or a rater's own while it is open.
+
+    Whoever gets those of others and is not the lead reads no name in them that is known from interviews.
+    """
+    coding.require_words()
     state = coding.state
     one = state.round(name)
     if one.seat_of(actor) and one.plan.blind and one.status == "open":
-        ratings = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
-    else:
-        require_lead_view(state, name, actor, coding.lead)
-        ratings = one.all_ratings()
-        note_view(coding, name, actor)
+        own = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
+        return _rows(one, own, superseded, as_written)
+    require_lead_view(state, name, actor, coding.lead)
+    note_view(coding, name, actor)
+    from quaestor.study.interviews.unnamed_files import words_for
+
+    with words_for(coding, actor) as words:
+        return _rows(one, one.all_ratings(), superseded, words)
+
+
+def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: Told) -> list[dict[str, str]]:
     rows = []
     for rating in ratings:
         counts = one.current(rating.rater, rating.item) == rating
@@ -194,9 +212,9 @@ def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = 
             {
                 "item": rating.item,
                 "rater": rating.rater,
-                **{facet.id: written(rating.answers.get(facet.id)) for facet in one.plan.facets},
+                **{facet.id: written(words(rating.answers.get(facet.id))) for facet in one.plan.facets},
                 "unsure": "; ".join(rating.unsure),
-                "memo": rating.memo,
+                "memo": words(rating.memo),
                 "seconds": f"{rating.seconds:g}",
                 "time": rating.time,
                 "codebook": str(rating.codebook),
@@ -212,7 +230,7 @@ def note_view(coding: Coding, name: str, actor: str) -> None:
     coding.act(lambda state: unblinding(state, name, actor))
 
 
-def export_decisions(state: State, name: str) -> list[dict[str, str]]:
+def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:
     """The final answer of every item, how it came about, and who said so."""
     if name in state.published:
         made = list(state.published[name].values())
@@ -222,12 +240,12 @@ def export_decisions(state: State, name: str) -> list[dict[str, str]]:
         {
             "item": one.item,
             "facet": one.facet,
-            "answer": written(one.answer),
+            "answer": written(words(one.answer)),
             "how": one.how,
             "by": one.actor,
             "time": one.time,
-            "reason": one.reason,
-            "source": one.source,
+            "reason": words(one.reason),
+            "source": words(one.source),
             "simulated": "true" if one.simulated else "",
         }
         for one in made

@@ -164,8 +164,11 @@ def settle_case(
     """Settle a case as a form says; the number of the act."""
     with open_coding(where) as coding:
         _require_looked(coding, name, viewer)
-        asked = facet_of(coding.state.round(name), facet)
-        given = [answer for _, answer in answers_of(coding.state.round(name), item, asked.id)]
+        one = coding.state.round(name)
+        asked = facet_of(one, facet)
+        given = [answer for _, answer in answers_of(one, item, asked.id)]
+        tie_comment = one.tie_comments.get((item, asked.id))
+        given += [tie_comment.answer] if tie_comment is not None else []
         answer = chosen_answer(asked, chosen, given)
         return settle_item(coding, name, viewer.name, item, asked.id, answer, how, reason, seen=seen, key=key)
 

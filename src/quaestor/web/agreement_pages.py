@@ -18,6 +18,7 @@ from quaestor.study.agreement import to_json
 from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
 from quaestor.study.coding import Coding
 from quaestor.study.confusion import confused_items, matrix_rows
+from quaestor.study.interviews.unnamed_items import unnamed_confused
 from quaestor.study.looking import Look, all_seen, look_at, note_look
 from quaestor.study.round_agreement import RoundAgreement
 from quaestor.web.links import link_to
@@ -88,11 +89,12 @@ class AgreementPages(Pages):
                 either=either, version=asked.version, level=asked.level, limit=_PAGE, offset=(page - 1) * _PAGE,
             )
         )  # fmt: skip
+        shown = await self.work(lambda: unnamed_confused(self.opened.interviews_if_any, found))
         same = {"facet": asked.facet, "level": asked.level, "version": asked.version}
         here = {**same, "first": first, "second": second, "either": "yes" if either else ""}
         context = {
             "round": name,
-            "found": found,
+            "found": shown,
             "either": either,
             "page": page,
             "pages": max(1, -(-found.total // _PAGE)) if found else 1,

@@ -15,6 +15,7 @@ from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.people.directory import Directory
 from quaestor.study.interviews.older_items import refuse_older_items
+from quaestor.study.interviews.unnamed_items import unnamed_history
 from quaestor.study.item_history import history_of
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.search.choices import choices_of
@@ -100,7 +101,8 @@ class EvidencePages(Pages):
         if history.reading is not None:
             told = history.reading
             history = replace(history, reading=await self.work(lambda: self.opened.unnamed(told)))
-        return self.page(request, "item.html", {"history": history})
+        shown = await self.work(lambda: unnamed_history(self.opened.interviews_if_any, history))
+        return self.page(request, "item.html", {"history": shown})
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""

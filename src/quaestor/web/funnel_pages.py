@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import StateError
 from quaestor.base.numbers import whole_number
 from quaestor.study.funnel import drawing, last_result
+from quaestor.study.interviews.unnamed_items import unnamed_examples, unnamed_result
 from quaestor.study.items import items_of_step
 from quaestor.study.status import study_status
 from quaestor.web.page import Pages, page_asked
@@ -35,6 +36,9 @@ class FunnelPages(Pages):
         status = await self.work(lambda: study_status(study, coding))
         found = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
         result, holds = found or (None, True)
+        if result is not None:
+            told = result
+            result = await self.work(lambda: unnamed_result(self.opened.interviews_if_any, told))
         context = {
             "result": result,
             "widest": result.steps[0].entered if result and result.steps else 0,
@@ -67,7 +71,7 @@ class FunnelPages(Pages):
         context = {
             "step": step,
             "side": side,
-            "rows": rows,
+            "rows": await self.work(lambda: unnamed_examples(self.opened.interviews_if_any, rows)),
             "page": page,
             "pages": max(1, -(-total // _PAGE)),
             "total": total,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import QuaestorError
 from quaestor.base.numbers import whole_number
 from quaestor.study.cases import Filter
-from quaestor.study.interviews.quoted import quoted
+from quaestor.study.interviews.quoted import unnamed_case
 from quaestor.study.settling import (
     case_of,
     comment_case,
@@ -80,9 +79,9 @@ class SettlingPages(CasePages):
         wanted = _filter(asked) if typed is None else _filter_in(typed)
         case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted))
         near = [key[0] for key in (case.after, case.before) if key]
-        question = await self.work(lambda: quoted(self.opened.interviews_if_any, name, case.item, case.question))
+        shown = await self.work(lambda: unnamed_case(self.opened.interviews_if_any, case))
         context = {
-            "case": replace(case, question=question),
+            "case": shown,
             "reading": (await self.readings([case.item, *near]))[case.item],
             "wanted": wanted,
             "typed": typed_in(typed or {}),

@@ -7,7 +7,7 @@ which words a page showed, whatever is confirmed, refused, added or removed sinc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import StateError
@@ -63,9 +63,19 @@ def masked(interviews: Interviews, talk: Transcript) -> Transcript:
 
 def masked_words(interviews: Interviews, text: str) -> str:
     """Any other text for anybody but the lead."""
-    for one in reversed(finder_of(interviews).sure_in(text)):
-        text = f"{text[: one.start]}{one.shown}{text[one.end :]}"
-    return text
+    return masker(interviews)(text)
+
+
+def masker(interviews: Interviews) -> Callable[[str], str]:
+    """The same for many texts, for which names are looked up once."""
+    finder = finder_of(interviews)
+
+    def masked_text(text: str) -> str:
+        for one in reversed(finder.sure_in(text)):
+            text = f"{text[: one.start]}{one.shown}{text[one.end :]}"
+        return text
+
+    return masked_text
 
 
 def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:
