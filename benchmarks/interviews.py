@@ -175,6 +175,7 @@ _KEYED = """(turn) => new Promise((done) => {
   });
   observer.observe(saved, { childList: true, characterData: true, subtree: true });
 })"""
+_LOADED = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
 _PRESSED = """document.addEventListener("DOMContentLoaded", () => {
   const spoken = document.querySelector(".turn.own .spoken[tabindex]");
   if (!spoken) return;
@@ -213,9 +214,11 @@ def _in_browser(desk: Serving, study: Study, pages: int) -> None:
         page.get_by_role("button", name="Join").click()
         page.wait_for_url(lambda address: "/join/" not in address)
         page.add_init_script(_PRESSED)
-        opened, coded, saved = [], [], []
+        nothing, opened, coded, saved = [], [], [], []
         used: set[str] = set()
         for _ in range(IN_BROWSER):
+            page.goto(f"{desk.address}/health")
+            nothing.append(page.evaluate(_LOADED) / 1e3)
             page.goto(f"{desk.address}/rounds/{ROUND}/code/P1?page={dice.randint(1, pages)}", wait_until="commit")
             opened.append(page.evaluate(_READY) / 1e3)
             turns = page.locator(".turn.own").evaluate_all("all => all.map((one) => one.dataset.turn)")
@@ -225,6 +228,7 @@ def _in_browser(desk: Serving, study: Study, pages: int) -> None:
             coded.append(made[0] / 1e3)
             saved.append(made[1] / 1e3)
         browser.close()
+    row("beside it, what this browser takes for an answer of two words", nothing)
     row("a page asked for, until a key has selected a word in it", opened, BAR)
     row("a key, until the stretch is drawn", coded, BAR)
     row("a key, until the stretch is on the server's disk", saved, BAR)
