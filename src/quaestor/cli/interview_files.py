@@ -22,7 +22,9 @@ from quaestor.cli.output import (
 if TYPE_CHECKING:
     from quaestor.instruments.interviews.records import Transcript
     from quaestor.study.interviews.correcting import Speaker
+    from quaestor.study.interviews.left_out import LeftOut
     from quaestor.study.interviews.reading import TurnLine
+    from quaestor.study.interviews.transcripts import Imported
 
 NameArgument = Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview of the study, such as P1.")]
 RawOption = Annotated[bool, typer.Option("--raw", help="With names as they were recorded; for the lead alone.")]
@@ -74,6 +76,11 @@ def import_file(
 
         print_json({**asdict(done), "beside": list(beside.lines)})
         return
+    _tell(name, done, beside)
+
+
+def _tell(name: str, done: Imported, beside: LeftOut) -> None:
+    """What came in, what to look at, and what did not come in."""
     if not done.new:
         say(f"{name} has this transcript already")
         return
