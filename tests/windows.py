@@ -13,12 +13,13 @@ from typing import Literal
 import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from httpx2 import Client
-from playwright.sync_api import Browser, Page, StorageState, StorageStateCookie, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, StorageStateCookie, sync_playwright
 
 from browser import FLAGS, find_windowless
 from command_line import begun
 from conftest import in_ci
-from desk import CHOSEN, post
+from desk import CHOSEN, invited, post
+from quaestor.people.roles import Role
 
 LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((320, "light"), (1280, "dark"))
 
@@ -128,6 +129,20 @@ def session_after(link: str) -> StorageState:
             for cookie in visitor.cookies.jar
         ]
     return {"cookies": kept, "origins": []}
+
+
+@contextmanager
+def signed_in(
+    browser: Browser, server: Server, folder: Path, role: Role, *names: str
+) -> Iterator[dict[str, BrowserContext]]:
+    """Windows of several people at one desk, by their names."""
+    found = {}
+    for name in names:
+        kept = session_after(f"{server.address}join/{invited(folder, role, name)}")
+        found[name] = browser.new_context(storage_state=kept, viewport={"width": 1280, "height": 900})
+    yield found
+    for context in found.values():
+        context.close()
 
 
 def cookies_after(browser: Browser, link: str) -> StorageState:

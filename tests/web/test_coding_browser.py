@@ -9,12 +9,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from coded_interviews import ROUND, coded_study, on_record
-from desk import invited
 from quaestor.people.roles import Role
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
 from small_interviews import TALK
-from windows import Server, assert_for_everyone, complaints_of, session_after
+from windows import Server, assert_for_everyone, complaints_of, signed_in
 
 pytestmark = pytest.mark.browser
 PARTY, ARABIC = "\N{PARTY POPPER}", "ندرب النموذج"
@@ -37,13 +36,8 @@ def server(study: Study) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def raters(browser: Browser, server: Server, study: Study) -> Iterator[dict[str, BrowserContext]]:
-    found = {}
-    for rater in ("rater-1", "rater-2"):
-        link = f"{server.address}join/{invited(study.root, Role.RATER, rater)}"
-        found[rater] = browser.new_context(storage_state=session_after(link), viewport={"width": 1280, "height": 900})
-    yield found
-    for context in found.values():
-        context.close()
+    with signed_in(browser, server, study.root, Role.RATER, "rater-1", "rater-2") as found:
+        yield found
 
 
 @pytest.fixture

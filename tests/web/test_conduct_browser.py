@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from desk import invited
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
@@ -16,7 +15,7 @@ from quaestor.study.interviews.conversation import Conversation, conversation
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.withdrawal import withdraw
 from small_interviews import a_study, with_interview
-from windows import Server, assert_for_everyone, complaints_of, session_after
+from windows import Server, assert_for_everyone, complaints_of, signed_in
 
 pytestmark = pytest.mark.browser
 SOON = 15_000
@@ -37,13 +36,8 @@ def server(study: Study) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def people(browser: Browser, server: Server, study: Study) -> Iterator[dict[str, BrowserContext]]:
-    found = {}
-    for name in ("interviewer", "second"):
-        link = f"{server.address}join/{invited(study.root, Role.INTERVIEWER, name)}"
-        found[name] = browser.new_context(storage_state=session_after(link), viewport={"width": 1280, "height": 900})
-    yield found
-    for context in found.values():
-        context.close()
+    with signed_in(browser, server, study.root, Role.INTERVIEWER, "interviewer", "second") as found:
+        yield found
 
 
 @pytest.fixture

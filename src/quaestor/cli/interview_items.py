@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.cli.made_items import tell_of_items
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
@@ -29,18 +30,7 @@ def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption
 
     with open_interviews(chosen_study(study)) as interviews:
         made = make_items(interviews, actor)
-    if json:
-        told = {"source": made.source, "file": str(made.path), "items": made.items, "participants": made.participants}
-        print_json({**told, "added": made.added, "block": made.block})
-        return
-    say(f"{number(made.items)} turns of {number(made.participants)} participants are in {made.path}")
-    if made.by_hand:
-        say("The study has sources or a funnel already. Add this to study.toml, and let funnel.source name it:")
-        console().print(made.block, markup=False, soft_wrap=True)
-        return
-    if made.added:
-        say(f"study.toml has the source {made.source!r} now, and a funnel that lets all of it through")
-    say(f"Next: `quaestor ingest {made.source}`, `quaestor funnel`, then a round after the step {STEP!r}")
+    tell_of_items(made, "turns", STEP, json=json)
 
 
 def code_agreement(

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+from quaestor.cli.made_items import tell_of_items
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json
 
 QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="A question that is answered in words.")]
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A closed round over open answers.")]
@@ -34,26 +35,7 @@ def items(
 
     with open_surveys(chosen_study(study)) as surveys:
         made = make_items(surveys, name, question, actor)
-    if json:
-        print_json(
-            {
-                "source": made.source,
-                "file": str(made.path),
-                "items": made.items,
-                "participants": made.participants,
-                "added": made.added,
-                "block": made.block,
-            }
-        )
-        return
-    say(f"{number(made.items)} open answers of {number(made.participants)} participants are in {made.path}")
-    if made.by_hand:
-        say("The study has sources or a funnel already. Add this to study.toml, and let funnel.source name it:")
-        console().print(made.block, markup=False, soft_wrap=True)
-        return
-    if made.added:
-        say(f"study.toml has the source {made.source!r} now, and a funnel that lets all of it through")
-    say(f"Next: `quaestor ingest {made.source}`, `quaestor funnel`, then a round after the step 'open answers'")
+    tell_of_items(made, "open answers", "open answers", json=json)
 
 
 def themes(
