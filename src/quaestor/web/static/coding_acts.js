@@ -57,7 +57,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
 
   // Coding
 
-  function code(name, chosen = selecting.selection()) {
+  function code(name, chosen = selecting.remember()) {
     let parts = chosen;
     const stands = turnOf(document.activeElement);
     if (!parts.length && stands && document.activeElement === spokenOf(stands)) {

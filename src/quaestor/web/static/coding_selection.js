@@ -56,9 +56,14 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
     remember();
   }
 
+  const same = (one, other) => one.turn === other.turn && one.start === other.start && one.end === other.end;
+
+  // The browser tells of a selection later than it is made: what was said about it meanwhile stays.
   function remember() {
+    const before = remembered;
     remembered = selection();
-    tellPicked();
+    if (remembered.length !== before.length || !remembered.every((one, at) => same(one, before[at]))) tellPicked();
+    return remembered;
   }
 
   function tellPicked() {
@@ -110,7 +115,7 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
   }
 
   return {
-    selection, select, remember, whole, wordwise, sentencewise,
+    select, remember, whole, wordwise, sentencewise,
     remembered: () => remembered,
     leaveCaret() { caret = null; },
     clear() {
