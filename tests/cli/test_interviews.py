@@ -33,6 +33,17 @@ def test_a_guide_is_checked_by_its_name_by_its_file_and_with_all_others(folder: 
     assert "the sections take 11 minutes together, the guide says 10" in spoken.stdout
 
 
+def test_a_guide_that_cannot_be_read_hides_no_other(folder: Path) -> None:
+    (folder / "instruments" / "foreign.md").write_text("---\ntitle: Other\n---\n\n# Section\n")
+    made = in_this_process("interview", "check", "--study", folder)
+    assert "How developers judge models: 4 sections" in made.stdout
+    assert isinstance(made.exception, InputError)
+    assert "foreign.md does not begin with +++" in str(made.exception)
+    (folder / "instruments" / "plain.md").write_text("# Section\n")
+    named = in_this_process("interview", "check", "plain", "--study", folder)
+    assert "plain.md does not begin with +++" in str(named.exception)
+
+
 def test_a_call_that_is_wrong_is_one_sentence(folder: Path) -> None:
     for words, said in (
         (("check", "gide"), "there is no interview guide 'gide'"),

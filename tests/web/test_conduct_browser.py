@@ -94,6 +94,55 @@ def texts(page: Page) -> list[str]:
     return page.locator(".notes:not([hidden]) .text").all_inner_texts()
 
 
+def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, study: Study, name: str) -> None:
+    press(page, "n", "o")
+    page.keyboard.type("cost, a nice aspect")
+    press(page, "Escape", "f")
+    press(page, "Escape", "W")
+    page.keyboard.type("!")
+    press(page, "Enter", "Escape")
+    expect(page.locator("#unstarted")).to_be_visible()
+    press(page, "C")
+    expect(page.locator("#unstarted")).to_be_hidden()
+    all_saved(page)
+    assert [(one.text, one.follow_up) for one in told(study, name).notes] == [("cost, a nice aspect!", True)]
+    page.locator("#note").fill("x" * 10_001)
+    page.get_by_role("button", name="Save the note").click()
+    expect(page.locator("#too-long")).to_be_visible()
+    assert len(page.locator("#note").input_value()) == 10_001
+    press(page, "Escape", "n", "p")
+    assert len(page.locator("#note").input_value()) == 10_001, "it stays the draft of its question"
+    page.locator("#note").fill("")
+
+
+def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
+    page: Page, study: Study, name: str
+) -> None:
+    press(page, "c", "g")
+    for _ in range(20):
+        press(page, "ArrowDown")
+    press(page, "Enter", "w")
+    page.keyboard.type("thanks from both")
+    press(page, "Escape", "n")
+    expect(page.get_by_role("button", name="End the conversation")).to_be_focused()
+    all_saved(page)
+    assert [one.text for one in told(study, name).notes] == ["thanks from both"]
+
+
+def test_two_windows_of_one_person_keep_two_drafts(
+    page: Page, people: dict[str, BrowserContext], server: Server, name: str
+) -> None:
+    other = at_desk(people["interviewer"], server, name)
+    for one, words in ((page, "half a note"), (other, "another half")):
+        press(one, "w")
+        one.keyboard.type(words)
+    page.reload()
+    expect(page.locator("#note")).to_have_value("half a note")
+    other.locator("#note").fill("")
+    page.locator("#note").fill("")
+    other.close()
+
+
 def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: Study, name: str) -> None:
     press(page, "c", "n")
     expect(page.get_by_role("heading", name="Which stages does your work have?")).to_be_focused()

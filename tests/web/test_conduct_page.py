@@ -20,6 +20,7 @@ from quaestor.base.private import is_private
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
+from quaestor.study.interviews.consent import consent_of, put_agreement_in_force
 from quaestor.study.interviews.conversation import Conversation, conversation
 from quaestor.study.interviews.conversation_acts import Stamp, tick
 from quaestor.study.interviews.room import open_interviews
@@ -84,7 +85,7 @@ def test_before_consent_there_is_no_desk_and_no_note(app: Starlette, desk: TestC
     answer = desk.post(acts, content='{"act": "clock", "what": "start", "key": "k"}', headers=script(desk))
     assert answer.status_code == 422
     assert "has not agreed yet" in answer.json()["refused"]
-    declined = {"act": "consent", "what": "declined", "how": "spoken", "key": "k"}
+    declined = {"act": "consent", "what": "declined", "how": "spoken", "key": "k", "version": "1"}
     post(desk, acts, declined, page="/interviews/P2/conduct")
     assert "P2 declined" in desk.get("/interviews/P2/conduct").text
     done = post(desk, acts, {**declined, "what": "accepted"}, page="/interviews/P2/conduct")
@@ -207,6 +208,39 @@ def test_others_read_what_came_since_and_nobody_else_does(app: Starlette, desk: 
         assert signed_in(app, study.root, role).get(SINCE).status_code == 403
 
 
+def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestClient, study: Study) -> None:
+    with open_interviews(study) as interviews:
+        with_interview(interviews, with_participant(interviews, consent=False))
+    shown = desk.get("/interviews/P2/conduct").text
+    assert 'name="version" value="1"' in shown
+    agreement = study.root / "instruments" / "agreement.md"
+    agreement.write_text(agreement.read_text() + "\n\nWe also keep a picture of you.\n")
+    with open_interviews(study) as interviews:
+        put_agreement_in_force(interviews)
+    sent = {"act": "consent", "what": "accepted", "how": "spoken", "key": "k", "version": "1"}
+    for path, page in (
+        ("/interviews/P2/conduct/acts", "/interviews/P2/conduct"),
+        ("/participants/P2/acts", "/participants/P2"),
+    ):
+        refused = post(desk, path, sent, page=page)
+        assert (refused.status_code, "please read it again" in refused.text) == (409, True)
+    assert "a picture of you" in post(desk, "/interviews/P2/conduct/acts", sent, page="/interviews/P2/conduct").text
+    with open_interviews(study) as interviews:
+        assert not consent_of(interviews, "P2").what
+    post(desk, "/interviews/P2/conduct/acts", {**sent, "version": "2"}, page="/interviews/P2/conduct")
+    with open_interviews(study) as interviews:
+        assert consent_of(interviews, "P2").version == 2
+
+
+def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(desk: TestClient) -> None:
+    assert "The conversation has not begun" in desk.get(PROTOCOL).text
+    step(desk, 1, "save", note="noted before anybody pressed start")
+    page = desk.get(PROTOCOL).text
+    assert "noted before anybody pressed start" in page
+    assert "The clock was never started" in page
+    assert '<p id="unstarted" class="notice" role="status">' in desk.get(DESK).text
+
+
 def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestClient, study: Study) -> None:
     headers = script(desk)
     with open_interviews(study) as interviews:
@@ -214,6 +248,7 @@ def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestCl
     body = json.dumps({"act": "note", "key": "late", "question": "stages", "text": "too late"})
     assert desk.post(ACTS, content=body, headers=headers).status_code == 410
     assert desk.get(SINCE).status_code == 410
+    assert "P1 has withdrawn on" in desk.get(DESK).text
 
 
 def test_the_bundled_guide_fits_a_page_with_every_question_in_it(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from httpx2 import Response
 from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -15,7 +16,7 @@ from desk import QUICK, browser, closing_app, invited, post, signed_in
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.consent import consent_of, make_link
+from quaestor.study.interviews.consent import asked_by, consent_of, make_link
 from quaestor.study.interviews.people import Contact, contact_of, set_contact
 from quaestor.study.interviews.room import open_interviews
 from quaestor.web.app import make_app
@@ -92,10 +93,11 @@ def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folde
     def act(**fields: str) -> int:
         return post(interviewer, "/participants/P2/acts", fields, page="/participants/P2").status_code
 
-    assert act(act="consent", what="accepted", how="on paper") == 303
-    assert act(act="plan", guide="guide") == 303
+    assert act(act="consent", what="accepted", how="on paper", version="1") == 303
+    for _ in range(2):
+        assert act(act="plan", guide="guide", key="the-same-form-twice") == 303
     assert act(act="change", role="senior researcher", years="", field="graphs") == 303
-    assert act(act="consent", what="perhaps", how="spoken") == 422
+    assert act(act="consent", what="perhaps", how="spoken", version="1") == 422
     assert act(act="erase") == 422
     assert re.search(r'href="/interviews/P2/conduct">Interviewer.{1,5}s desk', interviewer.get("/").text)
     page = interviewer.get("/participants/P2").text
@@ -105,6 +107,33 @@ def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folde
         assert [one.id for one in room.interviews()] == ["P1", "P2"]
         last = [one for one in room.file.entries(participant="P2") if one.kind == "consent"][-1]
         assert (last.actor, last.said["how"]) == ("interviewer", "on paper")
+
+
+def test_a_plan_is_taken_back_while_nothing_of_it_is_on_record(interviewer: TestClient, lead: TestClient) -> None:
+    def act(**fields: str) -> Response:
+        return post(interviewer, "/participants/P1/acts", fields, page="/participants/P1")
+
+    act(act="plan", guide="guide", key="another")
+    assert "Cancel interview P1-2" in interviewer.get("/participants/P1").text
+    assert act(act="cancel", interview="P1-2").status_code == 303
+    assert "Cancel interview" not in interviewer.get("/participants/P1").text
+    gone = interviewer.get("/interviews/P1-2")
+    assert (gone.status_code, "P1-2 was cancelled" in gone.text) == (409, True)
+    refused = act(act="cancel", interview="P1")
+    assert (refused.status_code, "has begun" in refused.text) == (409, True)
+    act(act="plan", guide="guide", key="a third")
+    assert interviewer.get("/interviews/P1-3").status_code == 200, "a name is not given twice"
+
+
+def test_a_link_that_is_asked_for_again_by_reloading_ends_nothing(lead: TestClient, folder: Path) -> None:
+    def link() -> str:
+        return post(lead, "/participants/P2/lead", {"act": "link", "key": "one-form"}, page="/participants/P2").text
+
+    told = re.search(r'/c/([^"]+)"', link())
+    assert told
+    assert "make a new one only if it is lost" in link()
+    with open_interviews(open_study(folder)) as room:
+        assert asked_by(room, told[1]), "the first one holds"
 
 
 def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
@@ -118,7 +147,14 @@ def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
             assert not [word for word in TELLING if word in page.text], path
     for method in ("GET", "POST"):
         assert interviewer.request(method, "/participants/P1/contact").status_code == 403
-    assert "contact" not in interviewer.get("/participants/P1").text
+    given = {"act": "contact", "telephone": "+41 555 0777", "more": "After six."}
+    done = post(interviewer, "/participants/P1/acts", given, page="/participants/P1")
+    shown = interviewer.get(done.headers["location"]).text
+    assert "Kept under seal" in shown
+    assert "0777" not in shown
+    assert post(interviewer, "/participants/P1/acts", {"act": "contact"}, page="/participants/P1").status_code == 422
+    page = lead.get("/participants/P1/contact").text
+    assert all(word in page for word in ("555 0777", "After six.", "Prefers mornings.", "w.xanthe@example.org"))
     refused = post(lead, "/participants/P1/contact", {"name": "W", "email": "nobody"})
     assert (refused.status_code, 'value="nobody"' in refused.text) == (422, True)
     assert post(lead, "/participants/P1/contact", {"email": "new@example.org"}).status_code == 303

@@ -24,14 +24,18 @@ def consent(
     pseudonym: PseudonymArgument,
     what: Annotated[str, typer.Argument(metavar="WHAT", help="accepted or declined; left out, it is told.")] = "",
     how: Annotated[str, typer.Option(help="How it was given: on paper or spoken.")] = "spoken",
+    version: Annotated[
+        int | None,
+        typer.Option(help="The version they answered; default: that in force.", show_default=False),
+    ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Record what a participant said to the agreement that is in force, or tell what is on record.
+    """Record what a participant said to the agreement, or tell what is on record.
 
     Examples:
-      quaestor interview participant consent P1 accepted --how "on paper"
+      quaestor interview participant consent P1 accepted --how "on paper" --version 1
       quaestor interview participant consent P1
     """
     from quaestor.study.interviews.consent import DECLINED, consent_of, has_said, record_consent
@@ -39,7 +43,7 @@ def consent(
 
     with open_interviews(chosen_study(study)) as interviews:
         if what:
-            found = record_consent(interviews, pseudonym, what, how, actor or "")
+            found = record_consent(interviews, pseudonym, what, how, actor or "", version)
         else:
             found = consent_of(interviews, pseudonym)
         quoted = found.what == DECLINED and has_said(interviews, pseudonym)

@@ -48,16 +48,24 @@ def check(name: FileArgument = "", study: StudyOption = None, json: JsonOption =
         files = list(guide_files(opened).values())
         if not files:
             raise InputError(f"there is no interview guide in {opened.root / 'instruments'}: write NAME.md there")
-    checked = [check_guide(path) for path in files]
+    checked, unread = [], {}
+    for path in files:
+        try:
+            checked.append(check_guide(path))
+        except InputError as error:
+            unread[path] = str(error)
     if json:
-        print_json([_checked_json(one) for one in checked])
+        told = [{"guide": path.stem, "file": str(path), "unread": words} for path, words in unread.items()]
+        print_json([*(_checked_json(one) for one in checked), *told])
     else:
         for one in checked:
             asked = one.guide
-            size = (
-                f"{len(asked.sections)} sections, {len(list(asked.questions()))} questions, {asked.minutes:g} minutes"
-            )
+            counts = ((len(asked.sections), "section"), (len(list(asked.questions())), "question"))
+            parts = [f"{count} {what if count == 1 else what + 's'}" for count, what in counts]
+            size = f"{', '.join(parts)}, {asked.minutes:g} minutes"
             print_problems(asked.title, size, one.problems, "used")
+    if unread:
+        raise InputError("; ".join(unread.values()))
     if any(one.grave for one in checked):
         raise typer.Exit(1)
 

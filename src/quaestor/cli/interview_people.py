@@ -173,10 +173,13 @@ def set_one(
 
     Example: quaestor interview participant contact set P1 --email somebody@example.org
     """
+    from quaestor.base.errors import InputError
     from quaestor.study.interviews.people import Contact, contact_of, set_contact
     from quaestor.study.interviews.room import open_interviews
 
     typed = {"name": name, "email": email, "telephone": telephone, "more": more}
+    if all(value is None for value in typed.values()):
+        raise InputError("nothing was given: add --name, --email, --telephone or --more")
     with open_interviews(chosen_study(study)) as interviews:
         known = asdict(contact_of(interviews, pseudonym, actor))
         said = {key: value for key, value in typed.items() if value is not None}

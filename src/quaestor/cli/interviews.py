@@ -17,6 +17,7 @@ from quaestor.cli import (
     interview_themes,
 )
 from quaestor.cli.interview_consent import PseudonymArgument
+from quaestor.cli.interview_files import NameArgument
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 group = typer.Typer(help="Interviews: guides, participants, transcripts.", no_args_is_help=True)
@@ -66,6 +67,19 @@ def plan(
         return
     print(made.id)
     say(f"The interview {made.id} is planned by {made.guide}, version {made.version}: hold it at the desk")
+
+
+@group.command()
+def cancel(interview: NameArgument, actor: ActorOption = None, study: StudyOption = None) -> None:
+    """Take back the plan of an interview of which nothing is on record; its name is not given again.
+
+    Example: quaestor interview cancel P1-2
+    """
+    from quaestor.study.interviews.room import open_interviews
+
+    with open_interviews(chosen_study(study)) as interviews:
+        interviews.cancel(interview, actor or interviews.coding.lead)
+    say(f"The interview {interview} is cancelled")
 
 
 @group.command("list")

@@ -129,10 +129,16 @@ class SealedFile:
         """Keep entries, all or none; the disk has them on return. A key that is known is answered with its entry."""
         return self.decide(lambda _: entries)
 
-    def decide(self, decide: Callable[[Sequence[Entry]], Iterable[NewEntry]], about: str | None = None) -> list[Entry]:
-        """Keep what a function makes of the entries about something, with nobody in between."""
+    def decide(
+        self,
+        decide: Callable[[Sequence[Entry]], Iterable[NewEntry]],
+        about: str | None = None,
+        participant: str | None = None,
+    ) -> list[Entry]:
+        """Keep what a function makes of the entries about something or of a participant, with nobody in between."""
+        where, values = _where(about, participant)
         with self._file.writing() as writing:
-            known = [] if about is None else self._opened(_rows(writing, "about = ?", (about,)))
+            known = self._opened(_rows(writing, where, values)) if values else []
             return [self._kept(writing, one) for one in decide(known)]
 
     def put(self, new: NewEntry) -> Entry:
@@ -195,13 +201,9 @@ class SealedFile:
 
     def entries(self, about: str | None = None, participant: str | None = None, after: int = 0) -> list[Entry]:
         """Entries in their order: all, those about something, or those of a participant."""
-        wheres, values = ["number > ?"], [str(after)]
-        for column, value in (("about", about), ("participant", participant)):
-            if value is not None:
-                wheres.append(f"{column} = ?")
-                values.append(value)
+        where, values = _where(about, participant)
         with self._file.reading() as reading:
-            rows = _rows(reading, " AND ".join(wheres), values)
+            rows = _rows(reading, f"number > ? AND {where}", [str(after), *values])
         return self._opened(rows)
 
     def head(self, about: str | None = None) -> int:
@@ -283,6 +285,13 @@ class SealedFile:
             raise InputError(
                 f"{self._key} does not open {self.path}: bring back the key that was there when it was written"
             ) from None
+
+
+def _where(about: str | None, participant: str | None) -> tuple[str, list[str]]:
+    """What entries are asked for by, as a condition and its values; all of them where nothing is said."""
+    asked = {"about = ?": about, "participant = ?": participant}
+    said = {where: value for where, value in asked.items() if value is not None}
+    return " AND ".join(said) or "1", list(said.values())
 
 
 def _rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:

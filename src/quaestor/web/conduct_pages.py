@@ -15,8 +15,8 @@ from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 from quaestor.base.numbers import whole_number
 from quaestor.study.interviews.conduct_sent import OTHER, StepSent, carry_out, take_step
 from quaestor.study.interviews.conducting import clock_json, desk_sheet, since
-from quaestor.study.interviews.consent import HOW, agreement_of, record_consent
-from quaestor.study.interviews.conversation_acts import LONGEST, LONGEST_OTHER, Stamp, move_clock
+from quaestor.study.interviews.consent import HOW, agreement_of, record_consent, require_shown
+from quaestor.study.interviews.conversation_acts import LONGEST, Stamp, move_clock
 from quaestor.study.interviews.protocol import protocol, protocol_markdown
 from quaestor.study.interviews.reading import clock_words
 from quaestor.study.interviews.room import Interviews
@@ -64,7 +64,6 @@ class ConductPages(Pages):
             "clock_words": clock_words,
             "other": OTHER,
             "longest": LONGEST,
-            "longest_other": LONGEST_OTHER,
             "typed": "",
         }
         return self.page(request, "interview_conduct.html", {**context, **more}, status)
@@ -106,6 +105,7 @@ class ConductPages(Pages):
         match one_of(form, "act"):
             case "consent":
                 participant = interviews.interview(name).participant
+                require_shown(interviews, whole_number(one_of(form, "version")))
                 record_consent(interviews, participant, one_of(form, "what"), one_of(form, "how"), stamp.actor)
                 return None
             case "clock":
@@ -123,7 +123,7 @@ class ConductPages(Pages):
             raise HTTPException(400)
         try:
             return JSONResponse(await self.work(lambda: since(self._room(), name, after)))
-        except InputError as error:
+        except (InputError, StateError) as error:
             return JSONResponse({"refused": str(error)}, status_code=410)
 
     async def protocol(self, request: Request) -> Response:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.numbers import whole_number
 from quaestor.people.roles import Permission
 from quaestor.study.interviews.consent import (
     HOW,
@@ -20,6 +21,7 @@ from quaestor.study.interviews.consent import (
     make_link,
     put_agreement_in_force,
     record_consent,
+    require_shown,
 )
 from quaestor.study.interviews.overview import about, interview_line, interviews_at_a_glance, person_line
 from quaestor.study.interviews.people import (
@@ -27,6 +29,7 @@ from quaestor.study.interviews.people import (
     add_participant,
     change_participant,
     contact_of,
+    hand_over_contact,
     require_taking_part,
     set_contact,
     years_from,
@@ -146,6 +149,7 @@ class InterviewPages(Pages):
         name, leads = request.path_params["name"], visitor(request).can(Permission.LEAD)
         line = await self.work(lambda: person_line(require_taking_part(self._room(), name), name, leads))
         context = {"one": line, "guides": tuple(guide_files(self.opened.latest)), "how": HOW, "leads": leads}
+        context["kept_contact"] = request.query_params.get("kept") == "contact"
         return self.page(
             request, "participant.html", {**context, "typed": {}, "link": "", **_shared(request), **more}, status
         )
@@ -163,9 +167,15 @@ class InterviewPages(Pages):
                 role, domain = fields.get("role", ""), fields.get("field", "")
                 change_participant(interviews, name, role, "" if years is None else years, domain, who)
             case "consent":
+                require_shown(interviews, whole_number(fields.get("version", "")))
                 record_consent(interviews, name, fields.get("what", ""), fields.get("how", ""), who)
             case "plan":
-                interviews.plan(name, fields.get("guide", ""), who)
+                interviews.plan(name, fields.get("guide", ""), who, checked_key(fields.get("key", "")))
+            case "contact":
+                given = Contact("", *(fields.get(one, "") for one in ("email", "telephone", "more")))
+                hand_over_contact(interviews, name, given, who)
+            case "cancel":
+                interviews.cancel(fields.get("interview", ""), who)
             case unknown:
                 raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
 
@@ -174,7 +184,11 @@ class InterviewPages(Pages):
         name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
         match fields.get("act", ""):
             case "link":
-                made = await self.work(lambda: make_link(self._room(), name, who))
+                key = checked_key(fields.get("key", ""))
+                try:
+                    made = await self.work(lambda: make_link(self._room(), name, who, key))
+                except StateError as error:
+                    return await self._participant(request, 409, refused=str(error))
                 link = outside(request, str(request.url_for("consent", code=made.code).path))
                 return await self._participant(request, link=link)
             case "withdraw" if fields.get("sure", "") == name:
@@ -206,7 +220,8 @@ class InterviewPages(Pages):
             await self.work(act)
         except QuaestorError as error:
             return await self._participant(request, _status(error), refused=str(error), typed=fields)
-        return self.go(request, "participant", name=request.path_params["name"])
+        kept = "kept=contact" if fields.get("act") == "contact" else ""
+        return self.go(request, "participant", kept, name=request.path_params["name"])
 
     def _room(self) -> Interviews:
         """The interviews of a study in which somebody takes part; to look makes no files."""

@@ -110,13 +110,51 @@ def test_what_comes_in_late_has_the_time_at_which_it_was_done(held: Held) -> Non
     held.clock(300, "section", "practice")
     held.note(310, "written with a line")
     held.note(20, "written without a line")
-    held.clock(100, "pause", who="second")
+    held.clock(100, "pause")
     assert [(one.text, one.at) for one in held.told.notes] == [
         ("written without a line", 20),
         ("written with a line", 310),
     ]
     assert held.told.clock.talked == 100
     assert held.told.clock.spent["welcome"] == 100
+
+
+def test_what_somebody_pressed_without_a_line_does_not_turn_back_the_clock_of_others(held: Held) -> None:
+    held.clock(0, "start")
+    held.clock(600, "end")
+    assert not held.clock(100, "pause", who="second")
+    assert held.told.clock.talked == held.interviews.interview("P1").seconds == 600
+
+
+def test_a_page_is_told_what_holds_whenever_it_came_in(held: Held) -> None:
+    held.clock(0, "start")
+    for seconds, on in ((20, True), (30, False)):
+        tick(held.interviews, "P1", held.at(seconds), "factors", "data", on=on)
+        mark(held.interviews, "P1", held.at(seconds), "stages", "skipped", on)
+    head = held.interviews.file.head("P1")
+    tick(held.interviews, "P1", held.at(10, "second"), "factors", "data")
+    mark(held.interviews, "P1", held.at(10, "second"), "stages", "skipped")
+    late = since(held.interviews, "P1", head)["entries"]
+    assert [(one["act"], one["on"]) for one in late] == [("tick", False), ("mark", False)]
+    assert not held.told.ticked("factors")
+
+
+def test_the_protocol_says_when_and_by_whom_without_a_clock_too(held: Held) -> None:
+    tick(held.interviews, "P1", held.at(20, "second"), "factors", "data")
+    assert held.interviews.interview("P1").status == "under way"
+    assert (held.written.begun, held.written.clock.began) == (True, None)
+    held.clock(30, "start")
+    mark(held.interviews, "P1", held.at(95), "stages", "skipped")
+    held.note(100, "a note")
+    held.interviews.coding.journal.clock = lambda: datetime.fromtimestamp(BEGAN + 130, UTC)
+    shown = protocol_markdown(held.written)
+    assert "- Agreement: accepted, version 1, spoken, " in shown
+    assert "*skipped, 1:05, lead*" in shown
+    assert "(0:00, second)" in shown
+    told = protocol_json(held.written)
+    line = next(one for part in told["sections"] for one in part["questions"] if one["question"] == "stages")
+    assert line["marked"] == {"by": "lead", "at": 65.0}
+    assert told["talked"] == sum(one["used"] for one in told["sections"]) == 100
 
 
 def test_an_interview_is_of_the_day_on_which_it_began_whenever_that_came_in(held: Held) -> None:
@@ -239,7 +277,7 @@ def test_nobody_takes_notes_before_there_is_consent_or_after_it_is_gone(held: He
             act()
     held.note(1, "a secret of P1")
     withdraw(room, "P1")
-    with pytest.raises(InputError, match="no interview"):
+    with pytest.raises(StateError, match="P1 has withdrawn on"):
         held.note(2, "too late")
     assert b"a secret" not in room.file.path.read_bytes()
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import StateError
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.folder import Study
 from quaestor.study.interviews.coding_acts import (
@@ -103,7 +103,7 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
         assert page(room)[1] == room.file.head("P1")
         withdraw(room, "P1")
         assert not room.file.entries(about="P1")
-    with interviews_of(study) as room, pytest.raises(InputError, match="there is no interview"):
+    with interviews_of(study) as room, pytest.raises(StateError, match="P1 has withdrawn"):
         shown_now(room, "P1")
 
 

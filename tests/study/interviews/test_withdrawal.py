@@ -69,7 +69,7 @@ def test_the_same_while_another_process_has_the_files_open(room: Interviews, tmp
         assert other.transcript("P1").turns[1].text == WORDS
         withdraw(room, "P1")
         assert [one.id for one in other.interviews()] == ["P2"]
-        with pytest.raises(InputError, match="there is no interview 'P1', there are: P2"):
+        with pytest.raises(StateError, match="P1 has withdrawn on"):
             other.transcript("P1")
         assert not [blob for blob in sealed for held in files(tmp_path).values() if blob in held]
 

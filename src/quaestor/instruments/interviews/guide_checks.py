@@ -64,6 +64,9 @@ def _ids(guide: Guide) -> Iterator[Problem]:
 
 
 def _research(guide: Guide) -> Iterator[Problem]:
+    if not guide.research:
+        words = "it names no research questions, so nobody can see whether all are asked about"
+        yield Problem(WHOLE, f"{words}: write them under [research]", grave=False)
     touched = {name for question in guide.questions() for name in question.research}
     for name in guide.research:
         if name not in touched:

@@ -9,7 +9,18 @@ from typing import Any
 from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, Section
 from quaestor.store.sealed_file import Entry
 from quaestor.study.interviews.consent import Consent, consent_of
-from quaestor.study.interviews.conversation import CLOCK, KINDS, RUNNING, Clock, Conversation, Note, conversation_in
+from quaestor.study.interviews.conversation import (
+    CLOCK,
+    FOLLOW_UP,
+    KINDS,
+    MARK,
+    RUNNING,
+    TICK,
+    Clock,
+    Conversation,
+    Note,
+    conversation_in,
+)
 from quaestor.study.interviews.room import Interviews
 
 
@@ -138,7 +149,9 @@ def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
     return {
         "head": max(head, after),
         "clock": clock_json(told.clock, _moment(interviews)),
-        "entries": [entry_json(one) for one in entries if one.number > after and one.kind in KINDS],
+        "entries": [
+            entry_json(one) | _stands(told, one) for one in entries if one.number > after and one.kind in KINDS
+        ],
     }
 
 
@@ -161,6 +174,17 @@ def entry_json(entry: Entry) -> dict[str, Any]:
     act = "clock" if entry.kind == CLOCK else "note" if entry.said.get("what") == "follow-up" else entry.kind
     told = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.said}
     return told | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else told
+
+
+def _stands(told: Conversation, entry: Entry) -> dict[str, bool]:
+    """Whether a tick or a mark holds: what comes in late may have been taken back before it came."""
+    said = entry.said
+    if entry.kind == TICK:
+        ticked = {(one.item, one.other) for one in told.ticked(said["question"])}
+        return {"on": (said.get("item", ""), said.get("other", "")) in ticked}
+    if entry.kind == MARK and said["what"] != FOLLOW_UP:
+        return {"on": (said["question"], said["what"]) in told.marks}
+    return {}
 
 
 def _moment(interviews: Interviews) -> float:

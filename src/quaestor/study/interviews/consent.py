@@ -16,11 +16,11 @@ from quaestor.base.names import listed
 from quaestor.instruments.interviews.guide_file import guide_from
 from quaestor.people.tokens import fingerprint
 from quaestor.store.kept_texts import KeptText
-from quaestor.store.records import NewAct
+from quaestor.store.records import NewAct, new_key
 from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
-from quaestor.study.interviews.room import Interviews, guide_files
+from quaestor.study.interviews.room import PLANS, Interviews, guide_files
 
 ACCEPTED, DECLINED = "accepted", "declined"
 BY_LINK, ON_PAPER, SPOKEN = "by link", "on paper", "spoken"
@@ -173,7 +173,7 @@ def declined(interviews: Interviews) -> set[str]:
 
 def has_said(interviews: Interviews, participant: str) -> bool:
     """Whether anything of an interview with somebody is kept beyond that it is planned."""
-    return any(one.about and one.kind != "interview" for one in interviews.file.entries(participant=participant))
+    return any(one.about and one.kind not in PLANS for one in interviews.file.entries(participant=participant))
 
 
 def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
@@ -195,25 +195,41 @@ def require_consent(interviews: Interviews, participant: str, what: str) -> Cons
     return consent_of(interviews, participant)
 
 
-def record_consent(interviews: Interviews, participant: str, what: str, how: str, actor: str = "") -> Consent:
-    """Put on record what somebody said to the agreement that is in force, on paper or in words."""
+def record_consent(
+    interviews: Interviews, participant: str, what: str, how: str, actor: str = "", version: int | None = None
+) -> Consent:
+    """Put on record what somebody said to the agreement, on paper or in words: as it is in force, or to a version."""
     interviews.participant(participant)
     if what not in (ACCEPTED, DECLINED):
         raise InputError(f"consent is {what[:40]!r}: say {ACCEPTED} or {DECLINED}")
     if how not in HOW:
         raise InputError(f"how it was given is {how[:40]!r}: say {listed(HOW)}")
-    _record(interviews, participant, what, in_force(interviews).version, how, actor or interviews.coding.lead)
+    current = in_force(interviews).version
+    if version is not None and not 1 <= version <= current:
+        raise InputError(f"there is no version {version} of the agreement: version {current} is in force")
+    _record(interviews, participant, what, version or current, how, actor or interviews.coding.lead)
     return consent_of(interviews, participant)
 
 
-def make_link(interviews: Interviews, participant: str, actor: str | None = None) -> Link:
-    """A personal link by which somebody reads the agreement, answers it, and can withdraw; an earlier one ends."""
+def require_shown(interviews: Interviews, version: int | None) -> None:
+    """Refuse an answer to a text that is in force no more: nobody agrees to what was not shown to them."""
+    if version != in_force(interviews).version:
+        raise StateError("the agreement has changed since you opened this page: please read it again")
+
+
+def make_link(interviews: Interviews, participant: str, actor: str | None = None, key: str = "") -> Link:
+    """A personal link by which somebody reads the agreement, answers it, and can withdraw; an earlier one ends.
+
+    Asked again with the same key, it ends nothing and tells nothing: the code was told once and is kept nowhere.
+    """
     lead = require_lead(interviews.coding, actor, "make a link for a participant")
     interviews.participant(participant)
     in_force(interviews)
     made = Link(participant, secrets.token_urlsafe(24))
     said = {"sha256": fingerprint(made.code)}
-    interviews.file.put(NewEntry("link", lead, said, participant, "", interviews.now()))
+    if key and any(one.key == key for one in interviews.file.entries(about="", participant=participant)):
+        raise StateError("this link was shown when it was made, and holds: make a new one only if it is lost")
+    interviews.file.put(NewEntry("link", lead, said, participant, "", interviews.now(), key or new_key()))
     return made
 
 
@@ -233,8 +249,7 @@ def answer_by_link(interviews: Interviews, code: str, what: str, version: int | 
     found = asked_by(interviews, code)
     if found is None or what not in (ACCEPTED, DECLINED):
         raise InputError("this link leads nowhere: check that it is whole")
-    if version != found.agreement.version:
-        raise StateError("the agreement has changed since you opened this page: please read it again")
+    require_shown(interviews, version)
     _record(interviews, found.participant, what, found.agreement.version, BY_LINK, found.participant)
     return consent_of(interviews, found.participant)
 

@@ -127,6 +127,16 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """That a question was asked or skipped, as somebody said it."""
+
+    question: str
+    what: str
+    by: str
+    at: float
+
+
+@dataclass(frozen=True)
 class Conversation:
     """All of it, as it stands."""
 
@@ -135,8 +145,8 @@ class Conversation:
     """In the order in which they were written; those that were taken back too."""
     ticks: tuple[Tick, ...] = ()
     """The last word on each item."""
-    marks: Mapping[tuple[str, str], bool] = field(default_factory=lambda: MappingProxyType({}))
-    """By question and mark: `asked`, `skipped`."""
+    marks: Mapping[tuple[str, str], Mark] = field(default_factory=lambda: MappingProxyType({}))
+    """By question and what it is marked as, `asked` or `skipped`: those that hold."""
     people: tuple[str, ...] = ()
     """Who wrote anything, in the order in which they first did."""
 
@@ -151,9 +161,9 @@ class Conversation:
 
     def state_of(self, question: str) -> str:
         """`skipped`, `asked`, or nothing where nobody got there; what has an answer was asked."""
-        if self.marks.get((question, SKIPPED)):
+        if (question, SKIPPED) in self.marks:
             return SKIPPED
-        if self.marks.get((question, ASKED)) or self.notes_on(question) or self.ticked(question):
+        if (question, ASKED) in self.marks or self.notes_on(question) or self.ticked(question):
             return ASKED
         return ""
 
@@ -169,7 +179,7 @@ def conversation_in(entries: Sequence[Entry]) -> Conversation:
     told = sorted((one for one in entries if one.kind in KINDS), key=lambda one: (moment_of(one), one.number))
     clock = clock_in(told)
     ticks: dict[tuple[str, str, str], Tick] = {}
-    marks: dict[tuple[str, str], bool] = {}
+    marks: dict[tuple[str, str], Mark] = {}
     for one in told:
         said = one.said
         if one.kind == TICK:
@@ -177,7 +187,10 @@ def conversation_in(entries: Sequence[Entry]) -> Conversation:
             made = Tick(said["question"], item, other, said["on"], one.actor, said.get("at", 0.0))
             ticks[made.question, made.item, made.other] = made
         elif one.kind == MARK and said["what"] != FOLLOW_UP:
-            marks[said["question"], said["what"]] = said["on"]
+            place = (said["question"], said["what"])
+            marks.pop(place, None)
+            if said["on"]:
+                marks[place] = Mark(*place, one.actor, said.get("at", 0.0))
     people = tuple(dict.fromkeys(one.actor for one in told))
     return Conversation(clock, _notes(told, clock), tuple(ticks.values()), marks, people)
 

@@ -134,7 +134,7 @@ def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: s
     said = {"question": question, "what": what, "on": on}
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
-        return conversation_in(known).marks.get((question, what), False) != on
+        return ((question, what) in conversation_in(known).marks) != on
 
     return _kept(interviews, name, MARK, said, stamp, changes)
 
@@ -151,8 +151,9 @@ def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, secti
     said = {"what": what, "section": section}
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
-        clock = clock_in(known, moment)
-        return changes_clock(clock, what, section, stamp.actor)
+        if any(one.kind == CLOCK and one.actor != stamp.actor and moment_of(one) > moment for one in known):
+            return False  # pressed without a line, while others went on: their clock holds
+        return changes_clock(clock_in(known, moment), what, section, stamp.actor)
 
     return _kept(interviews, name, CLOCK, said, stamp, changes)
 

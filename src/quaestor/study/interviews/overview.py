@@ -40,6 +40,11 @@ class InterviewLine:
     steps: tuple[Step, ...]
 
     @property
+    def untouched(self) -> bool:
+        """Whether nothing of it is on record, so that its plan can be taken back."""
+        return self.interview.status == "planned" and not self.interview.transcript
+
+    @property
     def next(self) -> Step | None:
         return next((step for step in self.steps if step.state == NOW), None)
 

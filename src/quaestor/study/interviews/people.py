@@ -97,10 +97,26 @@ def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor:
     interviews.identities.put(NewEntry(_CONTACT, lead, said, pseudonym, "", interviews.now()))
 
 
+def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str) -> None:
+    """What an interviewer was told about how to reach somebody, put beside what the lead knows; it is not read back."""
+    interviews.participant(pseudonym)
+    said = {name: words for name, words in asdict(_checked(contact)).items() if words}
+    if not said:
+        raise InputError("nothing was given: write an e-mail address, a telephone number, or how else to reach them")
+    known = _known_contact(interviews, pseudonym)
+    more = [one for one in (known.more, said.get("more", "")) if one]
+    told = {**asdict(known), **said, "more": "\n".join(dict.fromkeys(more))}
+    interviews.identities.put(NewEntry(_CONTACT, actor, told, pseudonym, "", interviews.now()))
+
+
 def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
     """How to reach somebody, for the lead; empty where nothing is known."""
     require_lead(interviews.coding, actor, "see how to reach participants")
     interviews.participant(pseudonym)
+    return _known_contact(interviews, pseudonym)
+
+
+def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
     found = [one for one in interviews.identities.entries(participant=pseudonym) if one.kind == _CONTACT]
     return Contact(**found[-1].said) if found else Contact()
 
@@ -121,6 +137,8 @@ def _entry(interviews: Interviews, one: Participant, actor: str, key: str) -> Ne
 def _line(what: str, text: str) -> str:
     """One line of words about a participant."""
     words = " ".join(text.split())
+    if not words.isprintable():  # a terminal would obey what stands in it
+        raise InputError(f"the {what} has characters that cannot be seen: type it anew")
     if len(words) > _LONGEST:
         raise InputError(f"the {what} has {len(words)} characters: say it in at most {_LONGEST}")
     return words

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, Section
-from quaestor.study.interviews.conversation import ASKED, SKIPPED, Clock, Note, conversation
+from quaestor.study.interviews.consent import Consent, consent_of
+from quaestor.study.interviews.conversation import ASKED, SKIPPED, Clock, Mark, Note, conversation
 from quaestor.study.interviews.overview import about
 from quaestor.study.interviews.reading import clock_words
 from quaestor.study.interviews.room import Interviews
@@ -28,6 +29,7 @@ class Ticked:
     """Its code; empty where the guide does not name it."""
     label: str
     by: str
+    at: float
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class QuestionLine:
 
     question: GuideQuestion
     state: str  # asked, skipped, not reached
+    mark: Mark | None
+    """Who said so, and when; None where only notes and ticks tell it."""
     ticks: tuple[Ticked, ...]
     notes: tuple[Note, ...]
 
@@ -67,13 +71,17 @@ class Protocol:
     interview: Interview
     guide: Guide
     about: str
+    consent: Consent
     clock: Clock
+    talked: float
+    """Seconds up to the end, or to now."""
     people: tuple[str, ...]
     sections: tuple[SectionLine, ...]
 
     @property
-    def talked(self) -> float:
-        return self.clock.talked
+    def begun(self) -> bool:
+        """Whether anything is on record, with a clock or without."""
+        return bool(self.people)
 
     @property
     def ended(self) -> bool:
@@ -121,11 +129,13 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
 
     def line(question: GuideQuestion) -> QuestionLine:
         labels = {one.code: one.label for one in question.items}
-        ticks = [Ticked(one.item, labels.get(one.item, one.other), one.by) for one in told.ticked(question.id)]
+        ticked = told.ticked(question.id)
+        ticks = [Ticked(one.item, labels.get(one.item, one.other), one.by, one.at) for one in ticked]
         order = list(labels)
         ticks.sort(key=lambda one: order.index(one.item) if one.item else len(order))
         state = told.state_of(question.id) or NOT_REACHED
-        return QuestionLine(question, state, tuple(ticks), tuple(told.notes_on(question.id)))
+        mark = told.marks.get((question.id, state))
+        return QuestionLine(question, state, mark, tuple(ticks), tuple(told.notes_on(question.id)))
 
     sections = tuple(
         SectionLine(
@@ -137,7 +147,8 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
         for one in guide.sections
     )
     person = about(interviews.participant(interview.participant))
-    return Protocol(interview, guide, person, told.clock, told.people, sections)
+    consent, talked = consent_of(interviews, interview.participant), told.clock.elapsed(moment)
+    return Protocol(interview, guide, person, consent, told.clock, talked, told.people, sections)
 
 
 def protocol_json(found: Protocol) -> dict[str, Any]:
@@ -168,7 +179,8 @@ def protocol_json(found: Protocol) -> dict[str, Any]:
                     {
                         "question": line.question.id,
                         "state": line.state,
-                        "ticks": [{"item": tick.item, "label": tick.label, "by": tick.by} for tick in line.ticks],
+                        "marked": {"by": line.mark.by, "at": line.mark.at} if line.mark else None,
+                        "ticks": [asdict(tick) for tick in line.ticks],
                         "notes": [note_json(note) for note in line.notes],
                     }
                     for line in one.questions
@@ -181,13 +193,14 @@ def protocol_json(found: Protocol) -> dict[str, Any]:
 
 def protocol_markdown(found: Protocol) -> str:
     """The protocol as a text that a person keeps, prints or mends."""
-    one = found.interview
+    one, consent = found.interview, found.consent
     counts = [f"{found.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
     head = [
         f"# Protocol of the interview {one.id}",
         "",
         *([f"{_plain(found.about)}", ""] if found.about else []),
         f"- Guide: {_plain(found.guide.title)} ({one.guide}, version {one.version})",
+        *([f"- Agreement: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
         f"- Held: {' '.join(part for part in (one.day, found.hours) if part) or 'not yet'}",
         f"- Talked: {clock_words(found.talked)} of {found.guide.minutes:g} minutes planned"
         + (f", {clock_words(found.paused)} of pauses not counted" if found.paused >= 1 else ""),
@@ -224,11 +237,13 @@ def _section(line: SectionLine) -> Iterator[str]:
     for one in line.questions:
         yield f"### {_plain(one.question.text)}"
         yield ""
-        if one.state != ASKED:
-            yield f"*{one.state}*"
+        if one.mark or one.state != ASKED:
+            when = f", {clock_words(one.mark.at)}, {_plain(one.mark.by)}" if one.mark else ""
+            yield f"*{one.state}{when}*"
             yield ""
         if one.ticks:
-            yield "Referred to: " + "; ".join(_plain(tick.label) for tick in one.ticks)
+            said = (f"{_plain(tick.label)} ({clock_words(tick.at)}, {_plain(tick.by)})" for tick in one.ticks)
+            yield "Referred to: " + "; ".join(said)
             yield ""
         yield from _notes(one.notes)
 

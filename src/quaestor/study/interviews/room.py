@@ -18,6 +18,7 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.instruments.interviews.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.instruments.interviews.records import Guide, Interview, Participant, Transcript
 from quaestor.store.kept_texts import KeptText
+from quaestor.store.records import new_key
 from quaestor.store.sealed_file import Entry, NewEntry, SealedFile
 from quaestor.study.coding import Coding, Where, open_coding, study_of
 from quaestor.study.folder import Study
@@ -25,7 +26,13 @@ from quaestor.study.interviews.files import opened_files
 from quaestor.study.interviews.guide_reading import usable_guide
 from quaestor.study.interviews.spoken import spoken_turns
 
-_GUIDE = "guide/"
+_GUIDE, _CANCELLED = "guide/", "cancelled"
+PLANS = ("interview", _CANCELLED)
+"""What is kept of an interview before a word of it is."""
+_OTHER_FENCE = "---"
+"""With which the front matter of other programs begins: a guide, too, and one that says what is wrong with it."""
+_TALK = ("clock", "note", "tick", "mark")
+"""What is kept of a conversation as it goes."""
 _Made = TypeVar("_Made")
 
 
@@ -84,22 +91,48 @@ class Interviews:
     def interview(self, name: str) -> Interview:
         found = interview_in(self.file.entries(about=name)) if name else None
         if found is None:
+            self._require_not_over(name)
             options = listed(nearest_first(name, [one.id for one in self.interviews()])) or "none yet"
             known = name in {one.pseudonym for one in self.participants()}
             plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
             raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
         return found
 
-    def plan(self, participant: str, guide: str, actor: str) -> Interview:
-        """An interview to be held: by the guide as its file says now, which is kept as a version."""
+    def _require_not_over(self, name: str) -> None:
+        """Say what became of an interview that is there no more."""
+        who = name.partition("-")[0]
+        if day := self.file.erased().get(who):
+            raise StateError(f"{who} has withdrawn on {day}: nothing is kept about them")
+        if any(one.kind == _CANCELLED for one in self.file.entries(about=name)):
+            raise StateError(f"the interview {name} was cancelled: plan another with `quaestor interview plan {who}`")
+
+    def plan(self, participant: str, guide: str, actor: str, key: str = "") -> Interview:
+        """An interview to be held: by the guide as its file says now, which is kept as a version.
+
+        Asked again with the same key, the same one.
+        """
         self.participant(participant)
         found = usable_guide(guide_file(self.study, guide))
         kept = self.file.texts.add(f"{_GUIDE}{guide}", found.text, self.today())
-        taken = {one.id for one in self.interviews()}
-        name = next(one for one in _names(participant) if one not in taken)
-        said = {"guide": guide, "version": kept.version}
-        self.file.add(NewEntry("interview", actor, said, participant, name, self.now()))
-        return self.interview(name)
+        said, sent = {"guide": guide, "version": kept.version}, key or new_key()
+
+        def first(known: Sequence[Entry]) -> list[NewEntry]:
+            taken = {one.about: one.key for one in known if one.kind == "interview"}
+            name = next(one for one in _names(participant) if taken.get(one, sent) == sent)
+            return [NewEntry("interview", actor, said, participant, name, self.now(), sent)]
+
+        return self.interview(self.file.decide(first, participant=participant)[0].about)
+
+    def cancel(self, name: str, actor: str) -> None:
+        """Take back the plan of an interview of which nothing is on record; its name is not given again."""
+        planned = self.interview(name)
+
+        def taken_back(known: Sequence[Entry]) -> list[NewEntry]:
+            if any(one.kind != "interview" for one in known):
+                raise StateError(f"the interview {name} has begun: what was noted or brought in is not taken back")
+            return [NewEntry(_CANCELLED, actor, {}, planned.participant, name, self.now())]
+
+        self.file.decide(taken_back, about=name)
 
     def guide(self, name: str, version: int | None = None) -> Guide:
         """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
@@ -169,7 +202,7 @@ def participants_in(entries: Sequence[Entry]) -> list[Participant]:
 def interview_in(entries: Sequence[Entry]) -> Interview | None:
     """An interview as its entries tell it; None where there is none."""
     first = next((one for one in entries if one.kind == "interview"), None)
-    if first is None:
+    if first is None or any(one.kind == _CANCELLED for one in entries):
         return None
     clocks = sorted((one for one in entries if one.kind == "clock"), key=lambda one: (_moment(one), one.number))
     last = next((one for one in reversed(clocks) if one.said["what"] != "section"), None)
@@ -180,7 +213,7 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
         first.participant,
         first.said["guide"],
         first.said["version"],
-        status="held" if ended else "under way" if clocks else "planned",
+        status="held" if ended else "under way" if any(one.kind in _TALK for one in entries) else "planned",
         day=began[:10],
         began=began,
         seconds=float(ended.said["at"]) if ended else 0.0,
@@ -217,11 +250,14 @@ def guide_files(study: Study) -> dict[str, Path]:
 
 def _begins_as_one(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(16).decode("utf-8-sig", errors="replace").startswith(FENCE)
+        return file.read(256).decode("utf-8-sig", errors="replace").lstrip().startswith((FENCE, _OTHER_FENCE))
 
 
 def guide_file(study: Study, name: str) -> Path:
     found = guide_files(study)
+    written = study.root / "instruments" / f"{name}.md"
+    if name not in found and Path(name).name == name and written.is_file():
+        return written  # it does not begin as a guide, which is said when it is read
     if name not in found:
         options = listed(nearest_first(name, found)) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")

@@ -22,7 +22,7 @@
   const { stops, at, listOf, linkOf, placeOf, recount, showSkip, show } = shown;
   const writing = globalThis.conductWriting({ desk, form, drafts, shown, put, here, say });
   const line = globalThis.waitingLine({
-    store, give, rater, told: desk, heard, gone,
+    store, give, rater, told: desk, heard, unheard, gone,
     words: (count) => (count === 1 ? "1 note waits" : `${count} notes wait`),
     unreached: "no connection, go on, it is kept here",
     keepsWords: writing.keepRefused,
@@ -32,6 +32,7 @@
   // What is said goes into the line, and into the page at once.
 
   function say(record) {
+    if (record.act !== "clock" && clock.status() === "planned") document.getElementById("unstarted").hidden = false;
     return line.add({ ...record, when: now(), opened });
   }
 
@@ -48,10 +49,14 @@
     if (ending && !line.all().length) location.assign(protocol);
   }
 
+  function unheard(record) {
+    put(desk.querySelector(`.note[data-pending="${record.key}"] .waits`), "not accepted");
+  }
+
   // They have withdrawn: nothing of them stays in this browser.
   function gone() {
-    for (const name of Object.keys(localStorage)) {
-      if (name.startsWith(drafts) || name.startsWith(store)) localStorage.removeItem(name);
+    for (const place of [localStorage, sessionStorage]) {
+      for (const name of Object.keys(place)) if (name.startsWith(drafts) || name.startsWith(store)) place.removeItem(name);
     }
     location.reload();
   }
@@ -75,8 +80,9 @@
   // The way through the guide
 
   function go(number) {
-    if (number < 0 || number >= stops.length) return;
     writing.leave();
+    if (number >= stops.length) showEnd();
+    if (number < 0 || number >= stops.length) return;
     stop = number;
     for (const one of [...stops, ...desk.querySelectorAll(".notes")]) one.hidden = Number(one.dataset.stop) !== stop;
     for (const one of guide.querySelectorAll("a")) {
@@ -84,7 +90,7 @@
       else one.removeAttribute("aria-current");
     }
     form.elements.stop.value = stop;
-    document.title = document.title.replace(/: .*/s, `: ${at(stop).querySelector("h2").textContent}`);
+    document.title = document.title.replace(/: .*/s, () => `: ${at(stop).querySelector("h2").textContent}`);
     document.getElementById("previous").href = `${location.pathname}?stop=${Math.max(stop - 1, 0)}`;
     history.replaceState(null, "", `${location.pathname}?stop=${stop}`);
     if (leads() && at(stop).dataset.section !== clock.section()) turnClock("section", at(stop).dataset.section);
@@ -93,6 +99,14 @@
     writing.restore();
     at(stop).querySelector("h2").focus({ preventScroll: true });
     window.scrollTo({ top: 0 });
+  }
+
+  // After the last question there is nothing but the end.
+  function showEnd() {
+    const ending = document.getElementById("ending");
+    if (ending.hidden) return;
+    ending.open = true;
+    ending.querySelector("button").focus();
   }
 
   // Where the guide scrolls by itself, the place is in sight.
@@ -182,7 +196,7 @@
     a: amendLast,
     c: () => { if (clock.status() !== "ended") document.getElementById("turn").click(); }, // Going on after the end is no slip.
     g: () => guide.querySelector("[aria-current]").focus(),
-    o: () => at(stop).querySelector(".add input")?.focus(),
+    o: () => (at(stop).querySelector(".add input") || writing.note).focus(), // What is typed next is words, in any case.
     "?": () => {
       const told = document.getElementById("keys");
       told.open = !told.open;
@@ -203,9 +217,9 @@
       links[Math.min(Math.max(links.indexOf(document.activeElement) + step, 0), links.length - 1)].focus();
     } else if (/^[1-9]$/.test(event.key)) {
       choose(event.key);
-    } else if (Object.hasOwn(keys, event.key)) {
+    } else if (Object.hasOwn(keys, event.key.toLowerCase())) {
       event.preventDefault();
-      keys[event.key]();
+      keys[event.key.toLowerCase()]();
     }
   });
 

@@ -51,11 +51,12 @@ globalThis.conductClock = (desk, guide) => {
     put(document.getElementById("state"), { planned: "Not started", running: "Running", paused: "Paused", ended: "Ended" }[status]);
     const turn = document.getElementById("turn");
     turn.value = { planned: "start", running: "pause", paused: "go on", ended: "go on" }[status];
-    turn.classList.toggle("quiet", status === "running");
+    turn.classList.toggle("quiet", ["running", "ended"].includes(status));
     turn.querySelector("kbd").hidden = status === "ended";
     put(turn.querySelector(".words"), { planned: "Start", running: "Pause", paused: "Go on", ended: "Go on talking" }[status]);
     document.getElementById("ending").hidden = ["planned", "ended"].includes(status);
     document.getElementById("to-protocol").hidden = status !== "ended";
+    if (status !== "planned") document.getElementById("unstarted").hidden = true;
     const over = document.getElementById("take-over");
     over.hidden = !["running", "paused"].includes(status) || leads();
     put(over.querySelector(".by"), clock.by);

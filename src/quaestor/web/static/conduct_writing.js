@@ -5,22 +5,27 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
   const { at, placeOf, show } = shown;
   const note = document.getElementById("note");
   const { amends, follow_up: follows } = form.elements;
+  const tooLong = document.getElementById("too-long");
+  const longest = Number(note.dataset.longest);
   const otherAt = (number) => at(number).querySelector(".add input");
 
   // Drafts
 
   function draftOf(number) {
     try {
-      return JSON.parse(localStorage.getItem(drafts + number)) || {};
+      return JSON.parse(sessionStorage.getItem(drafts + number) || localStorage.getItem(drafts + number)) || {};
     } catch {
       return {};
     }
   }
 
+  // Beside what the browser keeps for its next window, each window keeps its own: two at one desk write two notes.
   function keep(number, draft) {
     try {
-      if (draft.text || draft.amends || draft.other) localStorage.setItem(drafts + number, JSON.stringify(draft));
-      else localStorage.removeItem(drafts + number);
+      for (const place of [sessionStorage, localStorage]) {
+        if (draft.text || draft.amends || draft.other) place.setItem(drafts + number, JSON.stringify(draft));
+        else place.removeItem(drafts + number);
+      }
       return true;
     } catch {
       return false; // The browser keeps nothing: what is typed is in the field.
@@ -57,6 +62,10 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
   function save(mayTakeBack = true) {
     const text = note.value.trim();
     const key = amends.value;
+    if ([...text].length > longest) {
+      tooLong.hidden = false; // Nothing of it is cut off: it stays the draft of its stop.
+      return keepTyped();
+    }
     const item = key && desk.querySelector(`.note[data-key="${CSS.escape(key)}"]`);
     const changed = !item || item.querySelector(".text").textContent !== text;
     if (changed && (text || (item && mayTakeBack))) {
@@ -64,10 +73,11 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
       show(say({ act: "note", ...target(), text, follow_up: follow, ...(key ? { amends: key } : {}) }), true);
     }
     fill("", "");
-    keepTyped();
+    return keepTyped();
   }
 
   function fill(key, text, followUp = false) {
+    tooLong.hidden = true;
     amends.value = key;
     note.value = text;
     follows.checked = followUp;
@@ -104,9 +114,10 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
     leave() {
       addOther();
       save(false);
+      fill("", "");
     },
     begin(follow) {
-      if (!amends.value) follows.checked = follow;
+      if (!amends.value && (follow || !note.value)) follows.checked = follow; // Half a follow-up question stays one.
       note.focus();
     },
   };

@@ -2,7 +2,7 @@
 // What waits to be saved: kept by the browser, one entry each, and sent in its order with its key until the server says
 // that the disk has it. Two tabs that write at once cannot undo each other, and a cut line stops nobody.
 globalThis.waitingLine = ({
-  store, give, rater, told, again, where = () => location.href, heard = () => {}, gone = null, refusal = null,
+  store, give, rater, told, again, where = () => location.href, heard = () => {}, unheard = () => {}, gone = null, refusal = null,
   words = (count) => `${count} not yet saved`, unreached = "no connection, trying again", keepsWords = () => true,
 }) => {
   const pauses = [1000, 2000, 5000, 10000];
@@ -108,6 +108,7 @@ globalThis.waitingLine = ({
         } else if (answer && [400, 413, 422].includes(answer.status)) {
           const said = await answer.json().catch(() => ({}));
           keep({ ...record, refused: said.refused || "the server does not understand it" });
+          unheard(record);
         } else {
           trouble = await askedWhy(answer);
           failures += 1;
