@@ -121,8 +121,9 @@ class ConductPages(Pages):
         name, after = request.path_params["name"], whole_number(request.query_params.get("after", "0"))
         if after is None:
             raise HTTPException(400)
+        room = await self.work(self._room)
         try:
-            return JSONResponse(await self.work(lambda: since(self._room(), name, after)))
+            return JSONResponse(await self.work(lambda: since(room, name, after)))
         except (InputError, StateError) as error:
             return JSONResponse({"refused": str(error)}, status_code=410)
 
