@@ -85,10 +85,11 @@ def coded_study(
     talks: Sequence[Talk] = (TALK,),
     round_: Mapping[str, Any] = OPENED,
     matched: Mapping[int, str] | None = None,
+    codebook: str = CODEBOOK,
 ) -> Study:
     """A study whose round over the transcripts of these talks is open, one interview a talk."""
     a_study(folder, more=FACET)
-    (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
+    (folder / "codebook.toml").write_text(codebook, "utf-8")
     with open_interviews(open_study(folder)) as interviews:
         for talk in talks:
             with_transcript(interviews, with_interview(interviews).id, talk, dict(matched or MATCHED))

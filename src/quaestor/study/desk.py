@@ -254,12 +254,13 @@ def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Choice
 
 
 def _keyed(found: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
-    """A key for each choice: its own, where the codebook gives one, else the next that is free."""
-    taken = {one.key for one in found if one.key}
-    free = [key for key in _KEYS if key not in taken and key not in (set(reserved) or _RESERVED)]
+    """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
+    acts = set(reserved) or _RESERVED
+    own = {one.value: one.key for one in found if one.key and one.key not in acts}
+    free = [key for key in _KEYS if key not in own.values() and key not in acts]
     keyed = []
     for one in found:
-        key = one.key or (free.pop(0) if free else "")
+        key = own.get(one.value) or (free.pop(0) if free else "")
         keyed.append(Choice(one.value, one.label, key, one.definition, one.group))
     return tuple(keyed)
 

@@ -83,15 +83,17 @@ def rating_wanted(coding: Coding, name: str, rater: str, said: Said) -> Wanted:
             return False
         return str(told["memo"]).splitlines() == said.memo.splitlines()  # a form and a script end lines differently
 
-    def decide(state: State) -> NewAct:
-        if said.opened and said.opened != state.round(name).opened:
-            raise OtherStudy("this was rated in another study")
-        return give_rating(
-            state, name, rater, said.item, said.answers,
-            now=now, unsure=said.unsure, memo=said.memo, seconds=said.seconds, key=said.key,
-        )  # fmt: skip
+    return Wanted(lambda state: rated(state, name, rater, said, now), said.key, same)
 
-    return Wanted(decide, said.key, same)
+
+def rated(state: State, name: str, rater: str, said: Said, now: str) -> NewAct:
+    """The act of a rating, where it may be given in this round."""
+    if said.opened and said.opened != state.round(name).opened:
+        raise OtherStudy("this was rated in another study")
+    return give_rating(
+        state, name, rater, said.item, said.answers,
+        now=now, unsure=said.unsure, memo=said.memo, seconds=said.seconds, key=said.key,
+    )  # fmt: skip
 
 
 def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = None) -> Imported:

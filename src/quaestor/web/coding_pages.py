@@ -15,12 +15,14 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import NotNow, QuaestorError
 from quaestor.base.numbers import whole_number
+from quaestor.store.records import Act
 from quaestor.study.coding import Wanted
 from quaestor.study.interviews.coding_acts import (
     CodedAs,
     ReadTo,
     Selected,
     coding_wanted,
+    differs,
     reading_wanted,
     selected_place,
     stretches_shown,
@@ -120,17 +122,20 @@ class CodingPages(Pages):
         if rater not in ("", visitor(request).name):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
-            act = await self._recorded(request, said)
+            acts = await self._recorded(request, said)
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except NotNow:  # it is all right, and waits in the browser
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             return JSONResponse({"refused": str(error)}, status_code=422)
-        return JSONResponse({"act": act})
+        told: dict[str, Any] = {"act": acts[0].number if acts else 0}
+        if acts and isinstance(said, CodedAs) and differs(said, acts[0]):
+            told["differs"] = True
+        return JSONResponse(told)
 
-    async def _recorded(self, request: Request, said: Asked) -> int:
-        """The number of the act that the disk has; 0 where nothing was left to record."""
+    async def _recorded(self, request: Request, said: Asked) -> Sequence[Act]:
+        """The acts that the disk has; none where nothing was left to record."""
         name, who = request.path_params["name"], visitor(request).name
 
         def wanted() -> Wanted:
@@ -144,8 +149,7 @@ class CodingPages(Pages):
 
         waiting = await self.work(wanted)
         await self._together.record(waiting, self.opened.interviews.coding.record)
-        acts = waiting.acts()
-        return acts[0].number if acts else 0
+        return waiting.acts()
 
     async def _form(self, request: Request) -> Response:
         """The same without a script: a stretch added or removed, or turns read; then the page again, at its place."""
@@ -208,9 +212,9 @@ def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
             first, last = raw["read"]
             return ReadTo(interview, int(first), int(last), key, opened), rater
         stretches = [dict(one) for one in raw["stretches"]]
-        said = CodedAs(
-            interview, int(raw["turn"]), stretches, int(raw.get("seen", 0)), float(raw.get("seconds", 0)), key, opened
-        )
+        before = None if raw.get("before") is None else [dict(one) for one in raw["before"]]
+        seen, seconds = int(raw.get("seen", 0)), float(raw.get("seconds", 0))
+        said = CodedAs(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
         return said, rater
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise HTTPException(400) from None

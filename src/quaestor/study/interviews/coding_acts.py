@@ -17,13 +17,14 @@ from quaestor.coding.records import Stretch, stretches_in
 from quaestor.coding.state import State
 from quaestor.coding.views import rater_place
 from quaestor.instruments.interviews.records import SpokenTurn
-from quaestor.store.records import NewAct
+from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding, Wanted
+from quaestor.study.interviews.changed_stretches import holds_changes, with_changes
 from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.items import item_of, place_of
 from quaestor.study.interviews.masking import shown_then
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.ratings import OtherStudy, Said, rating_wanted
+from quaestor.study.ratings import OtherStudy, Said, rated, rating_wanted
 
 _WORD = re.compile(r"\S+")
 
@@ -40,6 +41,8 @@ class CodedAs:
     seconds: float = 0.0
     key: str = ""
     opened: str = ""
+    before: Sequence[Mapping[str, Any]] | None = None
+    """The stretches that the page knew: what differs from them is what was done there. None for all or nothing."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +67,40 @@ class Selected:
 
 
 def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> Wanted:
-    """A turn's stretches as a rating to put in the line."""
+    """A turn's stretches as a rating to put in the line; what another window coded meanwhile stays."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
-    item = item_of(said.interview, said.turn)
+    item, now = item_of(said.interview, said.turn), coding.now()
     with coding.looking() as state:
         facet = required_facet(state.round(name).plan).id
+
+    def told(state: State) -> Said:
         rating = state.round(name).current(rater, item)
-    held = stretches_in(rating.answers.get(facet)) if rating else ()
-    answers = {facet: _as_recorded(turn, said.stretches, held)}
-    told = Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
-    return rating_wanted(coding, name, rater, told)
+        held = stretches_in(rating.answers.get(facet)) if rating else ()
+        wanted = said.stretches
+        if said.before is not None:
+            wanted = with_changes([_shown(turn, one) for one in held], said.before, wanted)
+        answers = {facet: _as_recorded(turn, wanted, held)}
+        return Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
+
+    if said.before is None:
+        with coding.looking() as state:
+            return rating_wanted(coding, name, rater, told(state))
+    before = said.before
+
+    def same(state: State, known: Act) -> bool:
+        if (known.kind, known.actor) != ("rating", rater) or known.payload["item"] != item:
+            return False
+        recorded = [_shown(turn, one) for one in stretches_in(known.payload["answers"].get(facet))]
+        return known.payload["round"] == name and holds_changes(recorded, before, said.stretches)
+
+    return Wanted(lambda state: rated(state, name, rater, told(state), now), said.key, same)
+
+
+def differs(said: CodedAs, act: Act) -> bool:
+    """Whether something else is on record than the page shows, because another window coded the same turn."""
+    (answer,) = act.payload["answers"].values()
+    shown = sorted(str(one.get("code", "")) for one in said.stretches)
+    return sorted(one.code for one in stretches_in(answer)) != shown
 
 
 def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: ReadTo) -> Wanted:

@@ -216,7 +216,7 @@ def coding_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
     """The codes by theme; those that nothing lies below get the keys first."""
     offered = choices_of(facet, book, RESERVED)
     above = {book.codes[one.value].parent for one in offered}
-    keyed = {one.value: one.key for one in offered if book.codes[one.value].key}
+    keyed = {one.value: one.key for one in offered if one.key and one.key == book.codes[one.value].key}
     free = iter([one.key for one in offered if one.value not in keyed])
     for one in sorted((one for one in offered if one.value not in keyed), key=lambda one: one.value in above):
         keyed[one.value] = next(free, "")

@@ -22,11 +22,18 @@
   function shown() {
     return [...panel.querySelectorAll(".code:not([hidden])")];
   }
+  const sought = () => find.value.trim().toLowerCase();
+  const nameOf = (button) => (button.dataset.name || button.querySelector(".name").textContent).toLowerCase();
+
+  // How well a code fits what is sought: its whole name, how it begins, what is in it, what it means; -1 for not at all.
+  function fits(button) {
+    const name = nameOf(button);
+    const ways = [name === sought(), name.startsWith(sought()), name.includes(sought()), (button.title || "").toLowerCase().includes(sought())];
+    return ways.indexOf(true);
+  }
   find.addEventListener("input", () => {
-    const words = find.value.trim().toLowerCase();
-    for (const button of panel.querySelectorAll(".code")) {
-      button.hidden = Boolean(words) && !(button.textContent + (button.title || "")).toLowerCase().includes(words);
-    }
+    for (const button of panel.querySelectorAll(".code")) button.hidden = Boolean(sought()) && fits(button) < 0;
+    document.getElementById("no-code").hidden = shown().length > 0;
   });
   let stood = null; // the turn from which somebody went to find a code
   panel.addEventListener("mousedown", (event) => {
@@ -34,23 +41,42 @@
   });
   panel.addEventListener("click", (event) => {
     const button = event.target.closest(".code");
-    if (button) code(button.dataset.code);
+    if (!button) return;
+    leaveFind();
+    code(button.dataset.code, selecting.remembered());
   });
+
+  function leaveFind() {
+    find.value = "";
+    find.dispatchEvent(new Event("input"));
+  }
 
   function findingKey(event) {
     if (event.key === "Escape") {
-      find.value = "";
-      find.dispatchEvent(new Event("input"));
+      leaveFind();
       goBack();
+    } else if (event.key === "ArrowDown") {
+      event.preventDefault();
+      shown()[0]?.focus();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const first = shown().find((one) => find.value.trim() ? true : one.dataset.code);
-      find.value = "";
-      find.dispatchEvent(new Event("input"));
+      const found = shown().filter((one) => sought() || one.dataset.code);
+      const first = sought() ? found.sort((one, other) => fits(one) - fits(other))[0] : found[0];
+      if (!first) return;
+      leaveFind();
       const parts = selecting.remembered();
       goBack();
-      if (first) code(first.dataset.code, parts);
+      code(first.dataset.code, parts);
     }
+  }
+
+  function listKey(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return false;
+    event.preventDefault();
+    const next = shown().indexOf(event.target) + step;
+    (next < 0 ? find : shown()[Math.min(next, shown().length - 1)]).focus();
+    return true;
   }
 
   function goBack() {
@@ -95,9 +121,15 @@
       }
       return;
     }
+    if (event.target.matches(".code") && listKey(event)) return;
     const turn = event.target.matches(".spoken") ? turnOf(event.target) : null;
     if (turn && moved(turn, event)) {
       event.preventDefault();
+      return;
+    }
+    if (event.key === "Escape" && panel.contains(event.target)) {
+      leaveFind();
+      goBack();
       return;
     }
     if (event.key === "Escape") {

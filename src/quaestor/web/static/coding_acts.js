@@ -39,9 +39,12 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
 
   // What is done to several turns at once is one act, and undone as one.
   function change(changes) {
-    undone.push(changes.map(([turn]) => [turn, stretchesOf(turn)]));
+    undone.push(changes.map(([turn, stretches]) => [turn, stretchesOf(turn), stretches]));
     for (const [turn, stretches] of changes) save(turn, stretches);
   }
+
+  // What stands now without what was made of `before`: what came since, here or in another window, stays.
+  const back = (now, before, after) => [...less(now, less(after, before)), ...less(less(before, after), now)];
 
   function undo() {
     const last = undone.pop();
@@ -49,7 +52,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
       picked.textContent = "Nothing to undo.";
       return;
     }
-    for (const [turn, before] of last) save(turn, before);
+    for (const [turn, before, after] of last) save(turn, back(stretchesOf(turn), before, after));
     details.hide();
     spokenOf(last.at(-1)[0]).focus();
     picked.textContent = "Undone.";
@@ -106,10 +109,12 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   const less = (stretches, others) => stretches.filter((one) => !others.some((other) => inOrder([one]) === inOrder([other])));
   let told = ""; // the refusal that was shown last
 
-  function heard(record) {
-    const mended = (one) => one.refused && record.stretches && one.turn === record.turn && one.at < record.at;
+  function heard(record, said) {
+    const refused = (one) => less(one.stretches, one.before || []);
+    const mended = (one) => one.refused && record.stretches && one.turn === record.turn && one.at < record.at
+      && less(refused(one), record.stretches).length === refused(one).length;
     for (const one of line.all().filter(mended)) line.drop(one.key);
-    if (record.stretches && record.seen !== seen) lookAgain();
+    if (said.differs || (record.stretches && record.seen !== seen)) lookAgain();
   }
 
   function refusal(record, more, wayBack) {
@@ -140,7 +145,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   // Without what was refused first, and with all that was done since.
   function takeBack({ stretches, before = stretches, turn: number }, turn) {
     const now = stretchesOf(turn);
-    const next = [...less(now, less(stretches, before)), ...less(less(before, stretches), now)];
+    const next = back(now, before, stretches);
     for (const one of line.all()) if (one.refused && one.turn === number) line.drop(one.key);
     undone.length = 0; // It must not come back by undoing what was done since.
     details.hide();
@@ -168,7 +173,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   function showAnew(turn, stretches) {
     if (!isRead(turn)) count(1);
     if (details.touched()?.turn === turn) details.hide();
-    turns.keep(turn, stretches);
+    turns.keep(turn, [...stretches].sort(order));
     render(turn);
   }
 
@@ -200,7 +205,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     goOn() {
       for (const record of line.all()) {
         const turn = shownTurn(record);
-        if (turn) showAnew(turn, record.stretches);
+        if (turn) showAnew(turn, back(stretchesOf(turn), record.stretches, record.before || []));
       }
       line.send();
     },

@@ -58,6 +58,12 @@ globalThis.codingDetails = ({ page, turns, codes, picked, change, remove }) => {
       show(turn, at);
       point(turn, at, true);
     },
-    write: (asked = "textarea") => details.querySelector(asked)?.focus({ preventScroll: true }),
+    // The page stays where it is; the panel shows what is written.
+    write(asked = "textarea") {
+      const field = details.querySelector(asked);
+      if (!field) return;
+      details.parentElement.scrollTop = 0;
+      field.focus({ preventScroll: true });
+    },
   };
 };

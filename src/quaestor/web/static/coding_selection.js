@@ -1,7 +1,7 @@
 "use strict";
 // What is selected on the coding page, by mouse or by keyboard, as places in the turns that one codes.
 globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) => {
-  let caret = null; // { turn, start, end } in UTF-16, chosen by keyboard
+  let caret = null; // { turn, start, end, through } in UTF-16, chosen by keyboard; through the end of a later turn
   let remembered = []; // what was selected before somebody went to the list of codes
 
   function unitsAt(turn, node, offset) {
@@ -48,12 +48,32 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
     return last ? [last, last.length] : [spokenOf(turn), 0];
   }
 
-  function select(turn, start, end) {
-    caret = { turn, start, end };
+  function select(turn, start, end, through = null) {
+    caret = { turn, start, end, through };
     const [first, low] = nodeAt(turn, start);
-    const [last, high] = nodeAt(turn, end);
+    const [last, high] = through ? nodeAt(through, textOf(through).length) : nodeAt(turn, end);
     document.getSelection().setBaseAndExtent(first, low, last, high);
+    reveal(last, high);
     remember();
+  }
+
+  // The end of what is being selected stays in sight, between the question above and the codes.
+  function reveal(node, offset) {
+    const range = document.createRange();
+    range.setStart(node, Math.max(offset - 1, 0));
+    range.setEnd(node, offset);
+    const { top, bottom } = range.getBoundingClientRect();
+    const panel = document.getElementById("panel").getBoundingClientRect();
+    const lowest = (panel.left < 40 ? panel.top : innerHeight) - 24;
+    if (bottom > lowest) scrollBy(0, bottom - lowest + 40);
+    else if (top < 110) scrollBy(0, top - 150);
+  }
+
+  // Where the keyboard goes on: from what it chose, else from what the mouse did in this turn.
+  function startOf(turn) {
+    if (caret && caret.turn === turn) return caret;
+    const parts = selection();
+    return parts.length === 1 && parts[0].turn === turn ? { ...parts[0], through: null } : null;
   }
 
   const same = (one, other) => one.turn === other.turn && one.start === other.start && one.end === other.end;
@@ -86,7 +106,11 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
   function wordwise(turn, step, grow) {
     const words = segments("word", textOf(turn));
     if (!words.length) return;
-    const now = caret && caret.turn === turn ? caret : null;
+    const now = startOf(turn);
+    if (grow && now?.through) {
+      sentencewise(turn, step);
+      return;
+    }
     if (!now) {
       const first = step > 0 ? words[0] : words[words.length - 1];
       select(turn, first.start, first.end);
@@ -106,7 +130,15 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
   function sentencewise(turn, step) {
     const sentences = segments("sentence", textOf(turn));
     if (!sentences.length) return;
-    const now = caret && caret.turn === turn ? caret : { start: sentences[0].start, end: sentences[0].start };
+    const now = startOf(turn) || { start: sentences[0].start, end: sentences[0].start, through: null };
+    const after = all().slice(all().indexOf(turn) + 1);
+    const reached = after.indexOf(now.through);
+    const atEnd = now.end >= sentences.at(-1).end;
+    if (reached >= 0 || (step > 0 && atEnd)) {
+      const next = Math.min(reached + step, after.length - 1);
+      select(turn, now.start, textOf(turn).length, next >= 0 ? after[next] : null); // a later turn more or less
+      return;
+    }
     const at = sentences.findLastIndex((one) => one.start < now.end);
     const full = at >= 0 && sentences[at].end <= now.end;
     const next = step > 0 ? (full ? at + 1 : at) : at - 1;
@@ -124,7 +156,8 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
     },
     goOnAfter({ turn, start, end }) {
       document.getSelection().removeAllRanges();
-      if (caret) caret = { turn, start, end };
+      remembered = [];
+      if (caret) caret = { turn, start, end, through: null };
     },
   };
 };

@@ -91,7 +91,7 @@ globalThis.waitingLine = ({
           answer = await fetch(give, {
             method: "POST",
             headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
-            body: JSON.stringify({ ...record, before: undefined }),
+            body: JSON.stringify(record),
           });
         } catch {
           answer = null;
@@ -100,7 +100,7 @@ globalThis.waitingLine = ({
           failures = 0;
           trouble = "";
           drop(record.key);
-          heard(record);
+          heard(record, await answer.json().catch(() => ({})));
         } else if (answer && answer.status === 410 && gone) {
           for (const one of all()) drop(one.key); // What it was about has been erased: nothing of it stays here either.
           gone();

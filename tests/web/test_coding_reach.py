@@ -1,0 +1,229 @@
+"""The coding page in a real browser: all of a long transcript is in sight and within reach of the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from coded_interviews import CODEBOOK, ROUND, coded_study, on_record
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study
+from quaestor.study.round_acts import close_by_name
+from small_interviews import TALK
+from windows import Server, signed_in
+
+pytestmark = pytest.mark.browser
+LONG = "\n".join(f"This is sentence {number} of a long answer." for number in range(80))
+TALKS = ([*TALK, *([("Interviewer", "And then?"), ("Guest", "Then it is trained. " * 20)] * 35), ("Guest", LONG)], TALK)
+HARSH = CODEBOOK.replace('name = "shapes', 'key = "z"\nname = "shapes') + "".join(
+    f'\n[[code]]\nid = "more-{number}"\nfacet = "themes"\nparent = "legitimacy"\nname = "training, part {number}"\n'
+    for number in range(40)
+)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return coded_study(tmp_path_factory.mktemp("reach"), TALKS, codebook=HARSH)
+
+
+@pytest.fixture(scope="module")
+def server(study: Study) -> Iterator[Server]:
+    found = Server(study.root)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def rater(browser: Browser, server: Server, study: Study) -> Iterator[BrowserContext]:
+    with signed_in(browser, server, study.root, Role.RATER, "rater-1") as found:
+        yield found["rater-1"]
+
+
+@pytest.fixture
+def page(rater: BrowserContext, server: Server) -> Iterator[Page]:
+    found = rater.new_page()
+    found.goto(f"{server.address}rounds/{ROUND}/code/P1")
+    yield found
+    found.close()
+
+
+def all_saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("All saved", timeout=30_000)
+
+
+def stand_on(page: Page, turn: int) -> None:
+    page.locator(f"#turn-{turn} .spoken").focus()
+
+
+def in_sight(page: Page, place: str) -> bool:
+    """Whether something lies within the window and under nothing else."""
+    return bool(
+        page.locator(place).evaluate(
+            """one => {
+              const { top, bottom, left } = one.getBoundingClientRect();
+              const panel = document.getElementById("panel");
+              const over = panel.getBoundingClientRect();
+              const lowest = over.left < 40 && !panel.contains(one) ? over.top : innerHeight;
+              return top >= 0 && Math.min(bottom, top + 30) <= lowest && left >= 0;
+            }"""
+        )
+    )
+
+
+def codes_of(page: Page, study: Study, item: str) -> list[str]:
+    all_saved(page)
+    return [one.get("code", "") for one in on_record(study, "rater-1", item) or []]
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+def test_the_next_turn_and_a_link_to_one_are_in_sight(page: Page, server: Server, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    last = page.locator(".turn.own").last.get_attribute("id")
+    assert last
+    page.locator(".turn.own").nth(-2).locator(".spoken").focus()
+    page.keyboard.press("n")
+    assert in_sight(page, "*:focus")
+    page.goto(f"{server.address}rounds/{ROUND}/code/P1?turn={last.removeprefix('turn-')}#{last}")
+    assert in_sight(page, f"#{last} .who")
+
+
+def test_a_key_leads_to_the_next_turn_that_is_not_read(page: Page) -> None:
+    stand_on(page, 1)
+    page.keyboard.press("n")
+    expect(page.locator("#turn-3 .spoken")).to_be_focused()
+
+
+def test_what_a_code_asks_for_is_in_sight_when_it_is_asked(page: Page, study: Study) -> None:
+    stand_on(page, 3)
+    page.keyboard.press("w")
+    page.keyboard.press("/")
+    page.keyboard.type("indicator")
+    page.keyboard.press("Enter")
+    expect(page.locator("#details input").first).to_be_focused()
+    assert in_sight(page, "#details input >> nth=0")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    assert in_sight(page, "#details textarea")
+    page.keyboard.press("Escape")
+    assert codes_of(page, study, "P1/00003") == ["indicator"]
+    page.keyboard.press("x")
+    assert codes_of(page, study, "P1/00003") == []
+
+
+def test_a_code_is_found_by_its_name_and_given_to_the_words_that_were_selected(page: Page, study: Study) -> None:
+    stand_on(page, 1)
+    for key in ("ArrowRight", "ArrowRight", "/"):
+        page.keyboard.press(key)
+    page.keyboard.type("nothing like it")
+    expect(page.locator("#no-code")).to_be_visible()
+    page.locator("#find").fill("training, part 1")
+    page.keyboard.press("Enter")
+    assert codes_of(page, study, "P1/00001") == ["more-1"], "the whole name goes before others that begin so"
+    (made,) = on_record(study, "rater-1", "P1/00001")
+    assert TALK[1][1][made["start"] : made["end"]] == "I"
+    page.keyboard.press("z")
+    stand_on(page, 1)
+    page.keyboard.press("ArrowRight")
+    page.locator("#find").click()
+    page.keyboard.type("training, part 3")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "Enter"):
+        page.keyboard.press(key)
+    assert codes_of(page, study, "P1/00001") == ["more-3"]
+    page.keyboard.press("z")
+    page.locator("#turn-1 .spoken").dblclick(position={"x": 12, "y": 12})
+    page.locator("#find").click()
+    page.keyboard.type("designing")
+    page.locator(".code:visible").first.click()
+    assert codes_of(page, study, "P1/00001") == ["practice/design"]
+    page.keyboard.press("z")
+    assert codes_of(page, study, "P1/00001") == [], "z undoes, whatever key the codebook gives to a code"
+
+
+def test_the_end_of_a_long_selection_stays_in_sight_and_goes_on_over_turns(page: Page, study: Study) -> None:
+    turns = page.locator(".turn.own")
+    long = turns.last.get_attribute("data-turn")
+    assert long
+    stand_on(page, int(long))
+    for _ in range(60):
+        page.keyboard.press("Shift+ArrowDown")
+    end = page.evaluate("[...getSelection().getRangeAt(0).getClientRects()].at(-1).bottom")
+    assert 0 < end <= 900
+    page.keyboard.press("Escape")
+    stand_on(page, 1)
+    for _ in range(4):
+        page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Shift+ArrowUp")
+    page.keyboard.press("1")
+    all_saved(page)
+    parts = {item: on_record(study, "rater-1", item) for item in ("P1/00001", "P1/00003", "P1/00005")}
+    assert [len(one or []) for one in parts.values()] == [1, 1, 1]
+    assert len({one[0]["link"] for one in parts.values() if one}) == 1
+    page.keyboard.press("z")
+    assert codes_of(page, study, "P1/00001") == codes_of(page, study, "P1/00005") == []
+
+
+def test_what_the_mouse_selected_is_where_the_keyboard_goes_on(page: Page) -> None:
+    place = page.locator("#turn-1 .spoken").evaluate(
+        """one => {
+          const range = document.createRange();
+          const words = document.createTreeWalker(one, NodeFilter.SHOW_TEXT).nextNode();
+          range.setStart(words, words.data.indexOf("look"));
+          range.setEnd(words, words.data.indexOf("look") + 4);
+          const { x, y, width, height } = range.getBoundingClientRect();
+          return [x + width / 2, y + height / 2];
+        }"""
+    )
+    page.mouse.dblclick(*place)
+    assert page.evaluate("getSelection().toString().trim()") == "look"
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.evaluate("getSelection().toString()") == "look at"
+
+
+def test_two_windows_that_code_the_same_turn_undo_nothing_of_each_other(
+    page: Page, rater: BrowserContext, server: Server, study: Study
+) -> None:
+    other = rater.new_page()
+    for opened in (page, other):
+        opened.goto(f"{server.address}rounds/{ROUND}/code/P2")
+    rater.set_offline(True)
+    for opened, key in ((page, "1"), (other, "2")):
+        stand_on(opened, 1)
+        opened.keyboard.press(key)
+    rater.set_offline(False)
+    for opened in (page, other):
+        all_saved(opened)
+    assert codes_of(other, study, "P2/00001") == ["practice/data", "practice/design"]
+    stand_on(page, 1)
+    page.keyboard.press("z")
+    assert codes_of(page, study, "P2/00001") == ["practice/design"], "undone is what this window did"
+    expect(page.locator("#turn-1 .chip")).to_have_text(["designing a model"])
+    stand_on(other, 1)
+    other.keyboard.press("z")
+    assert codes_of(other, study, "P2/00001") == []
+    expect(other.locator("#turn-1 .chip")).to_have_count(0)
+    other.close()
+
+
+def test_the_question_of_the_guide_stays_in_view(page: Page) -> None:
+    page.locator(".turn.own").nth(12).scroll_into_view_if_needed()
+    page.mouse.wheel(0, 600)
+    expect(page.locator(".asked").last).to_be_in_viewport()
+
+
+def test_a_closed_round_says_what_did_not_come_in(page: Page, rater: BrowserContext, study: Study) -> None:
+    rater.set_offline(True)
+    stand_on(page, 3)
+    page.keyboard.press("1")
+    expect(page.locator("#saved")).to_contain_text("1 not yet saved")
+    close_by_name(study, ROUND, None, incomplete="the raters go on elsewhere")
+    address = page.url
+    page.close()
+    again = rater.new_page()
+    rater.set_offline(False)
+    again.goto(address)
+    expect(again.get_by_text("This round is closed")).to_be_visible()
+    expect(again.locator("#unsent")).to_contain_text(
+        "It closed before one change that you made in this browser came in"
+    )
