@@ -20,7 +20,7 @@ from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.conversation import moment_of
-from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock
+from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, tick
 from quaestor.study.interviews.names import add_name
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.saturating import saturation_of
@@ -41,6 +41,7 @@ from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name
 from quaestor.study.settling import case_of, listing_of, settle_case
 from quaestor.study.sight import Viewer
+from small_interviews import with_interview
 from themed_interviews import themed_study
 
 
@@ -137,6 +138,21 @@ def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: Themes
     assert found["data"] == ["2 50.0%", "3 50.0%", "3 50.0%", "P1, P2, P4"]
     assert found["other"] == ["2 50.0%", "1 16.7%", "3 50.0%", "P3, P4, P6"]
     assert found["added-1"] == ["2", "·", "2", "P3, P4"], "the same words in other letters are the same"
+
+
+def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_base_of_its_share(
+    tmp_path: Path,
+) -> None:
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{data:One}.", "two", "three")])
+    with open_interviews(study) as interviews:
+        for _ in range(2):
+            name, stamp = with_interview(interviews).id, Stamp(interviews.coding.lead)
+            tick(interviews, name, stamp, "factors", "data")
+            mark(interviews, name, stamp, "factors", "skipped")
+        found = table(themes_of(interviews), "factors")
+    assert shown(found)["data"] == ["4 100.0%", "2 100.0%", "4 100.0%", "P1, P2, P3, P4"]
+    assert shown(found)["time"][0] == "1 25.0%", "all items of a question have one base"
+    assert "of 4 participants who were asked this" in found.notes[0]
 
 
 def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:

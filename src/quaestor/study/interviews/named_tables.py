@@ -25,8 +25,8 @@ def reference_tables(themes: Themes) -> list[Table]:
 
 def _reference_table(themes: Themes, found: Reference) -> Table:
     coded = set(themes.participants)
-    everybody = coded | set(found.asked)
-    rows = [_tally(one, len(found.asked), len(coded), len(everybody)) for one in found.items]
+    everybody = coded | set(found.reached)
+    rows = [_tally(one, len(found.reached), len(coded), len(everybody)) for one in found.items]
     groups = [Group("", tuple(rows))]
     if found.others:
         added = []
@@ -41,19 +41,19 @@ def _reference_table(themes: Themes, found: Reference) -> Table:
         Column("who", "who", numeric=False),
     )
     notes = (
-        f"Ticked: of {len(found.asked):,} participants who were asked this in a conversation held at the desk. Named: "
-        f"of {len(coded):,} participants whose words were coded. A tick has no words: behind either are "
-        "those of who names it.",
+        f"Ticked: of {len(found.reached):,} participants who were asked this, or ticked something, in a conversation "
+        f"held at the desk. Named: of {len(coded):,} participants whose words were coded. A tick has no words: behind "
+        "either are those of who names it.",
         *base_notes(themes),
     )
     return Table(found.question, found.text, "item", columns, tuple(groups), notes=notes)
 
 
-def _tally(one: ReferenceTally, asked: int, coded: int, everybody: int) -> Row:
+def _tally(one: ReferenceTally, reached: int, coded: int, everybody: int) -> Row:
     either = tuple(dict.fromkeys((*one.ticked, *one.named)))
     named = of(CODE, *one.codes) if one.named else None
     cells = (
-        _part(len(one.ticked), max(asked, len(one.ticked))),
+        _part(len(one.ticked), reached),
         _part(len(one.named), coded, named),
         _part(len(either), everybody, named),
         _people(either),

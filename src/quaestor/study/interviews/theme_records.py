@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -107,6 +108,12 @@ class Reference:
     items: tuple[ReferenceTally, ...]
     others: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """What was added, and who added it."""
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """Whom a tick can come from: who was asked, and who ticked or added something before it was marked skipped."""
+        ticking = [*(one.ticked for one in self.items), *(who for _, who in self.others)]
+        return tuple(dict.fromkeys(chain(self.asked, *ticking)))
 
 
 @dataclass(frozen=True)
