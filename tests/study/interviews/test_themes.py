@@ -208,6 +208,22 @@ def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
     assert shown(table(found, "matrix"))["data"] == ["1", "1"]
 
 
+def test_a_passage_over_two_questions_meets_the_codes_of_both_answers(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("One.", "{shapes:three} two", "four")], settled=False)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            part = {"start": 0, "end": 3, "code": "data", "link": "a"}
+            rate(coding, ROUND, rater, "P1/00001", {"themes": [part]})
+            rate(coding, ROUND, rater, "P1/00003", {"themes": [part, {"start": 0, "end": 5, "code": "shapes"}]})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    with open_interviews(study) as interviews:
+        found = themes_of(interviews)
+    assert shown(table(found, "together"))["data+shapes"] == ["1 0.50", "1 0.50", "3 0.38", "1"]
+    behind = quotations_behind(found, "together:data+shapes:answers").quotations
+    assert {one.code for one in behind} == {"data", "shapes"}
+
+
 def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle_it(tmp_path: Path) -> None:
     said = ("One.", "two", "It {crash|importance=High;case=export:crashed}, {slow|importance=low:slowly}.")
     study = themed_study(tmp_path, [said], settled=False)

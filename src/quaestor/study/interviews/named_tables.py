@@ -131,7 +131,7 @@ def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> 
 
 def _beside(themes: Themes, one: Quotation) -> list[Quotation]:
     """What else is spoken of in the same answer, such as what is done about a defect."""
-    return [two for two in themes.quotations if one.answer and two.answer == one.answer and two.theme != one.theme]
+    return [two for two in themes.quotations if two.theme != one.theme and {*one.answers} & {*two.answers}]
 
 
 def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:

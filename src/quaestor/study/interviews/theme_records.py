@@ -29,6 +29,8 @@ class Part:
     start: int
     end: int
     words: str
+    answer: str = ""
+    """The answer that it is part of, by its id; empty before the first question."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,6 @@ class Quotation:
     """The question of the guide that is answered, by its id; empty before the first one."""
     asked: str
     """Its words."""
-    answer: str
-    """The answer that it is part of, by its id; empty before the first question."""
     parts: tuple[Part, ...]
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """What the code asks for more, such as a threshold."""
@@ -63,6 +63,11 @@ class Quotation:
     def item(self) -> str:
         """The turn in which it begins."""
         return self.parts[0].item
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers that it is part of: a passage may go on after the next question."""
+        return tuple(dict.fromkeys(part.answer for part in self.parts if part.answer))
 
     @property
     def words(self) -> str:
