@@ -28,8 +28,8 @@ def refuse_rules_that_fit_nothing(state: State, kind: str, payload: Mapping[str,
 
 
 def _can_fit(plan: Plan, book: Codebook, name: str, answer: str) -> bool:
-    """Whether an answer to a facet may stand in a rating of a round; beside stretches none but their codes is read."""
-    for facet in plan.facets:
-        if facet.id == name and facet.kind == KIND:
-            return answer in book.codes and book.codes[answer].facet == facet.codes
-    return any(facet.id == name for facet in plan.facets) and all(facet.kind != KIND for facet in plan.facets)
+    """Whether an answer to a facet may stand in a rating of a round; to stretches it is one of their codes."""
+    asked = next((facet for facet in plan.facets if facet.id == name), None)
+    if asked is None or asked.kind != KIND:
+        return asked is not None
+    return answer in book.codes and book.codes[answer].facet == asked.codes
