@@ -47,6 +47,7 @@ def code_agreement(
     """
     from rich.table import Table
 
+    from quaestor.publish.shown import decimal, interval
     from quaestor.study.agreement import Estimate, to_json
     from quaestor.study.interviews.code_agreement import agreement_by_code
     from quaestor.study.interviews.room import open_interviews
@@ -62,8 +63,7 @@ def code_agreement(
     def words(one: Estimate) -> str:
         if one.value is None:
             return "undefined"
-        low, high = one.low, one.high
-        return f"{one.value:.2f}" + (f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else "")
+        return decimal(one.value) + ("" if one.low is None else f" ({interval(one.low, one.high)})")
 
     shown = Table(box=None, pad_edge=False)
     shown.add_column("code")
