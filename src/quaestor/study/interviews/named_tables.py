@@ -16,6 +16,11 @@ QUOTATIONS = "quotations"
 UNSAID, DIFFER = "not said", "raters differ"
 _MOST_VALUES = 8
 """Different words for a field up to which codes are counted by them."""
+_SCALE = (
+    "none", "negligible", "trivial", "very low", "low", "minor", "small", "medium", "moderate", "normal", "high",
+    "major", "large", "serious", "severe", "very high", "critical", "blocking",
+)  # fmt: skip
+"""Usual words of how important something is, the least first."""
 
 
 def reference_tables(themes: Themes) -> list[Table]:
@@ -147,7 +152,7 @@ def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said:
     for key, title in (_value(one, field) for one in said):
         found.setdefault(key, title)
     last = [f"{field} {title}" for title in (UNSAID, DIFFER)]
-    ordered = [*sorted(found.keys() - set(last)), *(key for key in last if key in found)]
+    ordered = [*sorted(found.keys() - set(last), key=_on_scale), *(key for key in last if key in found)]
     if len(found.keys() - set(last)) > _MOST_VALUES:
         return None
     rows = []
@@ -165,6 +170,12 @@ def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said:
     title = f"{codes[0].theme_name} by type and {field}"
     notes = _notes(themes, [field], said)
     return Table(f"{theme}-{field}", _begun(title), "type", columns, (Group("", tuple(rows)),), notes=notes)
+
+
+def _on_scale(key: str) -> tuple[int, str]:
+    """Words of a scale from its low end to its high end, others after them as they are spelled."""
+    words = key.partition("=")[2]
+    return _SCALE.index(words) if words in _SCALE else len(_SCALE), key
 
 
 def _value(one: Quotation, field: str) -> tuple[str, str]:
