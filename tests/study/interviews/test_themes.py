@@ -163,8 +163,26 @@ def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:
     assert defects["crash-1"] == ["high", "export", "“crashed on export”", "pinning a version"]
     assert defects["crash-3"] == ["not said", "not said", "“Crashes”", "·"]
     importance = table(themes, "defects-importance")
-    assert [one.title for one in importance.columns][:3] == ["high", "low", "not said"]
-    assert shown(importance)["crash"] == ["2", "·", "1", "3", "3"]
+    assert [one.title for one in importance.columns][:3] == ["low", "high", "not said"]
+    assert shown(importance)["crash"] == ["·", "2", "1", "3", "3"]
+
+
+def test_words_of_a_scale_stand_in_its_order_and_others_after_them(themes: Themes) -> None:
+    said = iter(("urgent", "High", "medium", "low", "critical"))
+    quotations = [replace(one, fields={"importance": next(said)}) if one.theme == "defects" else one
+                  for one in themes.quotations]  # fmt: skip
+    importance = table(replace(themes, quotations=tuple(quotations)), "defects-importance")
+    assert [one.title for one in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
+
+
+def test_a_pair_that_never_meets_in_one_way_has_no_numbers_there(themes: Themes) -> None:
+    found = shown(table(themes, "together"))
+    assert found["data+time"] == ["1 0.20", "1 0.20", "·", "1"]
+
+
+def test_the_list_behind_a_whole_theme_names_it(themes: Themes) -> None:
+    assert quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
+    assert quotations_behind(themes, "themes:data:mentions").place == "data, mentions"
 
 
 def test_a_quotation_has_what_stands_around_it(themes: Themes) -> None:
@@ -254,7 +272,7 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert not case_of(study, ROUND, lead, item, "themes", everything).in_words
     with open_interviews(study) as interviews:
         after = table(themes_of(interviews), "defects-importance")
-    assert [one.title for one in after.columns][:2] == ["High", "low"]
+    assert [one.title for one in after.columns][:2] == ["low", "High"]
     assert "nobody has decided" not in str(after.notes)
 
 

@@ -89,9 +89,9 @@ def together_table(themes: Themes) -> Table:
     found = pairs(themes)
     rows = [_pair_row(themes, one) for one in found[:_MOST_PAIRS]]
     columns = (
-        Column("turns", "turns", ("", "Jaccard")),
-        Column("answers", "answers", ("", "Jaccard")),
-        Column("words", "shared characters", ("", "Jaccard")),
+        Column("turns", "turns", ("", "Jaccard"), numbers=("", "Jaccard")),
+        Column("answers", "answers", ("", "Jaccard"), numbers=("", "Jaccard")),
+        Column("words", "shared characters", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("participants", "participants"),
     )
     notes = [
@@ -124,4 +124,4 @@ def _of_pair(themes: Themes, pair: Pair, unit: str) -> list[str]:
 
 
 def _counted_with(number: int, jaccard: float | None, selection: Selection | None) -> Cell:
-    return Cell((whole(number), decimal(jaccard)) if number else (NOTHING, ""), (number, jaccard), selection)
+    return Cell((whole(number), decimal(jaccard)) if number else (NOTHING,), (number, jaccard), selection)
