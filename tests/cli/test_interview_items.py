@@ -43,6 +43,19 @@ def test_from_items_to_agreement_and_words_that_are_adopted(tmp_path: Path) -> N
     assert (missing.returncode, "run `quaestor interview items`, which writes it" in missing.stderr) == (2, True)
 
 
+def test_no_interval_is_told_where_a_standard_error_of_nothing_would_make_it(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    code_all(study, {"rater-1": {ILLEGAL: [stretch(0, 24, "shapes")]}, "rater-2": {}})
+    close_by_name(study, ROUND, None)
+    shown = quaestor("interview", "code-agreement", ROUND, cwd=tmp_path).stdout
+    (line,) = [one for one in shown.splitlines() if "shapes that do not match" in one]
+    assert "0.00" in line.split()
+    assert "(0.00 to 0.00)" not in shown
+    assert "-0.00" not in shown
+    (shapes,) = json.loads(quaestor("interview", "code-agreement", ROUND, "--json", cwd=tmp_path).stdout)["codes"]
+    assert (shapes["kappa"], shapes["kappa_ci"]) == (0.0, None)
+
+
 def test_there_are_no_items_before_anybody_spoke(tmp_path: Path) -> None:
     a_study(tmp_path)
     said = quaestor("interview", "items", cwd=tmp_path)

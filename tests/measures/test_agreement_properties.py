@@ -53,7 +53,10 @@ def test_estimates_stay_within_their_bounds(ratings: Triples) -> None:
         if estimate.value is not None:
             assert -1 - 1e-9 <= estimate.value <= 1
             assert estimate.low is None or estimate.low <= estimate.high <= 1
-            if estimate.how == "analytic":
+            if estimate.how == "analytic" and estimate.low is None:
+                assert estimate.value < 1, "an interval without width is told of raters who agree on everything alone"
+                assert estimate.se == pytest.approx(0, abs=1e-6)
+            elif estimate.how == "analytic":
                 assert estimate.low - 1e-12 <= estimate.value <= estimate.high + 1e-12
                 assert estimate.se >= 0
 

@@ -24,6 +24,7 @@ from quaestor.coding.ratings import labels
 from quaestor.measures.records import Confusion
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
+from quaestor.study.agreement_view import in_words
 from quaestor.study.coding import open_coding
 from quaestor.study.confusion import MOST_CODES, Named, matrix_of
 from quaestor.study.folder import Study, open_study
@@ -267,3 +268,7 @@ def test_the_pages_fit_a_phone_and_are_accessible_in_both_themes(browser: Browse
             assert_for_everyone(page)
         assert complaints == []
         context.close()
+
+
+def test_a_value_next_to_nothing_has_no_sign() -> None:
+    assert (in_words(-0.0004), in_words(-0.0006)) == ("0.000", "-0.001")

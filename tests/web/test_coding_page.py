@@ -253,8 +253,13 @@ def test_the_lead_adopts_words_in_vivo_on_their_page(app: Starlette, closed: Stu
     assert post(lead, f"/rounds/{ROUND}/decisions", sent, address).status_code == 303
     assert "threshold" in lead.get(page).text
     adopt = {"item": ILLEGAL, "start": "77", "end": "86", "code": "legitimacy", "new": "thresholds", "page": "1"}
+    nothing = post(lead, page, {**adopt, "code": "", "new": " "})
+    assert (nothing.status_code, "choose the code" in nothing.text) == (422, True)
     assert post(lead, page, adopt).status_code == 303
     assert "Counts as legitimacy › thresholds" in lead.get(page).text
+    back = {**adopt, "code": "", "new": "", "back": "1"}
+    assert 'name="back"' in lead.get(page).text
+    assert (post(lead, page, back).status_code, "Counts as" in lead.get(page).text) == (303, False)
     refused = post(lead, page, {**adopt, "start": "70", "new": ""})
     assert (refused.status_code, "no words in vivo from 70" in refused.text) == (422, True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -13,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from coded_interviews import ROUND, copy_of
+from command_line import quaestor
 from desk import QUICK, closing_app, invited, post, signed_in
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
@@ -26,7 +28,7 @@ from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name
 from quaestor.web.app import make_app
 from small_interviews import a_study
-from themed_interviews import themed_study
+from themed_interviews import CODEBOOK, themed_study
 from windows import assert_for_everyone, complaints_of, serving, session_after
 
 
@@ -76,6 +78,32 @@ def test_a_code_has_its_quotations_with_their_surroundings(reader: TestClient) -
     assert plain(page).index("threshold 10") > plain(page).index("what loss")
     assert reader.get("/interviews/themes/code?code=factors").text.count("<blockquote") == 8
     assert "/transcript" not in page, "a reader of results is no interviewer"
+
+
+def test_a_quotation_has_the_memo_of_its_raters_and_leads_to_its_turn(tmp_path: Path) -> None:
+    study = themed_study(tmp_path / "study", [("One.", "two", "It crashed.")], settled=False)
+    crash = {"start": 3, "end": 10, "code": "crash", "memo": "at export <again>"}
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            rate(coding, ROUND, rater, "P1/00005", {"themes": [crash]})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root)
+        page = lead.get("/interviews/themes/code?code=crash").text
+        assert "memo at export <again>" in plain(page)
+        (link,) = re.findall(r'href="([^"]+/transcript[^"]*)"', page)
+        address, _, anchor = unescape(link).partition("#")
+        assert anchor == "turn-5"
+        assert f'id="{anchor}"' in lead.get(address).text
+    shown = quaestor("interview", "quotations", "crash", cwd=study.root)
+    assert "memo: at export <again>" in shown.stdout
+    (told,) = json.loads(quaestor("interview", "quotations", "crash", "--json", cwd=study.root).stdout)["quotations"]
+    assert told["memo"] == "at export <again>"
+    build_report(study, lambda words: None)
+    published = [path.read_bytes() for path in (study.root / "published").rglob("*") if path.is_file()]
+    assert published
+    assert not any(b"at export" in one for one in published), "a memo is a note of raters"
 
 
 def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
@@ -151,6 +179,26 @@ def test_before_anything_is_decided_the_page_says_what_to_do(tmp_path: Path) -> 
         page = signed_in(app, study.root).get("/interviews/themes").text
         assert "Nothing has been decided yet" in page
         assert "One" not in plain(page)
+
+
+def test_disagreements_about_a_code_with_a_long_name_fit_a_narrow_window(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "training time that nobody has left when a deadline is near"
+    monkeypatch.setattr("themed_interviews.CODEBOOK", CODEBOOK.replace("training time", long))
+    study = themed_study(tmp_path / "study", [("{time:One}.", "two", "three")], settled=False)
+    with open_coding(study) as coding:
+        rate(coding, ROUND, "rater-2", "P1/00001", {"themes": [{"start": 0, "end": 3, "code": "data"}]})
+    close_by_name(study, ROUND, None)
+    with serving(study.root) as address:
+        context = browser.new_context(storage_state=session_after(f"{address}join/{invited(study.root, Role.LEAD)}"))
+        page = context.new_page()
+        page.set_viewport_size({"width": 320, "height": 640})
+        page.goto(f"{address}rounds/{ROUND}/disagreements")
+        assert long in page.locator(".filter select").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert_for_everyone(page)
+        context.close()
 
 
 def test_everyone_can_read_them_and_the_report_lists_quotations(browser: Browser, study: Study) -> None:

@@ -205,9 +205,11 @@ def _columns(first: str, *others: str) -> Table:
 
 
 def _value(value: float | None, share: bool = False) -> str:
+    from quaestor.study.agreement_view import in_words
+
     if value is None:
         return "–"
-    return f"{value:.1%}" if share else f"{value:.3f}"
+    return f"{value:.1%}" if share else in_words(value)
 
 
 def _interval(estimate: Estimate, share: bool = False) -> str:

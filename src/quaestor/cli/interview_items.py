@@ -47,8 +47,8 @@ def code_agreement(
     """
     from rich.table import Table
 
-    from quaestor.study.agreement import Estimate, to_json
-    from quaestor.study.interviews.code_agreement import agreement_by_code
+    from quaestor.study.agreement import to_json
+    from quaestor.study.interviews.code_agreement import agreement_by_code, in_words
     from quaestor.study.interviews.room import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -58,19 +58,14 @@ def code_agreement(
         told = {"round": found.round, "facet": found.facet, "unit": found.unit}
         print_json({**told, "overall": to_json(found.overall), "codes": codes})
         return
-
-    def words(one: Estimate) -> str:
-        if one.value is None:
-            return "undefined"
-        low, high = one.low, one.high
-        return f"{one.value:.2f}" + (f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else "")
-
     shown = Table(box=None, pad_edge=False)
     shown.add_column("code")
     for title in (f"{found.unit}s", "percent", "kappa", "AC1", "alpha"):
         shown.add_column(title, justify="right")
     for title, each in [("all codes together", found.overall), *((words, each) for _, words, each in found.codes)]:
-        shown.add_row(title, number(each.n), *(words(one) for one in (each.percent, each.kappa, each.ac1, each.alpha)))
+        shown.add_row(
+            title, number(each.n), *(in_words(one) for one in (each.percent, each.kappa, each.ac1, each.alpha))
+        )
     console().print(shown)
 
 

@@ -91,6 +91,8 @@ def quotations(
         screen.print(f"  {with_surroundings(one)}", markup=False, soft_wrap=True)
         for field, words in one.fields.items():
             screen.print(f"  {field}: {words}", markup=False, soft_wrap=True)
+        if one.memo:
+            screen.print(f"  memo: {one.memo}", markup=False, soft_wrap=True)
     said = "quotation" if len(found) == 1 else "quotations"
     people = len({one.participant for one in found})
     say(f"{number(len(found))} {said} of {number(people)} participant{'' if people == 1 else 's'}: {name}")

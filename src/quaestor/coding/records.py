@@ -38,9 +38,14 @@ class SplitRule:
             given = answers.get(facet)
             if isinstance(given, Mapping):
                 given = given.get("answer") or f"{given.get('verb')} {given.get('object')}"
-            if given == answer or (isinstance(given, list | tuple) and answer in given):
+            if given == answer or (isinstance(given, list | tuple) and answer in map(_code_in, given)):
                 return part
         return self.otherwise
+
+
+def _code_in(one: Any) -> Any:
+    """The code of a stretch; of an answer with several codes each is one itself."""
+    return one.get("code") if isinstance(one, Mapping) else one
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from quaestor.measures.records import Agreement, CodeAgreement, Estimate
 from quaestor.publish.curves import draw_curves
 from quaestor.publish.figures.records import Estimate as Drawn
 from quaestor.publish.forest import draw_estimates
+from quaestor.publish.shown import decimal
 from quaestor.study.agreement import asked_of
 from quaestor.study.coding import Coding
 from quaestor.study.confusion import Matrix, Named, matrix_of, named
@@ -195,7 +196,7 @@ def measures_of(found: Agreement) -> list[Measure]:
 def in_words(value: float | None, *, share: bool = False) -> str:
     if value is None:
         return "–"
-    return f"{100 * value:.1f} %" if share else f"{value:.3f}"
+    return f"{100 * value:.1f} %" if share else decimal(value, 3)
 
 
 def interval_in_words(one: Estimate, *, share: bool = False) -> str:

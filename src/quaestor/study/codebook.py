@@ -11,6 +11,7 @@ from quaestor.coding.codebook.differences import differences
 from quaestor.coding.codebook.file import read_codebook, write_codebook
 from quaestor.coding.codebook.history import undone_in
 from quaestor.coding.records import Codebook, Difference
+from quaestor.coding.split_rules import refuse_rules_that_fit_nothing
 from quaestor.coding.state import State
 from quaestor.store.records import NewAct
 from quaestor.study.coding import Where, open_coding, require_lead, study_of
@@ -47,6 +48,7 @@ def change_codebook(
                     "done: look at what this would move now, and confirm it again"
                 )
             book = state.history.then(kind, payload)
+            refuse_rules_that_fit_nothing(state, kind, payload)
             refuse_names_in_codebook(names, state.history.latest, book)
             return NewAct(kind, who, payload, book.version)
 

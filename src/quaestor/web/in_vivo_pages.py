@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from quaestor.base.errors import QuaestorError
+from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.numbers import whole_number
 from quaestor.study.interviews.coding_sheet import require_stretches
 from quaestor.study.interviews.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
@@ -59,4 +59,6 @@ class InVivoPages(Pages):
             raise HTTPException(400)
         new = fields.get("new", "").strip()
         code = NewCode(new, fields.get("code", "")) if new else fields.get("code", "")
+        if not code and not fields.get("back"):
+            raise InputError("nothing was chosen: choose the code that these words count as, or name a new one")
         adopt(self._interviews(name).coding, name, fields.get("item", ""), start, end, code, visitor(request).name)

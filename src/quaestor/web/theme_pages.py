@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
 from quaestor.publish.records import Row, Table
+from quaestor.study.interviews.reading import page_of as page_with
 from quaestor.study.interviews.theme_cells import quotations_behind
 from quaestor.study.interviews.theme_figures import drawn
 from quaestor.study.interviews.theme_files import quotations_of
@@ -24,6 +25,13 @@ from quaestor.web.links import link_to
 from quaestor.web.page import Pages
 
 _NOBODY = "Nobody takes part in interviews yet: their themes stand here when transcripts have been coded."
+
+
+def _turn_of(request: Request, one: Quotation) -> str:
+    """Where a quotation begins in its transcript, for those who may read it."""
+    turn = one.parts[0].turn
+    page = link_to(request, "interview-transcript", {"page": page_with(turn)}, name=one.interview)
+    return page and f"{page}#turn-{turn}"
 
 
 class ThemePages(Pages):
@@ -94,7 +102,7 @@ class ThemePages(Pages):
         context: dict[str, Any] = {
             "rows": rows, "total": len(quotations), "people": people, "paths": paths,
             "about": lambda code: link_to(request, "interview-code", {"code": code}),
-            "transcript": lambda name: link_to(request, "interview-transcript", name=name),
+            "transcript": lambda one: _turn_of(request, one),
             "query": f"{urlencode(query)}&" if query else "", **told, **place, **self._ways(request),
         }  # fmt: skip
         return self.page(request, "interview_quotations.html", context)

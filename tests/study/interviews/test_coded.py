@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +186,92 @@ def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Stud
         assert in_vivo_of(interviews, ROUND)[0].name == ""
 
 
+def decided_with(study: Study, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
+    """What two raters marked in the turn about data, closed and settled."""
+    code_all(study, {"rater-1": {DATA: first}, "rater-2": {DATA: second}})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+
+
+def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(study: Study) -> None:
+    decided_with(study, [stretch(6, 24, "practice/data"), stretch(6, 24)], [stretch(6, 24, "practice/data")])
+    with interviews_of(study) as interviews:
+        adopt(interviews.coding, ROUND, DATA, 6, 24, "practice/data")
+        (quoted,) = themes_of(interviews).quotations
+        (words,) = in_vivo_of(interviews, ROUND)
+    assert (quoted.words, quoted.raters) == ("I look at the data", 2)
+    assert (words.name, words.stretch.raters) == ("practice › looking at the data", ("rater-1",))
+
+
+def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_mention(study: Study) -> None:
+    decided_with(study, [stretch(0, 18)], [stretch(8, 24)])
+    with interviews_of(study) as interviews:
+        assert [one.stretch.raters for one in in_vivo_of(interviews, ROUND)] == [("rater-1",), ("rater-2",)]
+        adopt(interviews.coding, ROUND, DATA, 0, 18, "practice/data")
+        (first,) = themes_of(interviews).quotations
+        assert (first.words, first.raters) == ("First I look at th", 1), "the other marked other words"
+        adopt(interviews.coding, ROUND, DATA, 8, 24, "practice/data")
+        (both,) = themes_of(interviews).quotations
+        assert (both.words, both.raters) == ("First I look at the data", 2)
+        assert [(one.stretch.start, one.stretch.end) for one in in_vivo_of(interviews, ROUND)] == [(0, 18), (8, 24)]
+
+
+def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_as_it(study: Study) -> None:
+    decided_with(study, [stretch(0, 5), stretch(6, 24, "practice/data")], [stretch(6, 24, "practice/data")])
+    with interviews_of(study) as interviews:
+        adopt(interviews.coding, ROUND, DATA, 0, 5, NewCode("order", "practice"))
+        assert {one.code for one in themes_of(interviews).quotations} == {"practice/data", "practice/order"}
+        change_codebook(interviews.coding, "codebook.undo", {"version": 2})
+        found = themes_of(interviews)
+        assert ({one.code for one in found.quotations}, found.uncoded, found.in_vivo) == ({"practice/data"}, 1, 0)
+        assert "1 stretch without a code" in " ".join(themes_table(found).notes)
+        (words,) = in_vivo_of(interviews, ROUND)
+        assert words.name == "", "it can be adopted as another"
+        line = interview_line(interviews, "P1", leads=True).steps[-1].words
+        assert "1 in vivo, adopted as no code" in line
+
+
+def split_of_design(**rule: str) -> dict[str, Any]:
+    parts = [{"id": "practice/with-data", "name": "with data"}, {"id": "practice/alone", "name": "alone"}]
+    return {"code": "practice/design", "parts": parts, "rules": [rule], "otherwise": "practice/alone"}
+
+
+def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study) -> None:
+    design = {ILLEGAL: [stretch(0, 4, "practice/design")]}
+    given = {DATA: [stretch(0, 27, "practice/data"), stretch(31, 65, "practice/design")], **design}
+    code_all(study, {"rater-1": given, "rater-2": given})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    split = split_of_design(facet="themes", answer="practice/data", part="practice/with-data")
+    change_codebook(study, "codebook.split", split)
+    with interviews_of(study) as interviews:
+        found = {(one.item, one.code): one.raters for one in coded_stretches(interviews).stretches}
+        (latest,) = [interviews.coding.state.history.latest.version]
+        agreed = {code for code, _, _ in agreement_by_code(interviews, ROUND, version=latest).codes}
+    assert found == {
+        (DATA, "practice/data"): RATERS,
+        (DATA, "practice/with-data"): RATERS,
+        (ILLEGAL, "practice/alone"): RATERS,
+    }
+    assert agreed == {"practice/data", "practice/with-data", "practice/alone"}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"facet": "severity", "answer": "high", "part": "practice/with-data"},
+        {"facet": "themes", "answer": "dat", "part": "practice/with-data"},
+    ],
+)
+def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, str]) -> None:
+    with pytest.raises(
+        StateError, match=f"{rule['facet']}={rule['answer']} fits no turn .* themes and one of its codes"
+    ):
+        change_codebook(study, "codebook.split", split_of_design(**rule))
+    with open_coding(study) as coding:
+        assert coding.state.history.latest.version == 1
+
+
 def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
@@ -293,6 +380,31 @@ def test_turns_of_one_answer_are_one_segment(tmp_path: Path) -> None:
         by_answer = agreement_by_code(interviews, ROUND, "answer")
     assert (by_turn.overall.n, by_turn.overall.percent.value) == (3, pytest.approx(1 / 3))
     assert (by_answer.overall.n, by_answer.overall.percent.value) == (2, 1.0)
+
+
+def test_an_answer_that_a_rater_read_in_part_is_compared_with_nobodys(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [[*TALK, ("Guest", "And when it never converges.")]])
+    code_all(study, {rater: {ILLEGAL: [stretch(0, 4, "shapes")]} for rater in RATERS})
+    with open_coding(study) as coding:
+        rate(coding, ROUND, "rater-2", "P1/00004", {"themes": "cannot judge"})
+    close_by_name(study, ROUND, None)
+    with interviews_of(study) as interviews:
+        by_answer = agreement_by_code(interviews, ROUND, "answer")
+    assert by_answer.overall.n == 1, "the answer about stages alone"
+    assert by_answer.codes == () or all(found.n == 1 for _, _, found in by_answer.codes)
+
+
+def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(study: Study) -> None:
+    code_all(
+        study, {"rater-1": {DATA: [stretch(0, 27, "practice/data")]}, "rater-2": {DATA: [stretch(0, 27, "shapes")]}}
+    )
+    close_by_name(study, ROUND, None)
+    both = [stretch(0, 27, "practice/data"), stretch(0, 27, "shapes")]
+    settle_item(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
+    with interviews_of(study) as interviews:
+        found = {one.code: one.raters for one in coded_stretches(interviews).stretches}
+        assert {one.raters for one in themes_of(interviews).quotations} == {1}
+    assert found == {"practice/data": ("rater-1",), "shapes": ("rater-2",)}
 
 
 def test_two_raters_who_code_nothing_agree(study: Study) -> None:

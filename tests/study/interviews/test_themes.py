@@ -20,7 +20,7 @@ from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.study.interviews.conversation import moment_of
-from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock
+from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, tick
 from quaestor.study.interviews.names import add_name
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.interviews.saturating import saturation_of
@@ -41,6 +41,7 @@ from quaestor.study.results.report import build_report
 from quaestor.study.round_acts import close_by_name
 from quaestor.study.settling import case_of, listing_of, settle_case
 from quaestor.study.sight import Viewer
+from small_interviews import with_interview
 from themed_interviews import themed_study
 
 
@@ -139,6 +140,21 @@ def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: Themes
     assert found["added-1"] == ["2", "·", "2", "P3, P4"], "the same words in other letters are the same"
 
 
+def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_base_of_its_share(
+    tmp_path: Path,
+) -> None:
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{data:One}.", "two", "three")])
+    with open_interviews(study) as interviews:
+        for _ in range(2):
+            name, stamp = with_interview(interviews).id, Stamp(interviews.coding.lead)
+            tick(interviews, name, stamp, "factors", "data")
+            mark(interviews, name, stamp, "factors", "skipped")
+        found = table(themes_of(interviews), "factors")
+    assert shown(found)["data"] == ["4 100.0%", "2 100.0%", "4 100.0%", "P1, P2, P3, P4"]
+    assert shown(found)["time"][0] == "1 25.0%", "all items of a question have one base"
+    assert "of 4 participants who were asked this" in found.notes[0]
+
+
 def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:
     indicators = shown(table(themes, "indicator"))
     assert indicators["indicator-1"] == ["loss", "10", "“the loss is above 10 after an epoch”"]
@@ -147,8 +163,26 @@ def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:
     assert defects["crash-1"] == ["high", "export", "“crashed on export”", "pinning a version"]
     assert defects["crash-3"] == ["not said", "not said", "“Crashes”", "·"]
     importance = table(themes, "defects-importance")
-    assert [one.title for one in importance.columns][:3] == ["high", "low", "not said"]
-    assert shown(importance)["crash"] == ["2", "·", "1", "3", "3"]
+    assert [one.title for one in importance.columns][:3] == ["low", "high", "not said"]
+    assert shown(importance)["crash"] == ["·", "2", "1", "3", "3"]
+
+
+def test_words_of_a_scale_stand_in_its_order_and_others_after_them(themes: Themes) -> None:
+    said = iter(("urgent", "High", "medium", "low", "critical"))
+    quotations = [replace(one, fields={"importance": next(said)}) if one.theme == "defects" else one
+                  for one in themes.quotations]  # fmt: skip
+    importance = table(replace(themes, quotations=tuple(quotations)), "defects-importance")
+    assert [one.title for one in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
+
+
+def test_a_pair_that_never_meets_in_one_way_has_no_numbers_there(themes: Themes) -> None:
+    found = shown(table(themes, "together"))
+    assert found["data+time"] == ["1 0.20", "1 0.20", "·", "1"]
+
+
+def test_the_list_behind_a_whole_theme_names_it(themes: Themes) -> None:
+    assert quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
+    assert quotations_behind(themes, "themes:data:mentions").place == "data, mentions"
 
 
 def test_a_quotation_has_what_stands_around_it(themes: Themes) -> None:
@@ -192,6 +226,22 @@ def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
     assert shown(table(found, "matrix"))["data"] == ["1", "1"]
 
 
+def test_a_passage_over_two_questions_meets_the_codes_of_both_answers(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("One.", "{shapes:three} two", "four")], settled=False)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            part = {"start": 0, "end": 3, "code": "data", "link": "a"}
+            rate(coding, ROUND, rater, "P1/00001", {"themes": [part]})
+            rate(coding, ROUND, rater, "P1/00003", {"themes": [part, {"start": 0, "end": 5, "code": "shapes"}]})
+    close_by_name(study, ROUND, None)
+    settle_agreed(study, ROUND, None)
+    with open_interviews(study) as interviews:
+        found = themes_of(interviews)
+    assert shown(table(found, "together"))["data+shapes"] == ["1 0.50", "1 0.50", "3 0.38", "1"]
+    behind = quotations_behind(found, "together:data+shapes:answers").quotations
+    assert {one.code for one in behind} == {"data", "shapes"}
+
+
 def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle_it(tmp_path: Path) -> None:
     said = ("One.", "two", "It {crash|importance=High;case=export:crashed}, {slow|importance=low:slowly}.")
     study = themed_study(tmp_path, [said], settled=False)
@@ -222,7 +272,7 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert not case_of(study, ROUND, lead, item, "themes", everything).in_words
     with open_interviews(study) as interviews:
         after = table(themes_of(interviews), "defects-importance")
-    assert [one.title for one in after.columns][:2] == ["High", "low"]
+    assert [one.title for one in after.columns][:2] == ["low", "High"]
     assert "nobody has decided" not in str(after.notes)
 
 

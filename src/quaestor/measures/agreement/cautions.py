@@ -54,7 +54,8 @@ def _paradox(
     common = int(patterns.use.argmax())
     beside = "" if ac1.value is None else f" (here {ac1.value:.2f})"
     return (
-        f"κ is {kappa.value:.2f} although the raters agree on {percent.value:.0%} of the items, because "
+        f"κ is {round(kappa.value, 2) + 0.0:.2f} although the raters agree on {percent.value:.0%} of the items, "
+        "because "
         f"{patterns.use[common]:.0%} of the ratings are {table.labels[common]}: where codes are so unequal, "
         f"read AC1{beside} beside κ."
     )

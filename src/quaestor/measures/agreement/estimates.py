@@ -33,9 +33,15 @@ def too_few(n: int) -> Estimate | None:
 
 
 def analytic(value: float, variance: float) -> Estimate:
-    """Value ± 1.96 standard errors, cut where a coefficient ends."""
+    """Value ± 1.96 standard errors, cut where a coefficient ends.
+
+    Raters who differ and have a standard error of 0, as where one of them never gives a code, have no interval: one
+    without width would promise that other items give the same.
+    """
     se = math.sqrt(max(variance, 0.0))
     value = _settle(value)
+    if variance < _CLOSE and value != 1:
+        return Estimate(value, se, how="analytic")
     return Estimate(value, se, max(value - QUANTILE * se, -1.0), min(value + QUANTILE * se, 1.0), "analytic")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.coding.codebook.history import History
+from quaestor.coding.split_rules import refuse_rules_that_fit_nothing
 from quaestor.coding.state import CLOSED, OPEN, State
 from quaestor.people.roles import Role
 from quaestor.study.codes.changes import told
@@ -86,6 +87,7 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
         state = coding.state
         sight = Sight(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
         book = state.history.then(kind, payload)
+        refuse_rules_that_fit_nothing(state, kind, payload)
         decided = [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
         rated = [name for name, one in state.rounds.items() if one.status == CLOSED and not sight.why_no_ratings(name)]
         material = taken_out(state, decided=decided, rated=rated)

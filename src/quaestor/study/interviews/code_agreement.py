@@ -10,7 +10,8 @@ from quaestor.coding.ratings import Label, labels
 from quaestor.coding.records import CANNOT_JUDGE
 from quaestor.coding.views import require_lead_view
 from quaestor.measures.agreement import agreement, rating_table, set_table
-from quaestor.measures.records import Agreement
+from quaestor.measures.records import Agreement, Estimate
+from quaestor.publish.shown import decimal, interval
 from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.segments import ANSWER, TURN, answer_segments
@@ -72,6 +73,13 @@ def _told(code: str, given: frozenset[str] | None) -> str | None:
     if CANNOT_JUDGE in given:
         return CANNOT_JUDGE
     return GIVEN if code in given else NOT_GIVEN
+
+
+def in_words(one: Estimate) -> str:
+    """A measure of agreement with its interval, where it has one."""
+    if one.value is None:
+        return "undefined"
+    return decimal(one.value) + ("" if one.low is None else f" ({interval(one.low, one.high)})")
 
 
 def segments_of(interviews: Interviews) -> dict[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.decisions import answers_of, disagreements
-from quaestor.coding.records import CANNOT_JUDGE, Decision, Stretch, stretches_in
+from quaestor.coding.records import CANNOT_JUDGE, WITHDRAWN, Decision, Stretch, stretches_in
 from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.stretches import links_in, union
+from quaestor.coding.stretches import in_vivo_in, links_in, union
 from quaestor.coding.views import require_lead_view
 from quaestor.instruments.interviews.records import SpokenTurn, Transcript
 from quaestor.study.interviews.coding_sheet import required_facet, stretches_facet
@@ -42,8 +43,6 @@ class CodedStretch:
     """As they are shown, with nobody's name in them."""
     code: str
     """Under the latest codebook; empty where the words are their own code and nobody has adopted them."""
-    in_vivo: bool = False
-    """Whether the words were their own code when they were coded."""
     memo: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     link: str = ""
@@ -69,6 +68,8 @@ class Coded:
     """Stretches whose code was split or withdrawn since, and of whose part nobody has decided."""
     undecided: frozenset[str] = frozenset()
     """Codes that a rater gave in turns about which nothing is decided."""
+    in_vivo: tuple[CodedStretch, ...] = ()
+    """Words that were their own code when they were coded, each as it was marked, with the code it was adopted as."""
 
     @property
     def simulated(self) -> bool:
@@ -109,6 +110,7 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
     decided, unsettled = last_words(state, names)
     adopted = adoptions(state)
     found: list[CodedStretch] = []
+    own_words: list[CodedStretch] = []
     uncoded = turns = 0
     there = set()
     order = {name: place for place, name in enumerate(transcripts)}
@@ -120,13 +122,17 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
             continue
         turns += 1
         there.add(interview)
-        for one in _stretches(state, state.round(name), made, transcript, adopted):
-            found += [one] if one is not None else []
-            uncoded += one is None
+        reader = _Reader(state, state.round(name), item, adopted)
+        stretches, lost = reader.under_latest(made.answer)
+        found += (reader.coded(made, transcript, each, reader.who_gave(each)) for each in stretches)
+        own_words += (
+            reader.coded(made, transcript, each, reader.who_marked(each)) for each in reader.in_vivo(made.answer)
+        )
+        uncoded += lost
     left = sum(place_of(item)[0] in transcripts for item in unsettled)
     held = tuple(name for name in order if name in there)
     waiting = frozenset(_undecided(state, names, decided, transcripts))
-    return Coded(tuple(names), tuple(found), held, turns, left, uncoded, waiting)
+    return Coded(tuple(names), tuple(found), held, turns, left, uncoded, waiting, tuple(own_words))
 
 
 def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
@@ -150,8 +156,8 @@ def _undecided(
     for one in map(state.round, names):
         for item in one.plan.items:
             if item not in decided and place_of(item)[0] in transcripts:
-                for _, answer in answers_of(one, item, required_facet(one.plan).id):
-                    yield from (stretch.code for stretch in _under_latest(state, item, answer)[0] if stretch.code)
+                for _, stretches in _Reader(state, one, item).given:
+                    yield from (stretch.code for stretch in stretches if stretch.code)
 
 
 def adoptions(state: State) -> dict[Place, str]:
@@ -164,42 +170,83 @@ def adoptions(state: State) -> dict[Place, str]:
     return found
 
 
-def _stretches(
-    state: State, one: RoundState, made: Decision, transcript: Transcript, adopted: Mapping[Place, str]
-) -> Iterator[CodedStretch | None]:
-    """The stretches of one decision; None for one whose code can no longer be told."""
-    turn = transcript.turns[place_of(made.item)[1]]
-    given = [
-        (rater, _under_latest(state, made.item, answer)[0])
-        for rater, answer in answers_of(one, made.item, required_facet(one.plan).id)
-    ]
-    stretches, lost = _under_latest(state, made.item, made.answer)
-    yield from [None] * lost
-    for stretch in stretches:
-        adopted_as = adopted.get((one.plan.round, made.item, stretch.start, stretch.end), "")
-        code = _code_now(state, made.item, adopted_as) if stretch.in_vivo and adopted_as else stretch.code
-        yield None if code is None else CodedStretch(
-            one.plan.round, made.item, transcript.interview, transcript.participant, turn.number, turn.question,
-            stretch.start, stretch.end, words_of(turn, stretch), code, stretch.in_vivo, stretch.memo,
-            dict(stretch.fields), stretch.link, _raters(given, stretch), made.how, made.simulated,
+def code_now(state: State, item: str, code: str, answers: Mapping[str, Any]) -> str | None:
+    """A code under the latest codebook; none where it can no longer be told, or its addition was undone."""
+    latest = state.history.latest
+    read = state.history.read(code, latest.version, item, answers).code
+    return None if read is None or latest.codes[read].status == WITHDRAWN else read
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Answers about a turn under the latest codebook, with the codes as which its words in vivo were adopted."""
+
+    state: State
+    round: RoundState
+    item: str
+    adopted: Mapping[Place, str] = field(default_factory=dict)
+
+    @property
+    def _facet(self) -> str:
+        return required_facet(self.round.plan).id
+
+    @cached_property
+    def _answers(self) -> list[tuple[str, Any]]:
+        return answers_of(self.round, self.item, self._facet)
+
+    @cached_property
+    def given(self) -> list[tuple[str, tuple[Stretch, ...]]]:
+        """By rater the stretches of this turn."""
+        return [(rater, self.under_latest(answer)[0]) for rater, answer in self._answers]
+
+    def under_latest(self, answer: Any) -> tuple[tuple[Stretch, ...], int]:
+        """The stretches of an answer, and how many others have no code any more.
+
+        Codes that became one may stand on the same words, and so may words in vivo that were adopted: then these are
+        one stretch. Those that had one code from the beginning stay apart.
+        """
+        read = [(one, self._code(one, answer)) for one in stretches_in(answer)]
+        kept: dict[object, list[dict[str, Any]]] = {}
+        for one, code in read:
+            if code is not None:
+                kept.setdefault(one.code or (one.start, one.end), []).append(replace(one, code=code).payload())
+        return stretches_in(union(kept.values())), sum(code is None for _, code in read)
+
+    def in_vivo(self, answer: Any) -> list[Stretch]:
+        """The words in vivo of an answer where they were marked, with the code they count as, if any."""
+        return [replace(one, code=self._code(one, answer) or "") for one in in_vivo_in(answer)]
+
+    def _code(self, one: Stretch, answer: Any) -> str | None:
+        code = one.code or self.adopted.get((self.round.plan.round, self.item, one.start, one.end), "")
+        return code_now(self.state, self.item, code, {self._facet: answer}) if code else ""
+
+    def coded(self, made: Decision, transcript: Transcript, one: Stretch, raters: tuple[str, ...]) -> CodedStretch:
+        """A stretch of a decision with all that is known of it."""
+        turn = transcript.turns[place_of(self.item)[1]]
+        return CodedStretch(
+            self.round.plan.round, self.item, transcript.interview, transcript.participant, turn.number, turn.question,
+            one.start, one.end, words_of(turn, one), one.code, one.memo, dict(one.fields), one.link, raters, made.how,
+            made.simulated,
         )  # fmt: skip
 
+    def who_gave(self, stretch: Stretch) -> tuple[str, ...]:
+        """The raters who gave its code to words of a stretch; without one, those who marked these very words."""
+        if stretch.in_vivo:
+            return self.who_marked(stretch)
+        return tuple(
+            rater
+            for rater, stretches in self.given
+            if any(
+                one.code == stretch.code and one.start < stretch.end and one.end > stretch.start for one in stretches
+            )
+        )
 
-def _code_now(state: State, item: str, code: str) -> str | None:
-    return state.history.read(code, state.history.latest.version, item, {}).code
-
-
-def _under_latest(state: State, item: str, answer: Any) -> tuple[tuple[Stretch, ...], int]:
-    """An answer under the latest codebook, and how many of its stretches have no code there.
-
-    Codes that were merged may stand on the same words: then these are one stretch. Those of one code stay apart.
-    """
-    read = [(one, _code_now(state, item, one.code) if one.code else "") for one in stretches_in(answer)]
-    kept: dict[str, list[dict[str, Any]]] = {}
-    for one, code in read:
-        if code is not None:
-            kept.setdefault(one.code, []).append(replace(one, code=code).payload())
-    return stretches_in(union(kept.values())), len(read) - sum(map(len, kept.values()))
+    def who_marked(self, stretch: Stretch) -> tuple[str, ...]:
+        """The raters who took these very words as their own code."""
+        place = stretch.start, stretch.end
+        return tuple(
+            rater for rater, answer in self._answers if any((one.start, one.end) == place for one in in_vivo_in(answer))
+        )
 
 
 def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
@@ -234,14 +281,3 @@ def words_of(turn: SpokenTurn, stretch: Stretch) -> str:
     """The words of a stretch as they are shown."""
     start, end = turn.to_shown(stretch.start, stretch.end)
     return turn.text[start:end]
-
-
-def _raters(given: Iterable[tuple[str, Iterable[Stretch]]], stretch: Stretch) -> tuple[str, ...]:
-    return tuple(
-        rater
-        for rater, stretches in given
-        if any(
-            other.code == stretch.code and other.start < stretch.end and other.end > stretch.start
-            for other in stretches
-        )
-    )

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from quaestor.coding.decisions import settled
+from quaestor.coding.records import Decision
 from quaestor.coding.state import OPEN, State
 from quaestor.coding.stretches import in_vivo_in
 from quaestor.people.roles import Role
-from quaestor.study.interviews.coded import adoptions, coded_rounds, last_words
+from quaestor.study.interviews.coded import adoptions, code_now, coded_rounds, last_words
 from quaestor.study.interviews.coding_sheet import stretches_facet
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.sight import Sight, Viewer
@@ -86,8 +87,13 @@ def _counted(state: State) -> dict[str, _Counts]:
     for item, (name, made) in decided.items():
         places = [(name, item, one.start, one.end) for one in in_vivo_in(made.answer)]
         if places and _interview(item) in found:
-            found[_interview(item)].in_vivo += sum(not adopted.get(place) for place in places)
+            found[_interview(item)].in_vivo += sum(not _counts(state, made, adopted.get(place, "")) for place in places)
     return found
+
+
+def _counts(state: State, made: Decision, adopted_as: str) -> bool:
+    """Whether words in vivo were adopted as a code that is still there."""
+    return bool(adopted_as and code_now(state, made.item, adopted_as, {made.facet: made.answer}))
 
 
 def _interview(item: str) -> str:

@@ -40,11 +40,7 @@ def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> l
     """All words in vivo of a closed round, in the order of the interviews."""
     found = coded_stretches(interviews, [name], actor)
     book = interviews.coding.state.history.latest
-    return [
-        InVivo(one, book.path_name(one.code) if one.code in book.codes else "")
-        for one in found.stretches
-        if one.in_vivo
-    ]
+    return [InVivo(one, book.path_name(one.code) if one.code in book.codes else "") for one in found.in_vivo]
 
 
 def codes_to_adopt(coding: Coding, name: str) -> list[tuple[str, str]]:

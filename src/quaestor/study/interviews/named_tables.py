@@ -16,6 +16,11 @@ QUOTATIONS = "quotations"
 UNSAID, DIFFER = "not said", "raters differ"
 _MOST_VALUES = 8
 """Different words for a field up to which codes are counted by them."""
+_SCALE = (
+    "none", "negligible", "trivial", "very low", "low", "minor", "small", "medium", "moderate", "normal", "high",
+    "major", "large", "serious", "severe", "very high", "critical", "blocking",
+)  # fmt: skip
+"""Usual words of how important something is, the least first."""
 
 
 def reference_tables(themes: Themes) -> list[Table]:
@@ -25,8 +30,8 @@ def reference_tables(themes: Themes) -> list[Table]:
 
 def _reference_table(themes: Themes, found: Reference) -> Table:
     coded = set(themes.participants)
-    everybody = coded | set(found.asked)
-    rows = [_tally(one, len(found.asked), len(coded), len(everybody)) for one in found.items]
+    everybody = coded | set(found.reached)
+    rows = [_tally(one, len(found.reached), len(coded), len(everybody)) for one in found.items]
     groups = [Group("", tuple(rows))]
     if found.others:
         added = []
@@ -41,19 +46,19 @@ def _reference_table(themes: Themes, found: Reference) -> Table:
         Column("who", "who", numeric=False),
     )
     notes = (
-        f"Ticked: of {len(found.asked):,} participants who were asked this in a conversation held at the desk. Named: "
-        f"of {len(coded):,} participants whose words were coded. A tick has no words: behind either are "
-        "those of who names it.",
+        f"Ticked: of {len(found.reached):,} participants who were asked this, or ticked something, in a conversation "
+        f"held at the desk. Named: of {len(coded):,} participants whose words were coded. A tick has no words: behind "
+        "either are those of who names it.",
         *base_notes(themes),
     )
     return Table(found.question, found.text, "item", columns, tuple(groups), notes=notes)
 
 
-def _tally(one: ReferenceTally, asked: int, coded: int, everybody: int) -> Row:
+def _tally(one: ReferenceTally, reached: int, coded: int, everybody: int) -> Row:
     either = tuple(dict.fromkeys((*one.ticked, *one.named)))
     named = of(CODE, *one.codes) if one.named else None
     cells = (
-        _part(len(one.ticked), max(asked, len(one.ticked))),
+        _part(len(one.ticked), reached),
         _part(len(one.named), coded, named),
         _part(len(either), everybody, named),
         _people(either),
@@ -131,7 +136,7 @@ def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> 
 
 def _beside(themes: Themes, one: Quotation) -> list[Quotation]:
     """What else is spoken of in the same answer, such as what is done about a defect."""
-    return [two for two in themes.quotations if one.answer and two.answer == one.answer and two.theme != one.theme]
+    return [two for two in themes.quotations if two.theme != one.theme and {*one.answers} & {*two.answers}]
 
 
 def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:
@@ -147,7 +152,7 @@ def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said:
     for key, title in (_value(one, field) for one in said):
         found.setdefault(key, title)
     last = [f"{field} {title}" for title in (UNSAID, DIFFER)]
-    ordered = [*sorted(found.keys() - set(last)), *(key for key in last if key in found)]
+    ordered = [*sorted(found.keys() - set(last), key=_on_scale), *(key for key in last if key in found)]
     if len(found.keys() - set(last)) > _MOST_VALUES:
         return None
     rows = []
@@ -165,6 +170,12 @@ def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said:
     title = f"{codes[0].theme_name} by type and {field}"
     notes = _notes(themes, [field], said)
     return Table(f"{theme}-{field}", _begun(title), "type", columns, (Group("", tuple(rows)),), notes=notes)
+
+
+def _on_scale(key: str) -> tuple[int, str]:
+    """Words of a scale from its low end to its high end, others after them as they are spelled."""
+    words = key.partition("=")[2]
+    return _SCALE.index(words) if words in _SCALE else len(_SCALE), key
 
 
 def _value(one: Quotation, field: str) -> tuple[str, str]:

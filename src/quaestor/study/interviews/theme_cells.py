@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.publish.records import Selection, Table
+from quaestor.publish.records import Group, Row, Selection, Table
 from quaestor.study.interviews.named_tables import QUOTATIONS, field_tables, quotations_table, reference_tables
 from quaestor.study.interviews.saturating import SATURATION, saturation_table
 from quaestor.study.interviews.theme_columns import selected
@@ -61,7 +61,7 @@ def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) ->
         given = rest.rpartition(":")[2]
         raise InputError(f"table {name} has no column {given!r}, allowed: {_some(given, columns)}")
     row = rest.removesuffix(f":{fitting[-1]}")
-    rows = {one.key: one.title for one in table.rows()}
+    rows = {one.key: _row_title(group, one) for group in table.groups for one in group.rows}
     if row not in rows:
         raise InputError(f"table {name} has no row {row!r}, allowed: {_some(row, rows)}")
     found = table.cell(row, fitting[-1])
@@ -70,6 +70,11 @@ def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) ->
     title = next(one.title for one in table.columns if one.key == fitting[-1])
     place = f"{rows[row]}, {title}"
     return Behind(tuple(selected(themes, found.selection)), found.selection, table.title, place)
+
+
+def _row_title(group: Group, row: Row) -> str:
+    """What a row is called outside of its table: that of a whole theme by the theme."""
+    return f"{group.title}, any code" if row.total and group.title else row.title
 
 
 def _some(given: str, names: Collection[str]) -> str:

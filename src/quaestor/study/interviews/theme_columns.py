@@ -25,7 +25,6 @@ def columns_of(themes: Themes) -> Decided:
         INTERVIEW: [(name, name) for name, _ in themes.interviews],
         QUESTION: list({one.question: (one.question, one.asked) for one in several if one.question}.values()),
         TURN: _as_they_are([one.item for one in several]),
-        ANSWER: _as_they_are([one.answer for one in several if one.answer]),
         QUOTATION: _as_they_are([one.id for one in several]),
     }
     values: dict[str, list[str | None]] = {
@@ -35,7 +34,6 @@ def columns_of(themes: Themes) -> Decided:
         INTERVIEW: [one.interview for one in several],
         QUESTION: [one.question or None for one in several],
         TURN: [one.item for one in several],
-        ANSWER: [one.answer or None for one in several],
         QUOTATION: [one.id for one in several],
     }
     made = {name: attribute_of(name, values[name], order[name]) for name in order}
@@ -81,7 +79,7 @@ def mentions(themes: Themes) -> Codes:
 def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
     """Units (turns, answers) and which codes occur in each."""
     places = {one.id: place for place, one in enumerate(themes.codes)}
-    pairs = [(name, places[one.code]) for one in themes.quotations for name in _units(one, unit)]
+    pairs = [(name, places[one.code]) for one in themes.quotations for name in units_of(one, unit)]
     units = list(dict.fromkeys(name for name, _ in pairs))
     at = {name: place for place, name in enumerate(units)}
     found = np.zeros((len(units), len(places)), bool)
@@ -90,10 +88,11 @@ def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
     return units, found
 
 
-def _units(one: Quotation, unit: str) -> list[str]:
+def units_of(one: Quotation, unit: str) -> list[str]:
+    """The turns or the answers that a quotation is part of."""
     if unit == TURN:
         return [part.item for part in one.parts]
-    return [one.answer] if one.answer else []
+    return list(one.answers)
 
 
 def codes_by_interview(themes: Themes) -> Flags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -28,6 +29,8 @@ class Part:
     start: int
     end: int
     words: str
+    answer: str = ""
+    """The answer that it is part of, by its id; empty before the first question."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,6 @@ class Quotation:
     """The question of the guide that is answered, by its id; empty before the first one."""
     asked: str
     """Its words."""
-    answer: str
-    """The answer that it is part of, by its id; empty before the first question."""
     parts: tuple[Part, ...]
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """What the code asks for more, such as a threshold."""
@@ -62,6 +63,11 @@ class Quotation:
     def item(self) -> str:
         """The turn in which it begins."""
         return self.parts[0].item
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers that it is part of: a passage may go on after the next question."""
+        return tuple(dict.fromkeys(part.answer for part in self.parts if part.answer))
 
     @property
     def words(self) -> str:
@@ -107,6 +113,12 @@ class Reference:
     items: tuple[ReferenceTally, ...]
     others: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """What was added, and who added it."""
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """Whom a tick can come from: who was asked, and who ticked or added something before it was marked skipped."""
+        ticking = [*(one.ticked for one in self.items), *(who for _, who in self.others)]
+        return tuple(dict.fromkeys(chain(self.asked, *ticking)))
 
 
 @dataclass(frozen=True)

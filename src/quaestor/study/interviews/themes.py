@@ -153,8 +153,9 @@ def _quotations(
             first.participant,
             first.question,
             questions[first.interview].get(first.question, ""),
-            answers.get(first.item, ""),
-            tuple(Part(one.item, one.turn, one.start, one.end, one.words) for one in ordered),
+            tuple(
+                Part(one.item, one.turn, one.start, one.end, one.words, answers.get(one.item, "")) for one in ordered
+            ),
             _fields(ordered, asked.get(first.code, ())),
             " ".join(one.memo for one in ordered if one.memo),
             len({rater for one in ordered for rater in one.raters}),

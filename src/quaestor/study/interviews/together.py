@@ -11,9 +11,9 @@ import numpy as np
 from quaestor.measures.interviews import co_occurrence, overlapping
 from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
 from quaestor.publish.shown import decimal, whole
-from quaestor.study.interviews.theme_columns import ANSWER, CODE, QUOTATION, TURN, occurrences, of
+from quaestor.study.interviews.theme_columns import ANSWER, CODE, QUOTATION, TURN, occurrences, of, units_of
 from quaestor.study.interviews.theme_records import CodeUsed, Themes
-from quaestor.study.interviews.theme_tables import base_notes
+from quaestor.study.interviews.theme_tables import NOTHING, base_notes
 
 TOGETHER = "together"
 _MOST_PAIRS = 40
@@ -89,9 +89,9 @@ def together_table(themes: Themes) -> Table:
     found = pairs(themes)
     rows = [_pair_row(themes, one) for one in found[:_MOST_PAIRS]]
     columns = (
-        Column("turns", "turns", ("", "Jaccard")),
-        Column("answers", "answers", ("", "Jaccard")),
-        Column("words", "shared characters", ("", "Jaccard")),
+        Column("turns", "turns", ("", "Jaccard"), numbers=("", "Jaccard")),
+        Column("answers", "answers", ("", "Jaccard"), numbers=("", "Jaccard")),
+        Column("words", "shared characters", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("participants", "participants"),
     )
     notes = [
@@ -106,25 +106,22 @@ def together_table(themes: Themes) -> Table:
 def _pair_row(themes: Themes, one: Pair) -> Row:
     both = of(CODE, one.first.id, one.second.id)
     people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(one.turns)}
-    there = both.narrowed(QUOTATION, *_of_pair(themes, one)) if one.turns else None
+    there = both.narrowed(QUOTATION, *_of_pair(themes, one, TURN)) if one.turns else None
+    answered = both.narrowed(QUOTATION, *_of_pair(themes, one, ANSWER)) if one.answers else None
     cells = (
         _counted_with(len(one.turns), one.by_turn, there),
-        _counted_with(len(one.answers), one.by_answer, both.narrowed(ANSWER, *one.answers) if one.answers else None),
+        _counted_with(len(one.answers), one.by_answer, answered),
         _counted_with(one.characters, one.on_words, of(QUOTATION, *one.same) if one.same else None),
         Cell((whole(len(people)),), (len(people),), there),
     )
     return Row(f"{one.first.id}+{one.second.id}", f"{one.first.name} + {one.second.name}", cells)
 
 
-def _of_pair(themes: Themes, pair: Pair) -> list[str]:
-    """The quotations of both codes in the turns that have both."""
-    wanted = {pair.first.id, pair.second.id}
-    return [
-        one.id
-        for one in themes.quotations
-        if one.code in wanted and {part.item for part in one.parts} & set(pair.turns)
-    ]
+def _of_pair(themes: Themes, pair: Pair, unit: str) -> list[str]:
+    """The quotations of both codes in the turns, or the answers, that have both."""
+    wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
+    return [one.id for one in themes.quotations if one.code in wanted and shared & set(units_of(one, unit))]
 
 
 def _counted_with(number: int, jaccard: float | None, selection: Selection | None) -> Cell:
-    return Cell((whole(number), decimal(jaccard)), (number, jaccard), selection)
+    return Cell((whole(number), decimal(jaccard)) if number else (NOTHING,), (number, jaccard), selection)

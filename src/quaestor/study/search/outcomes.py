@@ -172,13 +172,13 @@ def _labels(state: State, book: Codebook, made: Decision) -> list[str]:
     if isinstance(answer, Mapping) and "answer" in answer:
         return list(dict.fromkeys([str(answer["answer"]), written(answer)]))
     if isinstance(answer, list | tuple):
-        return [_read(state, book, made.item, one) for one in codes_in(answer)] or [""]
+        return [_read(state, book, made, one) for one in codes_in(answer)] or [""]
     if isinstance(answer, str) and answer != CANNOT_JUDGE:
-        return [_read(state, book, made.item, answer)]
+        return [_read(state, book, made, answer)]
     return [written(answer)]
 
 
-def _read(state: State, book: Codebook, item: str, code: str) -> str:
+def _read(state: State, book: Codebook, made: Decision, code: str) -> str:
     if code not in book.codes:
         return code
-    return state.history.read(code, book.version, item, {}).code or code
+    return state.history.read(code, book.version, made.item, {made.facet: made.answer}).code or code
