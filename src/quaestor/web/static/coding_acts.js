@@ -75,6 +75,8 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     const isThere = ({ turn, start, end }) => stretchesOf(turn).some((one) => one.start === start && one.end === end && one.code === name);
     const fresh = placed.filter((one) => !isThere(one)); // What is there already stays as it is, with its memo.
     if (!fresh.length) {
+      const { turn, start, end } = placed.at(-1);
+      details.touch(turn, stretchesOf(turn).findIndex((one) => one.start === start && one.end === end && one.code === name));
       picked.textContent = `${codes.get(name).name} is there already.`;
       return;
     }
