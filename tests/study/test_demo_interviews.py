@@ -108,7 +108,7 @@ def test_the_table_of_defects_has_who_said_it_how_much_it_matters_a_case_and_wha
     assert len(planted - told) <= 1, "both raters seldom miss the same"
     assert len(told) == sum(1 for _ in defects.rows()) > 15
     by_importance = tables["defects-importance"]
-    assert [one.title for one in by_importance.columns] == ["high", "low", "medium", "mentions", "participants"]
+    assert [one.title for one in by_importance.columns] == ["low", "medium", "high", "mentions", "participants"]
 
 
 def test_everybody_agreed_and_the_conversation_is_on_record(study: Study, truth: InterviewTruth) -> None:
