@@ -253,19 +253,6 @@ def test_places_are_counted_in_characters_whatever_the_script(page: Page, study:
     all_saved(page)
 
 
-def test_a_word_on_is_to_the_left_where_one_reads_so(page: Page, study: Study, server: Server) -> None:
-    direction = "document.querySelector('#turn-4 .spoken').dir = 'rtl'"
-    page.evaluate(direction)
-    stand_on(page, 4)
-    for key in ("ArrowLeft", "Shift+ArrowLeft", "2"):
-        page.keyboard.press(key)
-    all_saved(page)
-    (one,) = on_record(study, "rater-1", ODD)
-    assert MIXED[one["start"] : one["end"]] == "We train"
-    page.keyboard.press("z")
-    all_saved(page)
-
-
 def test_a_line_that_is_cut_costs_nothing_and_doubles_nothing(
     page: Page, raters: dict[str, BrowserContext], study: Study
 ) -> None:

@@ -16,7 +16,9 @@ from windows import Server, signed_in
 
 pytestmark = pytest.mark.browser
 LONG = "\n".join(f"This is sentence {number} of a long answer." for number in range(80))
-TALKS = ([*TALK, *([("Interviewer", "And then?"), ("Guest", "Then it is trained. " * 20)] * 35), ("Guest", LONG)], TALK)
+ARABIC = "ندرب النموذج كل يوم ثم نقيس."
+_AGAIN = [("Interviewer", "And then?"), ("Guest", "Then it is trained. " * 20)] * 35
+TALKS = ([*TALK, *_AGAIN, ("Guest", LONG)], TALK, [TALK[0], ("Guest", ARABIC)])
 HARSH = CODEBOOK.replace('name = "shapes', 'key = "z"\nname = "shapes') + "".join(
     f'\n[[code]]\nid = "more-{number}"\nfacet = "themes"\nparent = "legitimacy"\nname = "training, part {number}"\n'
     for number in range(40)
@@ -204,6 +206,18 @@ def test_two_windows_that_code_the_same_turn_undo_nothing_of_each_other(
     assert codes_of(other, study, "P2/00001") == []
     expect(other.locator("#turn-1 .chip")).to_have_count(0)
     other.close()
+
+
+def test_words_that_are_read_from_the_right_are_selected_to_the_left(page: Page, server: Server, study: Study) -> None:
+    page.goto(f"{server.address}rounds/{ROUND}/code/P3")
+    stand_on(page, 1)
+    for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowLeft", "1"):
+        page.keyboard.press(key)
+    all_saved(page)
+    (made,) = on_record(study, "rater-1", "P3/00001")
+    assert ARABIC[made["start"] : made["end"]] == " ".join(ARABIC.split()[1:3])
+    page.keyboard.press("z")
+    all_saved(page)
 
 
 def test_the_question_of_the_guide_stays_in_view(page: Page) -> None:
