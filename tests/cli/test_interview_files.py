@@ -71,6 +71,18 @@ def test_a_transcript_comes_in_is_printed_and_corrected(folder: Path) -> None:
     }
 
 
+def test_times_within_a_turn_are_kept_with_their_places(folder: Path) -> None:
+    file = folder.parent / "cues.vtt"
+    cues = [("00:01", "00:03", "First I look"), ("00:03", "00:05", "at the data,"), ("00:06", "00:09", "then I train.")]
+    shown = [f"00:{begin}.000 --> 00:{end}.000\n<v Guest>{words}</v>\n" for begin, end, words in cues]
+    file.write_text("WEBVTT\n\n" + "\n".join(shown), "utf-8")
+    asked(folder, "import", "P1", file)
+    (turn,) = asked(folder, "transcript", "P1")["turns"]
+    assert (turn["start"], turn["end"]) == (1, 9)
+    told = [(turn["text"][one["at"] :].split()[0], one["start"], one["end"]) for one in turn["cues"]]
+    assert told == [("First", 1, 3), ("at", 3, 5), ("then", 6, 9)]
+
+
 def test_words_for_people_say_what_came_in_and_no_name(folder: Path) -> None:
     done = run(folder, "import", "P1", folder.parent / "talk.vtt")
     assert "words in 4 turns from webvtt, UTF-8" in done

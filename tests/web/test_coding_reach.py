@@ -111,6 +111,9 @@ def test_what_a_code_asks_for_is_in_sight_when_it_is_asked(page: Page, study: St
     assert in_sight(page, "#details textarea")
     page.keyboard.press("Escape")
     assert codes_of(page, study, "P1/00003") == ["indicator"]
+    page.reload()
+    page.locator("#turn-3 mark").click(position={"x": 30, "y": 8})
+    expect(page.locator("#details h2")).to_have_text("indicator")
     page.keyboard.press("x")
     assert codes_of(page, study, "P1/00003") == []
 

@@ -240,9 +240,13 @@ def _how(line: TurnLine) -> str:
 
 def _turn_json(transcript: Transcript, line: TurnLine, raw: bool) -> dict[str, Any]:
     turn = line.turn
+    cues = [
+        {"at": at if raw else turn.to_shown(at, at + 1)[0], "start": start, "end": end} for at, start, end in turn.cues
+    ]
     return {
         "turn": turn.number, "item": transcript.item(turn.number), "voice": str(turn.voice), "start": turn.start,
         "end": turn.end, "question": turn.question, "asks": turn.asks, "text": turn.raw if raw else turn.text,
+        "cues": cues,
     }  # fmt: skip
 
 

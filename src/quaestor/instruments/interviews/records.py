@@ -158,6 +158,8 @@ class SpokenTurn:
     """Whether the interviewer asks that question here."""
     start: float | None = None
     end: float | None = None
+    cues: tuple[tuple[int, float | None, float | None], ...] = ()
+    """Where in the recorded words the file began anew within the turn, and from when to when."""
 
     @property
     def text(self) -> str:

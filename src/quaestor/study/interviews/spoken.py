@@ -45,9 +45,8 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], 
         question = asked[number] if asks else question
         voice = corrected.get(number) or voices.get(piece["speaker"]) or Voice.OTHER
         spans = _apart(by_turn.get(number, ()))
-        turns.append(
-            SpokenTurn(number, Voice(voice), piece["text"], spans, question, asks, piece.get("start"), piece.get("end"))
-        )
+        times = piece.get("start"), piece.get("end"), tuple((at, low, high) for at, low, high in piece.get("cues", ()))
+        turns.append(SpokenTurn(number, Voice(voice), piece["text"], spans, question, asks, *times))
     return tuple(turns)
 
 

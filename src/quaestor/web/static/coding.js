@@ -172,6 +172,8 @@
   }
 
   page.addEventListener("click", (event) => {
+    const mark = event.target.closest(".turn.own .spoken mark");
+    if (mark && document.getSelection().isCollapsed) details.touch(turnOf(mark), Number(mark.dataset.mark));
     const item = event.target.closest(".margin li[data-mark]");
     if (item && event.target.closest(".remove")) {
       event.preventDefault();
