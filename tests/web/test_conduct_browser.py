@@ -113,6 +113,7 @@ def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, stu
     press(page, "Escape", "n", "p")
     assert len(page.locator("#note").input_value()) == 10_001, "it stays the draft of its question"
     page.locator("#note").fill("")
+    all_saved(page)
 
 
 def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
@@ -140,6 +141,7 @@ def test_two_windows_of_one_person_keep_two_drafts(
     expect(page.locator("#note")).to_have_value("half a note")
     other.locator("#note").fill("")
     page.locator("#note").fill("")
+    all_saved(page)
     other.close()
 
 

@@ -14,7 +14,8 @@ from quaestor.store.records import NewAct
 def open_round(state: State, plan: Plan, actor: str, passed: bool | None = None) -> NewAct:
     """Fix a plan and open it; `passed` says whether the round before reached its threshold (None: not known)."""
     if plan.round in state.rounds:
-        raise StateError(f"the round {plan.round!r} was opened already: give a new round a name of its own")
+        words = "give a new round a name of its own, and items.without to leave out what others have"
+        raise StateError(f"the round {plan.round!r} was opened already: {words}")
     if not plan.items:
         raise StateError(f"the round {plan.round!r} has no items: look at what its funnel step or sample holds")
     if plan.tie_breaker in plan.raters:

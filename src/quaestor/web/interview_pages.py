@@ -18,6 +18,7 @@ from quaestor.study.interviews.consent import (
     agreement_draft,
     agreement_of,
     agreement_versions,
+    consent_of,
     make_link,
     put_agreement_in_force,
     record_consent,
@@ -185,12 +186,13 @@ class InterviewPages(Pages):
         match fields.get("act", ""):
             case "link":
                 key = checked_key(fields.get("key", ""))
+                before = await self.work(lambda: consent_of(self._room(), name))
                 try:
                     made = await self.work(lambda: make_link(self._room(), name, who, key))
                 except StateError as error:
                     return await self._participant(request, 409, refused=str(error))
                 link = outside(request, str(request.url_for("consent", code=made.code).path))
-                return await self._participant(request, link=link)
+                return await self._participant(request, link=link, relinked=before.linked)
             case "withdraw" if fields.get("sure", "") == name:
                 await self.work(lambda: withdraw(self._room(), name, who))
                 return self.go(request, "interviews")

@@ -71,7 +71,7 @@ def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interview
     assert link.code not in repr(link)
     met = asked_by(room, link.code)
     assert met is not None
-    assert (met.participant, met.agreement.text, met.consent.words) == ("P1", AGREEMENT, "link sent")
+    assert (met.participant, met.agreement.text, met.consent.words) == ("P1", AGREEMENT, "link made")
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
     held = [path for path in tmp_path.rglob("*") if path.is_file() and link.code.encode() in path.read_bytes()]
     assert held == []

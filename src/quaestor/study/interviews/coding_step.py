@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from quaestor.base.names import listed
 from quaestor.coding.decisions import settled
 from quaestor.coding.records import Decision
 from quaestor.coding.state import OPEN, State
@@ -46,7 +47,7 @@ class _Counts:
 
 
 def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
-    """By interview, for the lead; one of which no round has a turn is not among them.
+    """By interview, for the lead.
 
     A lead who rated in a round, and has not looked at it, is told that it is to be settled and not how many turns.
     """
@@ -55,7 +56,16 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
         sight = Sight(state, coding.lead, Viewer(coding.lead, Role.LEAD))
         unseen = {name: settled(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
         unopened = list(_unopened(interviews, state))
-        return {name: _step(one, unseen, unopened) for name, one in _counted(state).items()}
+        steps = {name: _step(one, unseen, unopened) for name, one in _counted(state).items()}
+        closed = [name for name in coded_rounds(state) if state.round(name).status != OPEN]
+    later = _came_later(closed) if closed and not unopened else NOT_BEGUN
+    return {one.id: steps.get(one.id, later) for one in interviews.interviews()}
+
+
+def _came_later(closed: Collection[str]) -> CodingStep:
+    """What is to be done about an interview that came when the rounds were closed."""
+    words = "in no round yet: make items with `quaestor interview items`, then open a round of its own"
+    return CodingStep(False, f"{words}, without the turns of {listed(closed)}")
 
 
 def _unopened(interviews: Interviews, state: State) -> Iterator[str]:

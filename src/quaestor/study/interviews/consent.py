@@ -59,7 +59,7 @@ class Consent:
     def words(self) -> str:
         """In a few words, for a list."""
         if not self.what:
-            return "link sent" if self.linked else "not asked"
+            return "link made" if self.linked else "not asked"
         return f"{self.what}, version {self.version}" + (f", ask again for {self.newest}" if self.asks_again else "")
 
 
@@ -182,7 +182,7 @@ def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
     if found.what == DECLINED:
         return f"{participant} declined on {found.day}: nobody can {what} unless they agree after all"
     if not found.accepted:
-        remedy = f"`quaestor interview participant consent {participant}`, or send them a link"
+        remedy = f"`quaestor interview participant consent {participant} accepted` when they do, or send them a link"
         return f"{participant} has not agreed yet, so nobody can {what}: {remedy}"
     return ""
 

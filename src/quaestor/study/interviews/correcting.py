@@ -162,7 +162,8 @@ def _speaker_named(speakers: list[Speaker], wanted: str, name: str) -> Speaker:
 def _require_turn(transcript: Transcript, turn: int) -> None:
     if not 0 <= turn < len(transcript.turns):
         raise InputError(
-            f"there is no turn {turn} in the transcript of {transcript.interview}: it has {len(transcript.turns)}"
+            f"there is no turn {turn} in the transcript of {transcript.interview}: "
+            f"they are 0 to {len(transcript.turns) - 1}"
         )
 
 
