@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 
@@ -90,9 +91,30 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
      "[00:00" * 60_000, "1:00 " * 60_000, "<b>" * 100_000],
 )  # fmt: skip
 def test_long_lines_made_to_take_long_are_read(line: str) -> None:
-    for head in ("", "WEBVTT\n\n00:00.000 --> 00:01.000\n", "1\n00:00:00,000 --> 00:00:01,000\n"):
+    for head in HEADS:
         found = transcript_in(f"{head}x {line}\n{line} y".encode(), "talk")
         assert sum(len(turn.text) for turn in found.turns) > 2
+
+
+MANY = 200_000
+HEADS = ("", "WEBVTT\n\n00:00.000 --> 00:01.000\n", "1\n00:00:00,000 --> 00:00:01,000\n")
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "\N{NO-BREAK SPACE}", " \t"])
+@pytest.mark.parametrize(
+    "line",
+    ["a{0}b", "a b{0}[EXT{0}b", "[00:01{0}b", "[00:01{0}-->{0}b", "(0:01{0}b", "0:01{0}-{0}b", "Guest 1{0}0:01{0}b",
+     "**Guest{0}b**{0}c", "-{0}Guest{0}b", "+49 170{0}b", "a{0}|{0}b", "00:01{0}-->{0}00:02{0}line:0{0}b", "<v{0}b",
+     "<v.a{0}b{0}", "<i{0}b</i>", "NOTE{0}b", "Guest{0}A{0}b", "{{\\a{0}b", "#00:00:01-1#{0}b{0}#", ">{0}Guest{0}b"],
+)  # fmt: skip
+def test_a_long_gap_is_read_as_fast_as_its_length(line: str, space: str) -> None:
+    """Spaces that two parts of a pattern could share were tried in every way: 5,000 of them took a quarter minute."""
+    gap = space * (MANY // len(space))
+    for head in HEADS:
+        assert transcript_in(f"{head}{line.format(gap)}".encode(), "talk").words
+    assert transcript_in(f"Guest A: so\n{line.format(gap)}".encode(), "talk", named=["Guest A"]).words
+    paragraph = f'<w:p><w:r><w:t xml:space="preserve">{escape(line.format(gap))}</w:t></w:r></w:p>'
+    assert transcript_in(document(paragraph), "talk").words
 
 
 def test_a_monologue_falls_into_turns_that_can_be_coded() -> None:

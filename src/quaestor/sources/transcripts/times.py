@@ -6,12 +6,12 @@ import re
 
 TIME = r"(?:\d{1,3}:)?\d{1,3}:\d{2}(?:[.,]\d{1,6})?"
 """`1:02`, `00:01:02`, `00:01:02.345`."""
-STAMP = rf"(?:\[\s*{TIME}(?:\s*(?:-->|-|–)\s*{TIME})?\s*\]|\(\s*{TIME}\s*\)|{TIME})"
+STAMP = rf"(?:\[\s*+{TIME}(?:\s*+(?:-->|-|–)\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\)|{TIME})"
 """The same, in brackets or bare."""
 _LOOSE = r"(?:\d{1,4}:)?\d{1,4}:\d{1,2}(?:[.,]\d{1,9})?"
 _SETTING = r"(?:vertical|line|position|size|align|region|[XY][12]):\S+"
 """Where on a screen words are shown, as WebVTT and SubRip say it."""
-_TIMING = re.compile(rf"\s*({_LOOSE})\s*-->\s*({_LOOSE})(?:\s+{_SETTING})*\s*")
+_TIMING = re.compile(rf"\s*+({_LOOSE})\s*+-->\s*+({_LOOSE})(?:\s++{_SETTING})*\s*+")
 _FIRST = re.compile(TIME)
 
 
