@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.sources.transcripts import LARGEST, documents, read_transcript, transcript_in
+from quaestor.sources.transcripts import LARGEST, document_parts, read_transcript, transcript_in
 from quaestor.sources.transcripts.turns import LONGEST_TURN
 from transcript_writers import document
 
@@ -44,7 +44,7 @@ def test_a_document_that_declares_entities_is_refused(before: str) -> None:
 
 
 def test_an_archive_bomb_is_stopped_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(document_parts, "MOST_BYTES", 1_000_000)
     bomb = document("<w:p><w:r><w:t>" + " " * 2_000_000 + "</w:t></w:r></w:p>")
     assert len(bomb) < 10_000
     assert "when unpacked" in refused(bomb)
@@ -115,6 +115,36 @@ def test_a_long_gap_is_read_as_fast_as_its_length(line: str, space: str) -> None
     assert transcript_in(f"Guest A: so\n{line.format(gap)}".encode(), "talk", named=["Guest A"]).words
     paragraph = f'<w:p><w:r><w:t xml:space="preserve">{escape(line.format(gap))}</w:t></w:r></w:p>'
     assert transcript_in(document(paragraph), "talk").words
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("<w:p>" * 4_000_000, "over 100 elements within each other"),
+        ("<w:p/>" * 4_000_000, "over 200,000 lines"),
+        ("<w:p><w:r><w:t>Guest A: so</w:t></w:r></w:p>" * 300_000, "over 200,000 lines"),
+        ("<w:p><w:r>" + "<w:br/>" * 4_000_000, "over 200,000 lines"),
+        ("<w:p><w:r><w:t>" + "\n" * 4_000_000, "over 200,000 lines"),
+        ("<w:tbl><w:tr>" + "<w:tc/>" * 4_000_000, "over 1,000,000 elements"),
+        ("<w:p><w:r><w:t>" + "so " * 8_000_000, "over 20,000,000 letters"),
+        (f'<w:p w:rsid="{"a" * 60_000_000}"/>', "no sound XML"),
+    ],
+)
+def test_a_document_that_would_be_read_for_hours_is_refused_at_once(body: str, told: str) -> None:
+    assert told in refused(document(body))
+
+
+def test_a_row_of_many_times_is_read() -> None:
+    row = "<w:tc><w:p><w:r><w:t>0:01</w:t></w:r></w:p></w:tc>" * 150_000
+    said = "<w:tc><w:p><w:r><w:t>so</w:t></w:r></w:p></w:tc>"
+    assert [turn.text for turn in transcript_in(document(f"<w:tbl><w:tr>{row}{said}</w:tr></w:tbl>"), "talk").turns]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_text_of_too_many_lines_is_refused_before_any_is_read(ending: str) -> None:
+    for head in HEADS:
+        data = (head + f"Guest A: so{ending}Guest B: it{ending}" * 100_000 + ending).encode()
+        assert "over 200,000 lines" in refused(data)
 
 
 def test_a_monologue_falls_into_turns_that_can_be_coded() -> None:
