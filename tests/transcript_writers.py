@@ -102,11 +102,17 @@ def document(
         types = "http://schemas.openxmlformats.org/package/2006/content-types"
         archive.writestr(
             "[Content_Types].xml",
-            f'<Types xmlns="{types}"><Override PartName="/word/document.xml" ContentType="{kinds}"/></Types>',
+            f'<Types xmlns="{types}"><Override PartName="/{part}" ContentType="{kinds}"/></Types>',
         )
         spaces = f'xmlns:w="{_WORDS}" xmlns:m="{_EQUATIONS}"'
         whole = f'<?xml version="1.0"?>{before}<w:document {spaces}><w:body>{body}</w:body></w:document>'
         archive.writestr(part, whole)
+        kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+        relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{relations}"><Relationship Id="r1" Type="{kind}" Target="{part}"/></Relationships>',
+        )
         for name, notes in (beside or {}).items():
             archive.writestr(name, f"<w:notes {spaces}>{notes}</w:notes>")
     return made.getvalue()

@@ -23,6 +23,7 @@ class Allowance:
     """What a document may hold yet: a few bytes, packed, can be elements and lines for hours."""
 
     where: str = ""
+    bytes: int = 0
     elements: int = MOST_ELEMENTS
     letters: int = MOST_LETTERS
     lines: int = MOST_LINES
@@ -69,7 +70,7 @@ class DocumentReader:
                 self.in_deleted += 1
             case "t":
                 self.in_text = not (self.hidden or self.in_deleted)
-            case "tab":
+            case "tab" | "ptab":
                 self.put("\t")
             case "br" | "cr":
                 self.put("\n")
@@ -77,7 +78,10 @@ class DocumentReader:
                 self.put(symbol(*(_attribute(attributes, one) for one in ("font", "char"))))
             case "noBreakHyphen":
                 self.put("\N{NON-BREAKING HYPHEN}")
+            case "p":
+                self.part()
             case "tbl":
+                self.part()
                 self.tables += 1
             case "tr" if self.tables == 1:
                 self.row = []
@@ -111,6 +115,11 @@ class DocumentReader:
                 self.row = None
             case "tbl":
                 self.tables -= 1
+
+    def part(self) -> None:
+        """A text box or a table within a paragraph parts the words before it from its own."""
+        if self.text:
+            self.paragraph()
 
     def paragraph(self) -> None:
         text, self.text = "".join(self.text), []
