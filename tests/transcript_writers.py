@@ -83,13 +83,22 @@ def teams_document(talk: Sequence[Said]) -> bytes:
 
 def table_document(talk: Sequence[Said]) -> bytes:
     """A table with a row a turn."""
-
-    def cell(words: str) -> str:
-        return f'<w:tc><w:p><w:r><w:t xml:space="preserve">{escape(words)}</w:t></w:r></w:p></w:tc>'
-
     rows = [("Time", "Speaker", "Text")]
     rows += [(clock(place * _SECONDS)[:8], who, words) for place, (who, words) in enumerate(talk)]
-    return document("<w:tbl>" + "".join(f"<w:tr>{''.join(map(cell, row))}</w:tr>" for row in rows) + "</w:tbl>")
+    return document(table(*rows))
+
+
+def run(words: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{escape(words)}</w:t></w:r>'.replace("\t", "</w:t><w:tab/><w:t>")
+
+
+def paragraph(words: str) -> str:
+    return f"<w:p>{run(words)}</w:p>"
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    made = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in made)}</w:tbl>"
 
 
 def document(

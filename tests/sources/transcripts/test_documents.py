@@ -5,20 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quaestor.sources.transcripts import transcript_in
-from transcript_writers import document
-
-
-def run(words: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{words}</w:t></w:r>'
-
-
-def paragraph(words: str) -> str:
-    return f"<w:p>{run(words)}</w:p>"
-
-
-def table(*rows: tuple[str, ...]) -> str:
-    made = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
-    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in made)}</w:tbl>"
+from transcript_writers import document, paragraph, run, table
 
 
 def words_of(data: bytes) -> list[str]:

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 import zlib
+from posixpath import normpath
 from xml.parsers import expat
 
 from quaestor.base.errors import InputError
@@ -54,19 +55,19 @@ def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]
 
 
 def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
-    """Where the text is: mostly in `word/document.xml`, else where the relations of the package lead."""
-    found: list[str] = []
+    """Where the text is: there where the relations of the package lead, mostly in `word/document.xml`."""
+    found = [_PART]
 
     def start(name: str, attributes: dict[str, str]) -> None:
         allowed.take_element(1)
         if name.endswith(" Relationship") and attributes.get("Type", "").endswith(_MAIN):
-            found.append(attributes.get("Target", "").removeprefix("/"))
+            found.append(normpath(attributes.get("Target", "")).lstrip("/"))
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = start
-    if _PART not in archive.namelist() and _RELATIONS in archive.namelist():
+    if _RELATIONS in archive.namelist():
         _parse(archive, _RELATIONS, parser, allowed)
-    return found[0] if found else _PART
+    return next(part for part in (*reversed(found), _PART) if part == _PART or part in archive.namelist())
 
 
 def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[str]:

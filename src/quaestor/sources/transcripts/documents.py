@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from quaestor.sources.transcripts.document_parts import unpacked
 from quaestor.sources.transcripts.label_parts import is_name_like, is_plausible
 from quaestor.sources.transcripts.labels import LONGEST, SURE, Opening, speakers_among
 from quaestor.sources.transcripts.spoken_lines import Line, lines_with_openings
 from quaestor.sources.transcripts.texts import lines_of
-from quaestor.sources.transcripts.times import STAMP, stamp_seconds
+from quaestor.sources.transcripts.times import STAMP, stamp_seconds, timing, unmarked
 
 _STAMP = re.compile(rf"\s*{STAMP}\s*")
 _SPEAKER, _TIME, _COUNT = ("speaker", "name", "who"), ("time", "timestamp", "start", "end"), ("nr", "#")
@@ -25,12 +28,14 @@ def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tupl
     waiting: list[str] = []
     header: list[str] | None = None
     blocks, notes = unpacked(data, where)
-    for before, block in zip(["", *blocks], blocks, strict=False):
+    counted = _counted(blocks)
+    for place, (before, block) in enumerate(zip(["", *blocks], blocks, strict=False)):
         if isinstance(block, str):
             waiting += lines_of(block)
             continue
-        cells = [cell.strip() for cell in block]
-        filled = [cell for cell in cells if cell]
+        marked = [unmarked(cell.strip()) for cell in block]
+        cells, begins = [one.text for one in marked], next((one.start for one in marked if one.start is not None), None)
+        filled = _filled(cells)[place in counted :]
         header = None if isinstance(before, str) else header
         if isinstance(before, str) and len(filled) > 1 and all(cell.lower() in _HEADER for cell in filled):
             header = [cell.lower() for cell in cells]
@@ -40,11 +45,36 @@ def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tupl
         else:
             lines += lines_with_openings(waiting, named)
             waiting = []
-            lines.append(_row_under(header, cells) if header and len(header) == len(cells) else _row(filled))
+            row = _row_under(header, cells) if header and len(header) == len(cells) else _row(filled)
+            lines.append(_since(row, begins))
     lines += lines_with_openings(waiting, named)
     about = _about(lines, named)
     beside += [line.text for place, line in enumerate(lines) if place in about]
     return [line for place, line in enumerate(lines) if place not in about], [*beside, *notes]
+
+
+def _filled(cells: Sequence[str]) -> list[str]:
+    return [cell.strip() for cell in cells if cell.strip()]
+
+
+def _counted(blocks: Sequence[str | list[str]]) -> frozenset[int]:
+    """Places of rows of tables that number all their rows; the number is nobody's word."""
+    found: set[int] = set()
+    for is_table, group in groupby(enumerate(blocks), key=lambda one: isinstance(one[1], list)):
+        rows = [(place, filled[0].rstrip(".")) for place, cells in group if len(filled := _filled(cells)) > 2]
+        if is_table and rows and all(number.isdecimal() and len(number) < 7 for _, number in rows):
+            numbers = [int(number) for _, number in rows]
+            running = list(range(numbers[0], numbers[0] + len(rows)))
+            found |= {place for place, _ in rows if numbers[0] < 2 and numbers == running}
+    return frozenset(found)
+
+
+def _since(row: Line, start: float | None) -> Line:
+    """A row with the time that stood among its words, where it has none of its own."""
+    if row.start is not None or start is None:
+        return row
+    opening = row.opening if row.opening is None or row.opening.start is not None else replace(row.opening, start=start)
+    return replace(row, opening=opening, start=start)
 
 
 def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
@@ -69,8 +99,8 @@ def _row_under(header: list[str], cells: list[str]) -> Line:
     for place, (column, cell) in enumerate(zip(header, cells, strict=True)):
         if place == speaker:
             label = " ".join(cell.rstrip(":：").split())
-        elif column in _TIME and _STAMP.fullmatch(cell):
-            start = stamp_seconds(cell) if start is None else start
+        elif column in _TIME and _is_time(cell):
+            start = _begins(cell) if start is None else start
         elif cell and not (column in _COUNT and cell.isdecimal()):
             said.append(cell)
     words = "\n".join(said)
@@ -79,13 +109,23 @@ def _row_under(header: list[str], cells: list[str]) -> Line:
 
 def _row(cells: list[str]) -> Line:
     """A row with a speaker and words, with times before or between them or without."""
-    first = next((place for place, cell in enumerate(cells[:-1]) if not _STAMP.fullmatch(cell)), len(cells) - 1)
+    first = next((place for place, cell in enumerate(cells[:-1]) if not _is_time(cell)), len(cells) - 1)
     after = range(first + 1, len(cells) - 1)
-    second = next((place for place in after if not _STAMP.fullmatch(cells[place])), max(first + 1, len(cells) - 1))
+    second = next((place for place in after if not _is_time(cells[place])), max(first + 1, len(cells) - 1))
     times, cells = [*cells[:first], *cells[first + 1 : second]], [cells[first], *cells[second:]]
-    text, start = "\n".join(cells), stamp_seconds(times[0]) if times else None
+    text, start = "\n".join(cells), _begins(times[0]) if times else None
     label = " ".join(cells[0].rstrip(":：").split())
     called = is_plausible(label) or (times and len(label) <= LONGEST and "\n" not in cells[0])
     if len(cells) < 2 or not called:
         return Line(text, start=start)
     return Line(text, Opening(label, "\n".join(cells[1:]), start, SURE))
+
+
+def _is_time(cell: str) -> bool:
+    return _STAMP.fullmatch(cell) is not None or timing(cell) is not None
+
+
+def _begins(cell: str) -> float | None:
+    """The first time of a cell that is a time, or one from when to when."""
+    times = timing(cell)
+    return times[0] if times else stamp_seconds(cell)
