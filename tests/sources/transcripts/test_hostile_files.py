@@ -12,7 +12,7 @@ import pytest
 from quaestor.base.errors import InputError
 from quaestor.sources.transcripts import LARGEST, document_parts, read_transcript, transcript_in
 from quaestor.sources.transcripts.turns import LONGEST_TURN
-from transcript_writers import document
+from transcript_writers import document, table
 
 PARAGRAPH = "<w:p><w:r><w:t>Guest: hello</w:t></w:r></w:p>"
 
@@ -138,6 +138,16 @@ def test_a_row_of_many_times_is_read() -> None:
     row = "<w:tc><w:p><w:r><w:t>0:01</w:t></w:r></w:p></w:tc>" * 150_000
     said = "<w:tc><w:p><w:r><w:t>so</w:t></w:r></w:p></w:tc>"
     assert [turn.text for turn in transcript_in(document(f"<w:tbl><w:tr>{row}{said}</w:tr></w:tbl>"), "talk").turns]
+
+
+def test_a_table_of_many_numbered_rows_is_read() -> None:
+    rows = (("Guest A", "Guest B")[number % 2] for number in range(50_000))
+    found = transcript_in(document(table(*((str(number), who, "so") for number, who in enumerate(rows)))), "talk")
+    assert len(found.turns) == 50_000
+
+
+def test_too_many_voices_in_a_line_are_refused() -> None:
+    assert "over 200,000 lines" in refused(HEADS[1].encode() + b"<v A>b" * 200_001)
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])

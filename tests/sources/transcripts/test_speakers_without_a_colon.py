@@ -8,6 +8,7 @@ from quaestor.sources.transcripts import transcript_in
 from transcript_writers import Said, document, paragraph, table
 
 TALK = [("Anna", "How are you?"), ("Bob", "Fine. Note: so far."), ("Anna", "And then?"), ("Bob", "Yes.")]
+ONCE = [("Anna", "How are you?"), ("Bob", "Fine."), ("Anna", "And then?")]
 SPEAKERS = [("Speaker 1", "How are you?"), ("Speaker 2", "Fine."), ("Speaker 1", "And then?")]
 
 
@@ -25,7 +26,7 @@ def written(way: str, talk: list[Said], between: str = "\n") -> str:
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
-@pytest.mark.parametrize("talk", [TALK, SPEAKERS])
+@pytest.mark.parametrize("talk", [TALK, ONCE, SPEAKERS])
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(
     "way",

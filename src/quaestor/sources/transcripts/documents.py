@@ -64,8 +64,8 @@ def _counted(blocks: Sequence[str | list[str]]) -> frozenset[int]:
         rows = [(place, filled[0].rstrip(".")) for place, cells in group if len(filled := _filled(cells)) > 2]
         if is_table and rows and all(number.isdecimal() and len(number) < 7 for _, number in rows):
             numbers = [int(number) for _, number in rows]
-            running = list(range(numbers[0], numbers[0] + len(rows)))
-            found |= {place for place, _ in rows if numbers[0] < 2 and numbers == running}
+            running = numbers[0] < 2 and numbers == list(range(numbers[0], numbers[0] + len(rows)))
+            found |= {place for place, _ in rows} if running else set()
     return frozenset(found)
 
 

@@ -86,13 +86,17 @@ def _called(text: str) -> str:
 
 
 def _of_speakers(found: Heads, named: Collection[str]) -> Heads:
-    """Those heads that name a speaker: who is named, else usual words for one and names that come again."""
+    """Those heads that name a speaker: who is named, else usual words for one and names that come again.
+
+    Where these are most of all names, whoever is called so once is a speaker too.
+    """
     if named:
         return {place: head for place, head in found.items() if head.label in named}
     counts = Counter(head.label for head in found.values())
     names = {label for label in counts if is_plausible(label) and is_name_like(label) and not is_ordinary(label)}
     again = {label for label in names if is_word_for_a_speaker(label) or counts[label] > 1}
-    speakers = again | {label for label in names if again and is_only_a_persons(label)}
+    most = 2 * sum(counts[label] for label in again) > sum(counts[label] for label in names)
+    speakers = again | {label for label in names if most or (again and is_only_a_persons(label))}
     return {place: head for place, head in found.items() if head.label in speakers}
 
 

@@ -57,6 +57,8 @@ class _Paragraph:
 def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Line]:
     """Lines that are not empty, each with how it may begin."""
     written = list(_written(_unquoted(lines, named)))
+    if not written:
+        return []
     filled = [line.text for line, _ in written]
     openings = openings_of(filled, named)
     heads = heads_among(filled, openings, named)

@@ -130,8 +130,8 @@ def too_many_lines(where: str) -> InputError:
 
 
 def require_few_lines(text: str, where: str) -> None:
-    """Lines are counted before any is read."""
-    if max(text.count("\n"), text.count("\r")) > MOST_LINES:
+    """Lines, and the voices that WebVTT may have many of in one, are counted before any is read."""
+    if max(text.count("\n"), text.count("\r"), text.count("<v ")) > MOST_LINES:
         raise too_many_lines(where)
 
 
