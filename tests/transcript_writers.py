@@ -83,13 +83,22 @@ def teams_document(talk: Sequence[Said]) -> bytes:
 
 def table_document(talk: Sequence[Said]) -> bytes:
     """A table with a row a turn."""
-
-    def cell(words: str) -> str:
-        return f'<w:tc><w:p><w:r><w:t xml:space="preserve">{escape(words)}</w:t></w:r></w:p></w:tc>'
-
     rows = [("Time", "Speaker", "Text")]
     rows += [(clock(place * _SECONDS)[:8], who, words) for place, (who, words) in enumerate(talk)]
-    return document("<w:tbl>" + "".join(f"<w:tr>{''.join(map(cell, row))}</w:tr>" for row in rows) + "</w:tbl>")
+    return document(table(*rows))
+
+
+def run(words: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{escape(words)}</w:t></w:r>'.replace("\t", "</w:t><w:tab/><w:t>")
+
+
+def paragraph(words: str) -> str:
+    return f"<w:p>{run(words)}</w:p>"
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    made = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in made)}</w:tbl>"
 
 
 def document(
@@ -102,11 +111,17 @@ def document(
         types = "http://schemas.openxmlformats.org/package/2006/content-types"
         archive.writestr(
             "[Content_Types].xml",
-            f'<Types xmlns="{types}"><Override PartName="/word/document.xml" ContentType="{kinds}"/></Types>',
+            f'<Types xmlns="{types}"><Override PartName="/{part}" ContentType="{kinds}"/></Types>',
         )
         spaces = f'xmlns:w="{_WORDS}" xmlns:m="{_EQUATIONS}"'
         whole = f'<?xml version="1.0"?>{before}<w:document {spaces}><w:body>{body}</w:body></w:document>'
         archive.writestr(part, whole)
+        kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+        relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{relations}"><Relationship Id="r1" Type="{kind}" Target="{part}"/></Relationships>',
+        )
         for name, notes in (beside or {}).items():
             archive.writestr(name, f"<w:notes {spaces}>{notes}</w:notes>")
     return made.getvalue()

@@ -11,7 +11,9 @@ import pytest
 
 from quaestor.instruments.interviews.matching import ENOUGH
 from quaestor.sources.transcripts import ENCODINGS, FORMATS, LARGEST, read_transcript
-from quaestor.sources.transcripts.turns import LONGEST_TURN
+from quaestor.sources.transcripts.document_reader import DEEPEST, MOST_ELEMENTS, MOST_LETTERS
+from quaestor.sources.transcripts.texts import MOST_LINES
+from quaestor.sources.transcripts.turns import LONGEST_TURN, MOST
 
 FOLDER = Path(__file__).parents[2] / "data" / "transcripts"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["files"]
@@ -64,6 +66,7 @@ def test_the_reference_says_what_is_read_and_where_the_bounds_are() -> None:
         assert f"`{name}`" in page, name
     assert f"After {LONGEST_TURN} words" in page
     assert f"A score of {ENOUGH} " in page
-    assert f"up to {LARGEST // 1_000_000} MB" in page
+    assert f"up to {LARGEST // 1_000_000} MB, {MOST_LINES:,} lines and\n{MOST:,} turns" in page
+    assert f"{MOST_LETTERS:,} letters and {MOST_ELEMENTS:,} elements, at most {DEEPEST} within" in page
     for name in ENCODINGS:
         assert f"`{name}`" in page, name

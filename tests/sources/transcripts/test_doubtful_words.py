@@ -240,3 +240,16 @@ def test_who_speaks_in_several_places_or_before_the_others_is_a_speaker() -> Non
     assert read(written(once, between="\n\n")) == once
     found = transcript_in(written(once).encode(), "talk", named=["Interviewer", "Trin", "Zanthor"])
     assert [(turn.speaker, turn.text) for turn in found.turns] == once
+
+
+@pytest.mark.parametrize("said", ["<I>ANNA: Hello</I>", '<FONT COLOR="#fff">ANNA: Hello</FONT>', "<i>ANNA: Hello</I>"])
+def test_tags_in_capitals_are_no_words(said: str) -> None:
+    cues = "\n\n".join(f"{place + 1}\n{clock(place, ',')} --> {clock(place + 1, ',')}\n{said}" for place in range(2))
+    assert read(cues) == [("ANNA", "Hello Hello")]
+
+
+def test_a_voice_within_another_gives_back_to_it() -> None:
+    cues = webvtt("<v Bob>Will you <v Anna>yes</v> come back?", "Soon?", "<v Anna>Yes.</v> <v Bob>Good.</v>")
+    assert read(cues) == [
+        ("Bob", "Will you"), ("Anna", "yes"), ("Bob", "come back? Soon?"), ("Anna", "Yes."), ("Bob", "Good."),
+    ]  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.sources.transcripts import LARGEST, documents, read_transcript, transcript_in
+from quaestor.sources.transcripts import LARGEST, document_parts, read_transcript, transcript_in
 from quaestor.sources.transcripts.turns import LONGEST_TURN
-from transcript_writers import document
+from transcript_writers import document, table
 
 PARAGRAPH = "<w:p><w:r><w:t>Guest: hello</w:t></w:r></w:p>"
 
@@ -43,7 +44,7 @@ def test_a_document_that_declares_entities_is_refused(before: str) -> None:
 
 
 def test_an_archive_bomb_is_stopped_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(document_parts, "MOST_BYTES", 1_000_000)
     bomb = document("<w:p><w:r><w:t>" + " " * 2_000_000 + "</w:t></w:r></w:p>")
     assert len(bomb) < 10_000
     assert "when unpacked" in refused(bomb)
@@ -90,9 +91,70 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
      "[00:00" * 60_000, "1:00 " * 60_000, "<b>" * 100_000],
 )  # fmt: skip
 def test_long_lines_made_to_take_long_are_read(line: str) -> None:
-    for head in ("", "WEBVTT\n\n00:00.000 --> 00:01.000\n", "1\n00:00:00,000 --> 00:00:01,000\n"):
+    for head in HEADS:
         found = transcript_in(f"{head}x {line}\n{line} y".encode(), "talk")
         assert sum(len(turn.text) for turn in found.turns) > 2
+
+
+MANY = 200_000
+HEADS = ("", "WEBVTT\n\n00:00.000 --> 00:01.000\n", "1\n00:00:00,000 --> 00:00:01,000\n")
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "\N{NO-BREAK SPACE}", " \t"])
+@pytest.mark.parametrize(
+    "line",
+    ["a{0}b", "a b{0}[EXT{0}b", "[00:01{0}b", "[00:01{0}-->{0}b", "(0:01{0}b", "0:01{0}-{0}b", "Guest 1{0}0:01{0}b",
+     "**Guest{0}b**{0}c", "-{0}Guest{0}b", "+49 170{0}b", "a{0}|{0}b", "00:01{0}-->{0}00:02{0}line:0{0}b", "<v{0}b",
+     "<v.a{0}b{0}", "<i{0}b</i>", "NOTE{0}b", "Guest{0}A{0}b", "{{\\a{0}b", "#00:00:01-1#{0}b{0}#", ">{0}Guest{0}b"],
+)  # fmt: skip
+def test_a_long_gap_is_read_as_fast_as_its_length(line: str, space: str) -> None:
+    """Spaces that two parts of a pattern could share were tried in every way: 5,000 of them took a quarter minute."""
+    gap = space * (MANY // len(space))
+    for head in HEADS:
+        assert transcript_in(f"{head}{line.format(gap)}".encode(), "talk").words
+    assert transcript_in(f"Guest A: so\n{line.format(gap)}".encode(), "talk", named=["Guest A"]).words
+    paragraph = f'<w:p><w:r><w:t xml:space="preserve">{escape(line.format(gap))}</w:t></w:r></w:p>'
+    assert transcript_in(document(paragraph), "talk").words
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("<w:p>" * 4_000_000, "over 100 elements within each other"),
+        ("<w:p/>" * 4_000_000, "over 200,000 lines"),
+        ("<w:p><w:r><w:t>Guest A: so</w:t></w:r></w:p>" * 300_000, "over 200,000 lines"),
+        ("<w:p><w:r>" + "<w:br/>" * 4_000_000, "over 200,000 lines"),
+        ("<w:p><w:r><w:t>" + "\n" * 4_000_000, "over 200,000 lines"),
+        ("<w:tbl><w:tr>" + "<w:tc/>" * 4_000_000, "over 1,000,000 elements"),
+        ("<w:p><w:r><w:t>" + "so " * 8_000_000, "over 20,000,000 letters"),
+        (f'<w:p w:rsid="{"a" * 60_000_000}"/>', "no sound XML"),
+    ],
+)
+def test_a_document_that_would_be_read_for_hours_is_refused_at_once(body: str, told: str) -> None:
+    assert told in refused(document(body))
+
+
+def test_a_row_of_many_times_is_read() -> None:
+    row = "<w:tc><w:p><w:r><w:t>0:01</w:t></w:r></w:p></w:tc>" * 150_000
+    said = "<w:tc><w:p><w:r><w:t>so</w:t></w:r></w:p></w:tc>"
+    assert [turn.text for turn in transcript_in(document(f"<w:tbl><w:tr>{row}{said}</w:tr></w:tbl>"), "talk").turns]
+
+
+def test_a_table_of_many_numbered_rows_is_read() -> None:
+    rows = (("Guest A", "Guest B")[number % 2] for number in range(50_000))
+    found = transcript_in(document(table(*((str(number), who, "so") for number, who in enumerate(rows)))), "talk")
+    assert len(found.turns) == 50_000
+
+
+def test_too_many_voices_in_a_line_are_refused() -> None:
+    assert "over 200,000 lines" in refused(HEADS[1].encode() + b"<v A>b" * 200_001)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_text_of_too_many_lines_is_refused_before_any_is_read(ending: str) -> None:
+    for head in HEADS:
+        data = (head + f"Guest A: so{ending}Guest B: it{ending}" * 100_000 + ending).encode()
+        assert "over 200,000 lines" in refused(data)
 
 
 def test_a_monologue_falls_into_turns_that_can_be_coded() -> None:

@@ -77,6 +77,22 @@ def test_only_numbers_and_names_of_cues_are_no_words(naming: str, cues: list[lis
     assert found.left_out == ()
 
 
+HEADS = (
+    "00:00:{0:02d} {1}\n{2}", "[00:00:{0:02d}] {1}\n\n{2}", "**{1}**\n{2}", "{1}\n{2}", "{1}\t{2}",
+    "[00:00:{0:02d}] **{1}:** {2}", "> **{1}:** {2}", "#00:00:{0:02d}-0# {1}: {2}", "00:00:{0:02d}\n{1}\n{2}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", HEADS)
+@settings(max_examples=60, deadline=None)
+@given(talk=talks)
+def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list[Said]) -> None:
+    """Who quotes a speaker at the beginning of a line is taken for them; so a quiet word comes first."""
+    talk = [(who, f"well {words}") for who, words in talk]
+    text = "\n\n".join(way.format(place, who, words) for place, (who, words) in enumerate(talk))
+    assert read(transcript_in(text.encode(), "talk", named=sorted(dict(talk)))) == spoken(talk)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     talk=talks,

@@ -137,8 +137,8 @@ def _without_styles(text: str) -> str:
         return text
     text = _MOMENT.sub("", text)
     for name in _STYLED:
-        if f"</{name}>" in text:
-            text = re.sub(rf"</{name}>|<{name}(?:\.[^\s<>]*)?(?:\s[^<>]*)?>", "", text)
+        if f"</{name}>" in text.lower():
+            text = re.sub(rf"</{name}>|<{name}(?:\.[^\s<>]*)?(?:\s[^<>]*)?>", "", text, flags=re.IGNORECASE)
     return text
 
 
@@ -159,13 +159,17 @@ def _has_voices(texts: Sequence[str]) -> bool:
 
 
 def _voiced(cues: Sequence[_Cue], texts: Sequence[str]) -> Iterator[Utterance]:
-    """The words of each voice; a cue that names none goes on with the one before."""
+    """The words of each voice; one within another gives back to it, and a cue that names none goes on."""
     last = ""
     for cue, text in zip(cues, texts, strict=True):
-        speaker, place = last, 0
+        speaker, place, around = last, 0, list[str]()
         for found in _VOICE.finditer(text):
             yield _utterance(cue, speaker, _resolved(text[place : found.start()]))
-            speaker = "" if found["end"] else " ".join(_resolved(found["name"]).split())
+            if not found["end"]:
+                around.append(" ".join(_resolved(found["name"]).split()))
+            elif around:
+                around.pop()
+            speaker = around[-1] if around else ""
             last, place = speaker or last, found.end()
         yield _utterance(cue, speaker, _resolved(text[place:]))
 

@@ -26,13 +26,16 @@ PLAIN, MARKED, SURE = "plain", "marked", "sure"
 """Marked: with a time or in bold, as nobody speaks. Sure: set apart as only a program does."""
 LONGEST = 60
 _LABEL = (
-    rf"(?:[^\s:：\[\]{{}}<>*][^:：\[\]{{}}<>*\n]{{0,{LONGEST - 1}}}?(?:\s*\[[^\[\]:：\n]{{1,{LONGEST}}}\])?"
-    r"|\+?\d[\d\s().*•-]{4,24}?)"
+    rf"(?:[^\s:：\[\]{{}}<>*][^:：\[\]{{}}<>*\n\t]{{0,{LONGEST - 1}}}?(?<!\s)(?:\s*+\[[^\[\]:：\n]{{1,{LONGEST}}}\])?"
+    r"|\+?\d[\d\s().*•-]{4,24}?(?<!\s))"
 )
+"""It ends with no space, so that a long gap after it is walked through once and not from each of its places."""
 _BOXED = rf"[^\[\]:]{{1,{LONGEST}}}"
 _WIDE = re.compile(r"\s{2}|\t|\|")
 _ALL_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<inner>[^*_\n]+)(?P=mark)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<inner>[^*_\n]{1,120}?)(?P=mark)(?P<rest>.*)", re.DOTALL)
+_LED = re.compile(rf"(?P<lead>{STAMP}\s*+(?:[-–—]\s*+)?)(?P<marked>[*_].*)", re.DOTALL)
+"""A time before what is in bold."""
 _LISTED = re.compile(r"(?:[-*•‣▪◦·–—]|\d{1,3}[.)])\s+(?=\S)")
 """The mark of an item of a list."""
 _EVERYWHERE, _OFTEN = 0.85, 0.4
@@ -61,16 +64,19 @@ class _Ways:
 
 @lru_cache(maxsize=32)
 def _ways(named: tuple[str, ...] = ()) -> _Ways:
-    """For those who are named, in these very letters; else for any label."""
-    literal = "|".join(r"\s+".join(map(re.escape, one.split())) for one in sorted(named, key=len, reverse=True))
+    """For those who are named, in these very letters; else for any label.
+
+    Spaces are never given back (`*+`): two runs of them beside each other would be parted in every way, for hours.
+    """
+    literal = "|".join(r"\s++".join(map(re.escape, one.split())) for one in sorted(named, key=len, reverse=True))
     label, boxed = literal or _LABEL, literal or _BOXED
     return _Ways(
         re.compile(
-            rf"(?:(?P<before>{STAMP})\s*(?:[-–—]\s*)?)?(?:(?P<label>{label})|\[(?P<boxed>{boxed})\])\s*"
-            rf"(?P<after>{STAMP})?\s*(?::(?:\s|$)|：)(?P<rest>.*)",
+            rf"(?:(?P<before>{STAMP})\s*+(?:[-–—]\s*+)?)?(?:(?P<label>{label})|\[(?P<boxed>{boxed})\])\s*+"
+            rf"(?P<after>{STAMP})?\s*+(?::(?:\s|$)|：)(?P<rest>.*)",
             re.DOTALL,
         ),
-        re.compile(rf"(?P<label>{label})(?P<gap>\s+|\s*[|,]\s*)(?P<after>{STAMP})\s*"),
+        re.compile(rf"(?P<label>{label})(?P<gap>\s++|\s*+[|,]\s*+)(?P<after>{STAMP})\s*+"),
     )
 
 
@@ -114,6 +120,10 @@ def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
 
 def _unmarked(text: str, ways: _Ways) -> tuple[str, str]:
     """A line without the marks of Markdown around the name it may begin with, and whether there were any."""
+    led = _LED.fullmatch(text)
+    if led:
+        inner, way = _unmarked(led["marked"], ways)
+        return led["lead"] + inner, way
     whole = _ALL_BOLD.fullmatch(text)
     if whole:
         return whole["inner"].strip(), PLAIN

@@ -13,7 +13,7 @@ from quaestor.sources.transcripts.cues import from_subrip, from_webvtt
 from quaestor.sources.transcripts.documents import document_lines
 from quaestor.sources.transcripts.records import ReadTranscript, Utterance
 from quaestor.sources.transcripts.spoken_lines import from_lines, lines_with_openings
-from quaestor.sources.transcripts.texts import FALLBACK, decoded, is_misread, lines_of
+from quaestor.sources.transcripts.texts import FALLBACK, decoded, is_misread, lines_of, require_few_lines
 from quaestor.sources.transcripts.times import timing
 from quaestor.sources.transcripts.turns import turns_of
 
@@ -54,6 +54,7 @@ def transcript_in(
     if data.startswith(_ZIP) or format == "docx":
         return _document(data, name, format, speakers, encoding)
     text, told = decoded(data, name, encoding)
+    require_few_lines(text, name)
     lines = lines_of(text)
     chosen = format or _format_of(lines)
     if chosen == "text":

@@ -7,13 +7,28 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from quaestor.sources.transcripts.heads import Heads, heads_among
 from quaestor.sources.transcripts.label_parts import is_plausible
-from quaestor.sources.transcripts.labels import SURE, Opening, Speakers, openings_of, speakers_among
+from quaestor.sources.transcripts.labels import (
+    MARKED,
+    SURE,
+    Opening,
+    Speakers,
+    opening_of,
+    openings_of,
+    speakers_among,
+)
 from quaestor.sources.transcripts.records import Utterance
-from quaestor.sources.transcripts.times import TIME, stamp_seconds, timing
+from quaestor.sources.transcripts.times import TIME, stamp_end, stamp_seconds, timing, unmarked
 
-_TIMED = re.compile(rf"(?P<time>\[\s*{TIME}\s*\]|\(\s*{TIME}\s*\))\s*(?P<rest>.*)", re.DOTALL)
+_TIMED = re.compile(
+    rf"(?P<time>\[\s*+{TIME}(?:\s*+-->\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\))\s*+(?P<rest>.*)", re.DOTALL
+)
+_ALONE = re.compile(rf"(?:#{{1,6}}\s++)?{TIME}")
+"""A time that is a line of its own."""
 
+_Shape = tuple[str, int]
+_FROM_TO: _Shape = ("-->", 0)
 _THROUGHOUT = 0.3
 """The share of lines that begin with a time, where a file writes times before words."""
 _TIMES_ABOVE = 0.2
@@ -36,35 +51,73 @@ class _Paragraph:
     speaker: str
     start: float | None = None
     said: list[str] = field(default_factory=list)
+    end: float | None = None
 
 
 def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Line]:
     """Lines that are not empty, each with how it may begin."""
-    filled = [line.strip() for line in lines if line.strip()]
-    gaps = [not before.strip() for before, line in zip(["", *lines], lines, strict=False) if line.strip()]
-    times = _lines_of_times(filled)
-    under_times = _named_under_times(filled, list(times), named)
+    written = list(_written(_unquoted(lines, named)))
+    if not written:
+        return []
+    filled = [line.text for line, _ in written]
     openings = openings_of(filled, named)
+    heads = heads_among(filled, openings, named)
+    times = _lines_of_times(filled, openings, heads)
+    under_times = _named_under_times(filled, list(times), named)
     found: list[Line] = []
     start: float | None = None
-    for place, line in enumerate(filled):
+    for place, (line, gap) in enumerate(written):
         if place in times:
             start = times[place]
             continue
-        opening = Opening(line, "", start, SURE) if place in under_times else openings[place]
+        start = line.start if start is None else start
+        opening = Opening(line.text, "", start, SURE) if place in under_times else heads.get(place, openings[place])
         if opening is not None:
             begins = start if opening.start is None else opening.start
-            opening = replace(opening, start=begins, apart=gaps[place] or start is not None)
-        found.append(Line(line, opening, start))
+            opening = replace(opening, start=begins, apart=gap or start is not None)
+        found.append(Line(line.text, opening, start))
         start = None
     return found
 
 
-def _lines_of_times(lines: Sequence[str]) -> dict[int, float]:
+def _written(lines: Sequence[str]) -> Iterator[tuple[Line, bool]]:
+    """Lines that are not empty, without the times among their words, and whether an empty one comes before each."""
+    gap, start = True, None
+    for line in lines:
+        read = unmarked(line.strip())
+        begins = start if read.start is None else read.start
+        start = read.after if read.text or read.after is not None else begins
+        if read.text:
+            yield Line(read.text, start=begins), gap
+        gap = not line.strip()
+
+
+def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
+    """Without the marks of quoted text where it is turns that are quoted: `> **Name:** …`."""
+    quoted = [line.lstrip() for line in lines if line.lstrip().startswith(">")]
+    openings = (opening_of(line.lstrip("> \t"), named) for line in quoted)
+    if not any(one is not None and (named or one.way == MARKED) for one in openings):
+        return lines
+    return [line.lstrip().lstrip("> \t") if line.lstrip().startswith(">") else line for line in lines]
+
+
+def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], heads: Heads) -> dict[int, float]:
     """By place when the words below begin: where a file begins so or does it throughout, and never goes back."""
     found = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
+    if not found and not any(one is not None and one.way == SURE for one in openings):
+        found = {place: stamp_seconds(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)}
+        begun = {*heads, *(place for place, one in enumerate(openings) if one is not None)}
+        if _between_turns(found, lines, begun):
+            return found
     throughout = len(found) > 1 and (0 in found or len(found) >= _TIMES_ABOVE * len(lines))
     return found if throughout and list(found.values()) == sorted(found.values()) else {}
+
+
+def _between_turns(found: dict[int, float], lines: Sequence[str], begun: Collection[int]) -> bool:
+    """Whether times stand above turns now and then, as Google Meet has them every few minutes."""
+    whole = all(lines[place].count(":") == 2 and place + 1 in begun for place in found)
+    times = list(found.values())
+    return bool(found) and whole and times == sorted(set(times))
 
 
 def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collection[str] = ()) -> frozenset[int]:
@@ -81,17 +134,17 @@ def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utter
     """What is said in lines; whoever is named goes on until somebody else is."""
     speakers = speakers_among([line.opening for line in lines], named)
     return [
-        Utterance(one.speaker, "\n".join(text for text in one.said if text), one.start)
+        Utterance(one.speaker, "\n".join(text for text in one.said if text), one.start, one.end)
         for one in _paragraphs(lines, speakers)
     ]
 
 
-def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[tuple[str, int]]:
+def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[_Shape]:
     """How the file writes times before words: throughout, and never back; any other is somebody's words."""
     begun = [_TIMED.fullmatch(line.text) for line in lines]
     shapes = Counter(_shape(timed["time"]) for timed in begun if timed)
-    often = [shape for shape, count in shapes.items() if count > 1 and count >= _THROUGHOUT * len(lines)]
-    found: list[tuple[str, int]] = []
+    often = [shape for shape, count in shapes.items() if count >= _THROUGHOUT * len(lines)]
+    found: list[_Shape] = []
     for shape in often:
         times: list[float] = []
         for line, timed in zip(lines, begun, strict=True):
@@ -100,27 +153,46 @@ def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[tup
                 times += [] if opening.start is None else [opening.start]
             elif timed and _shape(timed["time"]) == shape:
                 times.append(stamp_seconds(timed["time"]) or 0.0)
-        found += [shape] if times == sorted(times) else []
+        found += [shape] if (shapes[shape] > 1 or shape == _FROM_TO) and times == sorted(times) else []
     return frozenset(found)
 
 
-def _shape(time: str) -> tuple[str, int]:
-    return time[0], time.count(":")
+def _shape(time: str) -> _Shape:
+    """How a time is written; one from which to which it is grows hours without another shape."""
+    return _FROM_TO if "-->" in time else (time[0], time.count(":"))
+
+
+def _shape_after_names(lines: Sequence[Line], speakers: Speakers) -> _Shape | None:
+    """How the file writes times between a name and the words: in most turns, and each later than the one before."""
+    heads = [line.opening for line in lines if speakers.open(line.opening)]
+    begun = [timed for head in heads if head.start is None and (timed := _TIMED.fullmatch(head.rest))]
+    shapes = Counter(_shape(timed["time"]) for timed in begun)
+    shape, count = max(shapes.items(), key=lambda one: one[1], default=(None, 0))
+    times = [stamp_seconds(timed["time"]) or 0.0 for timed in begun if _shape(timed["time"]) == shape]
+    return shape if count > 1 and 2 * count >= len(heads) and times == sorted(set(times)) else None
 
 
 def _paragraphs(lines: Sequence[Line], speakers: Speakers) -> Iterator[_Paragraph]:
     at, shapes = _Paragraph(""), _shapes_of_times(lines, speakers)
+    after = _shape_after_names(lines, speakers)
     for line in lines:
         opening, timed = line.opening, _TIMED.fullmatch(line.text)
         if speakers.open(opening):
             yield at
+            inner = _TIMED.fullmatch(opening.rest) if opening.start is None else None
             at = _Paragraph(opening.label, opening.start, [opening.rest])
+            if inner and _shape(inner["time"]) == after:
+                at = _begun(opening.label, inner)
         elif timed and _shape(timed["time"]) in shapes:
             yield at
-            at = _Paragraph(at.speaker, stamp_seconds(timed["time"]), [timed["rest"]])
+            at = _begun(at.speaker, timed)
         elif line.start is not None:
             yield at
             at = _Paragraph(at.speaker, line.start, [line.text])
         else:
             at.said.append(line.text)
     yield at
+
+
+def _begun(speaker: str, timed: re.Match[str]) -> _Paragraph:
+    return _Paragraph(speaker, stamp_seconds(timed["time"]), [timed["rest"]], stamp_end(timed["time"]))

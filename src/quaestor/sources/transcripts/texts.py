@@ -47,6 +47,7 @@ ENCODINGS = {
 _ALSO = {"shift_jis": "cp932", "gbk": "gb18030", "gb2312": "gb18030", "big5": "cp950", "euc_kr": "cp949"}
 """Encodings that are part of another."""
 _BREAK = re.compile(r"\r\n|\n|\r")
+MOST_LINES = 200_000
 _FOREIGN = r"[^\x00-\x7f\s“”„‘’‚«»‹›–—…¿¡°·€]"
 _ONE, _RUN = re.compile(_FOREIGN), re.compile(rf"{_FOREIGN}{{3,}}")
 _SIGN = re.compile(
@@ -121,6 +122,17 @@ def is_misread(text: str) -> bool:
     foreign = len(_ONE.findall(text))
     in_runs = sum(len(run) for run in _RUN.findall(text) if len(set(run)) > _FEW)
     return in_runs > max(_FEW, _SELDOM * foreign) or len(_SIGN.findall(text)) >= _FEW
+
+
+def too_many_lines(where: str) -> InputError:
+    """What is said of a file that nobody could have spoken; reading it would take minutes."""
+    return InputError(f"{where} has over {MOST_LINES:,} lines, as no transcript has: is it the transcript?")
+
+
+def require_few_lines(text: str, where: str) -> None:
+    """Lines, and the voices that WebVTT may have many of in one, are counted before any is read."""
+    if max(text.count("\n"), text.count("\r"), text.count("<v ")) > MOST_LINES:
+        raise too_many_lines(where)
 
 
 def lines_of(text: str) -> list[str]:

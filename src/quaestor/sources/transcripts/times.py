@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 TIME = r"(?:\d{1,3}:)?\d{1,3}:\d{2}(?:[.,]\d{1,6})?"
 """`1:02`, `00:01:02`, `00:01:02.345`."""
-STAMP = rf"(?:\[\s*{TIME}(?:\s*(?:-->|-|–)\s*{TIME})?\s*\]|\(\s*{TIME}\s*\)|{TIME})"
+STAMP = rf"(?:\[\s*+{TIME}(?:\s*+(?:-->|-|–)\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\)|{TIME})"
 """The same, in brackets or bare."""
 _LOOSE = r"(?:\d{1,4}:)?\d{1,4}:\d{1,2}(?:[.,]\d{1,9})?"
 _SETTING = r"(?:vertical|line|position|size|align|region|[XY][12]):\S+"
 """Where on a screen words are shown, as WebVTT and SubRip say it."""
-_TIMING = re.compile(rf"\s*({_LOOSE})\s*-->\s*({_LOOSE})(?:\s+{_SETTING})*\s*")
+_TIMING = re.compile(rf"\s*+({_LOOSE})\s*+-->\s*+({_LOOSE})(?:\s++{_SETTING})*\s*+")
 _FIRST = re.compile(TIME)
+_MARK = re.compile(r"#(\d{1,2}:\d{2}:\d{2})(?:-(\d{1,3}))?#")
+"""`#00:01:02-3#`, as f4 and MAXQDA write times among words; behind the dash are parts of a second."""
+_CLOSING = tuple(".,;:!?)]…”")
 
 
 def seconds(written: str) -> float:
@@ -23,10 +27,38 @@ def seconds(written: str) -> float:
     return round(total, 3)
 
 
+def stamp_end(stamp: str) -> float | None:
+    """The second time in a stamp that has two."""
+    found = _FIRST.findall(stamp)
+    return seconds(found[1]) if len(found) > 1 else None
+
+
 def stamp_seconds(stamp: str | None) -> float | None:
     """The first time in a stamp; none where there is no stamp."""
     found = _FIRST.search(stamp or "")
     return seconds(found[0]) if found else None
+
+
+@dataclass(frozen=True)
+class Unmarked:
+    """A line without the marks of f4, when its words begin, and when those of the next line do."""
+
+    text: str
+    start: float | None = None
+    after: float | None = None
+
+
+def unmarked(line: str) -> Unmarked:
+    """A mark before the first word is its time, one after the last the time of what follows, any other is no word."""
+    text, *parts = _MARK.split(line)
+    if not parts:
+        return Unmarked(line)
+    words, behind = [text.strip()], parts[2::3]
+    for one in behind:
+        words.append(one if one.startswith(_CLOSING) or not words[-1] or not one.strip() else f" {one.strip()}")
+    times = [seconds(f"{time}.{tenths or 0}") for time, tenths in zip(parts[::3], parts[1::3], strict=True)]
+    first = times[0] if not text.strip() or text.rstrip().rstrip("*_ ").endswith((":", "：")) else None
+    return Unmarked("".join(words).strip(), first, None if behind[-1].strip() else times[-1])
 
 
 def timing(line: str) -> tuple[float, float] | None:

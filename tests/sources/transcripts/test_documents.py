@@ -1,0 +1,45 @@
+"""Word documents: words keep their gaps, what nobody says is told, and the text is found where it lies."""
+
+from __future__ import annotations
+
+import pytest
+
+from quaestor.sources.transcripts import transcript_in
+from transcript_writers import document, paragraph, run, table
+
+
+def words_of(data: bytes) -> list[str]:
+    return [word for turn in transcript_in(data, "talk").turns for word in turn.text.split()]
+
+
+@pytest.mark.parametrize("within", [paragraph("Box words"), table(("Box words",))])
+def test_a_text_box_amid_a_paragraph_glues_no_words(within: str) -> None:
+    box = f"<w:r><w:pict><w:txbxContent>{within}</w:txbxContent></w:pict></w:r>"
+    amid = f"<w:p>{run('Guest A: before')}{box}{run('after')}</w:p>"
+    assert words_of(document(amid)) == ["before", "Box", "words", "after"]
+    cell = table(("Guest A", "so")).replace(paragraph("so"), amid.replace("Guest A: ", ""))
+    assert words_of(document(cell)) == ["before", "Box", "words", "after"]
+
+
+def test_a_tab_that_is_placed_on_the_page_parts_words() -> None:
+    placed = '<w:r><w:ptab w:relativeTo="margin" w:alignment="right" w:leader="none"/></w:r>'
+    assert words_of(document(f"<w:p>{run('Guest A: so')}{placed}{run('it')}</w:p>")) == ["so", "it"]
+
+
+def test_headers_footers_and_tables_in_notes_are_told() -> None:
+    beside = {
+        "word/header1.xml": paragraph("A study"),
+        "word/header2.xml": paragraph("A study"),
+        "word/footer1.xml": paragraph("Page 1"),
+        "word/footnotes.xml": table(("who", "Trin")) + paragraph("checked"),
+    }
+    found = transcript_in(document(paragraph("Guest A: so"), beside=beside), "talk")
+    assert [turn.text for turn in found.turns] == ["so"]
+    assert found.left_out == ("Footnote: who | Trin", "Footnote: checked", "Header: A study", "Footer: Page 1")
+
+
+def test_the_text_lies_where_the_document_says() -> None:
+    beside = {"word/footnotes2.xml": paragraph("checked")}
+    found = transcript_in(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
+    assert [(turn.speaker, turn.text) for turn in found.turns] == [("Guest A", "so")]
+    assert found.left_out == ("Footnote: checked",)
