@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from quaestor.base.errors import StateError
 from quaestor.corpus.evidence import MANIFEST, read_manifest, table_files
 from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.study.folder import Study
 from quaestor.study.forgetting import sources_in
 from quaestor.study.funnel import CANDIDATES
 from quaestor.study.interviews.name_places import still_open
@@ -60,17 +61,20 @@ def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
     if interviews.remembered("items with names", _mark(interviews), named):
         raise StateError(
             "a name in these interviews is known since their items were made: they can be searched again when the lead "
-            "has made them anew with `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel run`"
+            "has made them anew with `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel`"
         )
 
 
 def _mark(interviews: Interviews) -> object:
     """Changes with what is known of names and transcripts, and with the files in which their words are."""
-    study = interviews.study
+    return interviews.file.head(), finder_of(interviews), files_mark(interviews.study)
+
+
+def files_mark(study: Study) -> tuple[int, ...]:
+    """Changes with the files in which words of transcripts are."""
     files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
     files += [study.evidence_of(source) / MANIFEST for source in sources_in(study, FOLDER)]
-    made = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
-    return interviews.file.head(), finder_of(interviews), made
+    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
 
 
 def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str]]:
