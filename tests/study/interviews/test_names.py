@@ -322,7 +322,7 @@ def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp
         def told() -> list[tuple[str, str]]:
             return [(one.where, one.shown) for one in remaining(room) if one.kind == "items"]
 
-        mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel run`"
+        mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
         assert told() == [(f"the items of P1, which are {mend}", "[organisation A]")]
         with pytest.raises(StateError, match="the items of P1"):
             refuse_names(study)

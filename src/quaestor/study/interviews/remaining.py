@@ -49,7 +49,7 @@ class Remaining:
 def remaining(interviews: Interviews) -> list[Remaining]:
     """Every place where a known name remains, and items that are older than the names."""
     found = dict.fromkeys(older_items(interviews))
-    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel run`"
+    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
     return [
         *_in_words(interviews),
         *(Remaining(ITEMS, f"the items of {one.interview}, which are {mend}", one.shown) for one in found),
