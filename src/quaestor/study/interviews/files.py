@@ -45,6 +45,12 @@ def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
     interviews = opened_interviews(study)
     try:
         path, key = identities_path(study), keys_of(study)[IDENTITIES.name]
+        if not path.exists() and interviews.head():
+            # An empty one in its place would know no name, and nothing would keep names from being published.
+            raise StateError(
+                f"{path} is not there, in which the names of the people in {interviews.path} are kept: "
+                "bring it back, or restore a backup of it with `quaestor restore FILE --replace`"
+            )
         return interviews, SealedFile(path, key, IDENTITIES.kind, IDENTITIES.name)
     except BaseException:
         interviews.close()
