@@ -23,7 +23,7 @@ from quaestor.study.interviews.room import Interviews
 from quaestor.study.worded_items import as_html
 
 FOLDER = "evidence/interviews"
-_ITEM, _BODY = "id", "body"
+_ITEM, _BODY, _QUESTION = "id", "body", "question"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def older_items(interviews: Interviews) -> Iterator[Older]:
     study, sources = interviews.study, sources_in(interviews.study, FOLDER)
     for path in sorted((study.root / FOLDER).glob("*.csv")):
         lines = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
-        yield from _older(interviews, ((line[_ITEM], line[_BODY]) for line in lines))
+        yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION) or "") for line in lines))
     for source in sources:
         folder = study.evidence_of(source)
         manifest = read_manifest(folder)
@@ -77,20 +77,26 @@ def files_mark(study: Study) -> tuple[int, ...]:
     return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
 
 
-def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Ids and words of the items of a table, of some of its sources or all."""
-    if not {_ITEM, _BODY} <= set(pq.read_schema(path).names):
+def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+    """Ids, words and questions of the items of a table, of some of its sources or all."""
+    there = set(pq.read_schema(path).names)
+    if not {_ITEM, _BODY} <= there:
         return []
-    found = pq.read_table(path, columns=[_ITEM, _BODY], filters=[("source", "in", list(sources))] if sources else None)
-    return [(str(row[_ITEM]), row[_BODY] or "") for row in found.to_pylist()]
+    columns = [one for one in (_ITEM, _BODY, _QUESTION) if one in there]
+    found = pq.read_table(path, columns=columns, filters=[("source", "in", list(sources))] if sources else None)
+    return [(str(row[_ITEM]), row[_BODY] or "", str(row.get(_QUESTION) or "")) for row in found.to_pylist()]
 
 
-def _older(interviews: Interviews, items: Iterable[tuple[str, str]]) -> Iterator[Older]:
+def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[Older]:
     turns = {talk.item(turn.number): (talk.interview, turn) for talk in interviews.transcripts() for turn in talk.turns}
-    for item, body in items:
+    asked: dict[str, list[str]] = {}
+    for item, body, question in items:
         interview, turn = turns.get(item, (item.rpartition("/")[0], None))
         if turn is None or body != as_html(turn.text):
             yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
+        if question not in asked:
+            asked[question] = [one.shown for one in finder_of(interviews).names_in(question)]
+        yield from (Older(interview, shown) for shown in asked[question])
 
 
 def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:
