@@ -19,6 +19,7 @@ from quaestor.store.sealed_file import NewEntry
 from quaestor.study.backups import back_up_study
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
+from quaestor.study.interviews.correcting import set_speaker
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.masking import read_by
 from quaestor.study.interviews.name_places import CONFIRMED, OPEN, REFUSED, progress_of, proposals
@@ -264,6 +265,28 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
         withdraw(room, talk.participant)
         assert [one.shown for one in all_names(room)] == ["[person 2]"], "who was named by one alone goes with them"
+
+
+def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_again(tmp_path: Path) -> None:
+    turns = (("Interviewer", "I am Wexla, who asks?"), ("Zanthor", "I am Zanthor, Wexla."), ("Wexla", "So it is."))
+    with open_interviews(a_study(tmp_path)) as room:
+        with_transcript(room, turns=turns)
+        set_speaker(room, "P1", "Zanthor", "interviewer")
+        set_speaker(room, "P1", "Wexla", "participant")
+        answer_all(room, True)
+        assert words(room, "P1") == "I am P1, who asks?\nI am [interviewer], P1.\nSo it is."
+        assert remaining(room) == []
+        set_speaker(room, "P1", "Zanthor", "participant")
+        set_speaker(room, "P1", "Wexla", "interviewer")
+        assert [(one.words, one.shown) for one in proposals(room)] == [
+            ("Wexla", "[interviewer]"), ("Zanthor", "P1"), ("Wexla", "[interviewer]"),
+        ]  # fmt: skip
+        assert proposals(room, state=CONFIRMED) == []
+        assert len(remaining(room)) == 3
+        assert read_by(room, "P1", "rater-1").turns[1].text == "I am P1, [interviewer]."
+        answer_all(room, True)
+        assert words(room, "P1") == "I am [interviewer], who asks?\nI am P1, [interviewer].\nSo it is."
+        assert remaining(room) == []
 
 
 def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
