@@ -149,7 +149,41 @@ def test_names_of_few_letters_have_endings_too_but_are_in_doubt_with_them(name: 
     assert finder.find(doubtful.lower()) == []
 
 
-ORDINARY_WORDS = """January Janitor Annual Annually Announce Annotate Time Times Timer Same Done Line Lines Linear Nine
+@pytest.mark.parametrize(
+    ("kind", "name", "written"),
+    [
+        ("organisation", "Škoda", "Škody Škodě Škodou"),
+        ("product", "Лента", "Ленты Лентой"),
+        ("person", "Pavel Zanthor", "Pavla Pavlem Pavlovi"),
+        ("person", "Marek Zanthor", "Marka Markem"),
+        ("person", "Павел Зантор", "Павлом Павла"),
+        ("person", "Ewa Kowalska", "Ewę Ewie Kowalskich Kowalskiemu"),
+        ("person", "Aino Mäki", "Mäen Mäelle"),
+        ("person", "Aino Niemi", "Niemen Niemellä"),
+        ("organisation", "Acme Robotics GmbH", "Acme"),
+    ],
+)
+def test_cases_that_change_a_name_itself_are_proposed_and_in_doubt(kind: str, name: str, written: str) -> None:
+    finder = Finder([KnownName("a", kind, (name,), "A")])
+    assert found(written, finder) == []
+    assert [words for words, _ in doubted(written, finder)] == written.split()
+    assert finder.find(written.lower()) == []
+
+
+def test_finnish_surnames_have_their_plural_too_and_an_apostrophe_may_be_left_out() -> None:
+    finder = Finder([KnownName("a", "person", (one,), "A") for one in ("Aino Korhonen", "Pat O'Brien")])
+    text = "Korhosen, Korhosten, Obrien, OBRIEN and O'Brien"
+    assert [words for words, _ in found(text, finder)] == ["Korhosen", "Korhosten", "Obrien", "OBRIEN", "O'Brien"]
+
+
+def test_a_name_of_two_words_in_one_is_proposed_where_they_stand_apart() -> None:
+    finder = Finder([KnownName("a", "product", ("TensorBoost",), "A")])
+    assert found("TensorBoost, tensorboost, a tensor, a boost", finder) == [("TensorBoost", "A"), ("tensorboost", "A")]
+    assert doubted("our tensor boost", finder) == [("tensor boost", "may be an ordinary word")]
+
+
+ORDINARY_WORDS = """Any One Ice Age Are Use Market Marked Marking Marker """
+ORDINARY_WORDS += """January Janitor Annual Annually Announce Annotate Time Times Timer Same Done Line Lines Linear Nine
     Tiny Very They Then There Else Huge Core Mine Care Cared Money Monday Marine Alien Matrix
     Maximum Maxima Tomorrow Benefit Bench Danger Dance Leaning Learning Leave Royal Robust Robot
     Kimono Patch Path Batch Lossy Layer Sample Simple Since Some Something Thesis Theme
@@ -157,7 +191,7 @@ ORDINARY_WORDS = """January Janitor Annual Annually Announce Annotate Time Times
     Normal None Note Torch Lisp List Listen Rosetta Tinker Corner Corpus Elsewhere Miner Mining
     Noise"""
 SHORT_NAMES = """Jan Ann Anna Tim Sam Don Lin Nina Tina Vera Theo Thea Elsa Hugo Cora Mina Cara Mona Mara Ali Mat Max
-    Tom Ben Dan Lea Roy Rob Kim Pat Otto Nora Lisa Rosa Eva Lena Som Sim Sin Lou Les"""
+    Tom Ben Dan Lea Roy Rob Kim Pat Ana Ina Ida Ada Marek Otto Nora Lisa Rosa Eva Lena Som Sim Sin Lou Les"""
 
 
 def test_ordinary_words_that_begin_like_a_short_name_are_no_names() -> None:
@@ -220,6 +254,8 @@ def test_the_longest_of_several_stands_and_none_overlap() -> None:
         ("see tensorflow.org", "tensorflow.org", WEB, False),
         ("we are at ovx.corp now", "ovx.corp", WEB, False),
         ("our site is ovx.me", "ovx.me", WEB, False),
+        ("look for annak.me then", "annak.me", WEB, False),
+        ("on t.me/annak.", "t.me/annak", WEB, False),
         ("www ovx.example", "ovx.example", WEB, False),
         ("write ann.lee@acme please", "ann.lee@acme", EMAIL, False),
         ("that is annlee at gmail", "annlee at gmail", EMAIL, False),
@@ -278,6 +314,7 @@ def test_a_known_number_is_who_has_it_and_not_any_number(written: str) -> None:
         "model.fit(x), model.save, model.to, session.run, plt.show, app.run, model.build, m.group",
         "logger.info, self.name, user.id, os.name, user.email, request.host, df.at, df.info, as et.al say",
         "my_model.cloud, train_step.app, acme.cloud(x), thing.info[0]",
+        "self.me, user.me, call.me, t.me, trust.me, it was with.me",
         "it works.No problem.In fact we did.So did they.It is",
         "3.5, v2.0, i.e. or e.g. so, at 3.5",
         "train.py/eval.py and torch.nn/torch.optim",

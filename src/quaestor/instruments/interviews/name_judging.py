@@ -20,7 +20,7 @@ AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
     "may be a part of it",
 )
 TINY, SHORT = 2, 3
-_LONG = 6
+_DISTINCT, _LONG = 4, 6
 _PLURAL = "s"
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
 _BEFORE_ACCOUNT, _AFTER_ACCOUNT = re.compile(r"(?:^|[^\w@])@$"), re.compile(r"@[^\W\d_][\w-]*[^\W_]")
@@ -72,7 +72,9 @@ def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> F
     doubted = size <= SHORT and rest not in ("", _PLURAL, *name.endings)
     if form.how == STEM or doubted:
         fits = rest and rest != _PLURAL and capital
-        return made(end + len(rest), not doubted, WITH_AN_ENDING) if fits else None
+        return made(end + len(rest), form.sure and not doubted, WITH_AN_ENDING) if fits else None
+    if form.how == DOUBTFUL and size <= _DISTINCT and not capital:
+        return None
     if form.how == DOUBTFUL:
         return made(end + len(rest), False, IN_PART)
     if form.how == INITIALS and end - start == size and not _is_account(seen, start, end, form):
@@ -80,7 +82,7 @@ def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> F
     why = WITH_AN_ENDING if rest else AS_IT_IS
     if (form.key in ORDINARY or size <= SHORT) and not capital:
         return made(end + len(rest), False, AS_A_WORD)
-    return made(end + len(rest), True, why)
+    return made(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
 
 
 def _is_ending(rest: str, name: KnownName, form: Form) -> bool:

@@ -57,6 +57,12 @@ _AFTER_A_CUE = re.compile(
     re.IGNORECASE,
 )
 _WITH_PATH = re.compile(rf"(?<![\w@./-])({_DOMAIN}[^\W\d_]{{2,24}})/[^\s<>\"“”«»]{{1,2000}}", re.IGNORECASE)
+_ME = re.compile(
+    rf"(?<![\w@./-])(?:(?:t|wa|m)\.me/[\w+-]{{2,64}}|({_LABEL}\.me)(?![\w(\[-])(?:/[^\s<>\"“”«»]{{0,2000}})?)",
+    re.IGNORECASE,
+)
+"""Where people have pages of their own; code has parts of that name, and sentences without a space end so."""
+_SAID_TO_ME = frozenset(re.findall(r"\w+", "ask call give help let send show tell to trust with for of by about"))
 _ACCOUNT = re.compile(r"(?<![\w@./])@[^\W\d_][\w.-]{1,60}\w")
 _BEGINS = r"(?:(?<![\w.,:/-])|(?<=[^\W\d][:/])|(?<=[.)][:/]))"
 """Where a number may begin; behind a colon or a slash after a word or a bracket, not after a digit."""
@@ -140,6 +146,9 @@ def _bare(text: str) -> Iterator[Shaped]:
     """Web addresses without a scheme: by what they end in, by what stands before or behind them; code is none."""
     for one in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
         if not is_code(one[1]):
+            yield Shaped(one.start(), _end(one), WEB, sure=False)
+    for one in _ME.finditer(text):
+        if one[1] is None or (not is_code(one[1]) and one[1].partition(".")[0].lower() not in _SAID_TO_ME):
             yield Shaped(one.start(), _end(one), WEB, sure=False)
     for one in _AFTER_A_CUE.finditer(text):
         if (one[1] or "").lower() not in _LOOKED and not is_code(one[2]):
