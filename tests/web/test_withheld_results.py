@@ -25,6 +25,7 @@ from quaestor.study.results.freshness import freshness
 from quaestor.study.results.report import build_report
 from quaestor.study.sources import ingest_source
 from quaestor.web.app import make_app
+from small_interviews import with_transcript
 from themed_interviews import themed_study
 
 PAGES = ("/report/", "/report/tables/all.tex", "/report/findings.json", "/results/report.zip")
@@ -65,6 +66,7 @@ def test_what_was_published_before_a_name_was_known_is_read_by_the_lead_alone(ap
     assert "Grelvan" not in refused + reader.get("/results").text
     assert "Withheld for now" in reader.get("/results").text
     assert "Open the report" not in reader.get("/results").text
+    assert "handbook was" not in reader.get("/results").text, "there is none"
     lead = signed_in(app, study.root, Role.LEAD)
     assert answers(lead) == [200] * 4
     assert "nobody but you can read" in lead.get("/results").text
@@ -86,6 +88,9 @@ def test_a_name_that_stands_nowhere_withholds_nothing(app: Starlette, study: Stu
         set_contact(room, "P1", Contact("Zanthor Quellix", "z.quellix@obviax.example", "", ""))
         add_name(room, "organisation", ["Grelvan"])
         remove_name(room, "organisation A")
+        with_transcript(room, turns=(("Interviewer", "And you?"), ("Guest", "As Zanthor says.")))
+        answer_all(room, True)
+        assert "P1" in room.transcript("P2").turns[1].text, "of which nothing is published yet"
     assert answers(reader) == [200] * 4
 
 
@@ -98,3 +103,16 @@ def test_whether_a_name_remains_is_worked_out_once_for_a_state(
     monkeypatch.setattr(remaining, "still_open", lambda room: asked.append(room) or still_open(room))
     assert answers(reader) + answers(reader) == [200] * 8
     assert len(asked) == 1
+
+
+def test_without_the_file_of_names_everything_is_withheld_and_the_lead_is_told_why(study: Study) -> None:
+    for path in study.root.glob("identities.db*"):
+        path.unlink()
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        reader, lead = signed_in(app, study.root, Role.VIEWER), signed_in(app, study.root, Role.LEAD)
+        assert answers(reader) == [409] * 4
+        page = reader.get("/results").text
+        assert "Withheld for now" in page
+        assert "identities.db" not in page + reader.get("/report/").text
+        assert "identities.db is not there" in lead.get("/results").text
+        assert answers(lead) == [200] * 4

@@ -33,7 +33,7 @@ class Published(StaticFiles):
         if not self._index.exists():
             raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to make it.")
         if not visitor(Request(scope)).can(Permission.LEAD):
-            await run_in_threadpool(lambda: refuse_withheld(self._opened.interviews_if_any, self._name))
+            await run_in_threadpool(lambda: refuse_withheld(self._opened, self._name))
         try:
             return await super().get_response(path, scope)
         except HTTPException as error:

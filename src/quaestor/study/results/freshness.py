@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +43,9 @@ def made_from(study: Study, state: State) -> str:
     return digest.hexdigest()
 
 
-def note_made(study: Study, name: str, fingerprint: str, replaced: str) -> None:
+def note_made(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
     """Leave word of it and of the names replaced; beside what is published, whose bytes depend on the study alone."""
-    text = json.dumps({"made_from": fingerprint, "replaced": replaced})
+    text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
     _word(study, name).parent.mkdir(parents=True, exist_ok=True)
     write_whole(_word(study, name), f"{text}\n".encode())
 
@@ -54,12 +55,12 @@ def freshness(study: Study, state: State) -> list[Freshness]:
     return [_of(study, name, now) for name in PUBLISHED]
 
 
-def replaced_when_made(study: Study, name: str) -> str | None:
-    """The mark of the names that were replaced when something was made; none where nobody left word of it."""
+def replaced_when_made(study: Study, name: str) -> dict[str, str]:
+    """By transcript the mark of the names replaced when something was made; none where nobody left word of it."""
     try:
-        return str(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
+        return dict(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return {}
 
 
 def _of(study: Study, name: str, now: str) -> Freshness:
