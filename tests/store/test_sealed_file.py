@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import threading
@@ -49,6 +50,26 @@ def test_file_and_key_are_for_their_owner_alone(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("said"))
         assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes say nothing here")
+def test_a_key_that_others_can_read_is_closed_to_them_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(tmp_path).close()
+    key = tmp_path / "sealed.key"
+    tmp_path.chmod(0o755)
+    key.chmod(0o644)
+    opened(tmp_path).close()
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    key.chmod(0o644)
+
+    def refused(path: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refused)
+    with pytest.raises(InputError, match=r"sealed\.key, the key of tests, can be read by others: .*`chmod 600 "):
+        opened(tmp_path)
 
 
 def test_the_same_key_is_the_same_entry(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.names import add_name
 from quaestor.study.interviews.proposals import answer_all
+from quaestor.study.interviews.rewording import replace_written
 from quaestor.study.ratings import rate
 from quaestor.study.round_acts import close_by_name
 from quaestor.study.search.index import build_index
@@ -90,6 +91,7 @@ def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, s
     assert NAME in lead.get("/evidence?words=shapes").text
     assert all(NAME in lead.get(path).text for path in FILES), "what the lead takes along can be brought in again"
     with interviews_of(study) as interviews:
+        replace_written(interviews)  # the guide asks for it too
         make_items(interviews)
     ingest_source(open_study(study.root), SOURCE)
     run_funnel(open_study(study.root))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from quaestor.store.private_file import PrivateFile
@@ -50,6 +51,24 @@ class KeptTexts:
         with self._file.reading() as reading:
             found = reading.execute("SELECT * FROM texts WHERE name = ? ORDER BY version", (name,)).fetchall()
         return [KeptText(*row) for row in found]
+
+    def reword(self, begins: str, change: Callable[[str, str], str]) -> int:
+        """Write what a function makes of the texts whose name begins so in their place; how many it changed.
+
+        For a name that nobody may read there any more: of what a text said before nothing stays.
+        """
+        changed = 0
+        with self._file.writing() as writing:
+            rows = writing.execute("SELECT * FROM texts WHERE substr(name, 1, ?) = ?", (len(begins), begins)).fetchall()
+            for one in (KeptText(*row) for row in rows):
+                text = change(one.name.removeprefix(begins), one.text)
+                if text != one.text:
+                    sha256 = hashlib.sha256(text.encode()).hexdigest()
+                    at = (text, sha256, one.name, one.version)
+                    writing.execute("UPDATE texts SET text = ?, sha256 = ? WHERE name = ? AND version = ?", at)
+                    changed += 1
+        self._file.forget()
+        return changed
 
 
 def _newest(connection: sqlite3.Connection, name: str) -> KeptText | None:

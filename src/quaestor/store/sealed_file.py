@@ -309,12 +309,13 @@ def _is_erased(connection: sqlite3.Connection, participant: str) -> bool:
 
 
 def mark_of(path: Path) -> str:
-    """Changes with every entry and erasure of such a file, and is known without its key; empty where there is none."""
+    """Changes with every entry that comes or goes and every erasure, without the key; empty where there is no file."""
     if not path.exists():
         return ""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
-        found = connection.execute("SELECT (SELECT max(number) FROM entries), (SELECT count(*) FROM erasures)")
-        return "/".join(str(one) for one in found.fetchone())
+        entries = connection.execute("SELECT max(number), count(*) FROM entries").fetchone()
+        erasures = connection.execute("SELECT count(*) FROM erasures").fetchone()
+        return "/".join(str(one) for one in (*entries, *erasures))
     finally:
         connection.close()

@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 from quaestor.base.errors import InputError
+from quaestor.base.private import is_private
 
 _BYTES = 32
 
@@ -27,7 +28,8 @@ def secret_of(path: Path, whose: str) -> bytes:
 
 
 def read_secret(path: Path, whose: str) -> bytes:
-    """The secret of a key file that is there; one that is not whole is refused."""
+    """The secret of a key file that is there; one that is not whole, or that stays open to others, is refused."""
+    _close_to_others(path, whose)
     try:
         secret = bytes.fromhex(path.read_text("ascii"))
     except (ValueError, OSError) as error:
@@ -37,3 +39,15 @@ def read_secret(path: Path, whose: str) -> bytes:
     if len(secret) != _BYTES:
         raise InputError(f"{path} is not whole: bring back the key of {whose} that was there")
     return secret
+
+
+def _close_to_others(path: Path, whose: str) -> None:
+    """A key that was copied here may have a mode for everybody: it gets the one of every private file of a study."""
+    if os.name != "posix" or not path.exists() or is_private(path) or is_private(path.absolute().parent):
+        return
+    try:
+        path.chmod(0o600)
+    except OSError:
+        raise InputError(
+            f"{path}, the key of {whose}, can be read by others: have its owner run `chmod 600 {path}`"
+        ) from None

@@ -113,7 +113,8 @@ class KeptOpen:
     @property
     def interviews_if_any(self) -> Interviews | None:
         """The same for those who only look: none where nobody takes part yet."""
-        return self.interviews if self._interviews is not None or interviews_path(self.latest).exists() else None
+        study = self.latest  # what its file says now is looked through for names as well
+        return self.interviews if self._interviews is not None or interviews_path(study).exists() else None
 
     @contextmanager
     def looking(self) -> Iterator[State]:

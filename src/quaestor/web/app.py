@@ -151,7 +151,7 @@ def make_app(
         let_go()
 
     app = Starlette(
-        routes=[*(route for part in parts for route in part.routes()), *_routes_of(doors), *_files_of(study)],
+        routes=[*(route for part in parts for route in part.routes()), *_routes_of(doors), *_files_of(study, opened)],
         middleware=[
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
@@ -224,14 +224,14 @@ def _routes_of(doors: DoorPages) -> list[BaseRoute]:
     ]
 
 
-def _files_of(study: Path) -> list[BaseRoute]:
+def _files_of(study: Path, opened: KeptOpen) -> list[BaseRoute]:
     return [
         Route("/health", _health, name="health"),
         Route("/static/tokens.css", _tokens, name="tokens"),
         Route("/static/mark.svg", _icon, name="icon"),
         Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
-        Mount("/report", Published(study, "report"), name="report"),
-        Mount("/handbook", Published(study, "handbook"), name="handbook"),
+        Mount("/report", Published(study, "report", opened), name="report"),
+        Mount("/handbook", Published(study, "handbook", opened), name="handbook"),
     ]
 
 

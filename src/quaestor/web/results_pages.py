@@ -19,7 +19,8 @@ from quaestor.study.kept_open import KeptOpen
 from quaestor.study.results.freshness import PUBLISHED
 from quaestor.study.results.publication import rounds_shown_to_lead
 from quaestor.study.results.remaking import Remaking
-from quaestor.study.results.standing import Standing, pack, standing
+from quaestor.study.results.standing import Standing, pack, standing, without
+from quaestor.study.results.withheld import refuse_withheld, withheld_at
 from quaestor.study.surveys.overview import survey_lines
 from quaestor.web.links import link_to
 from quaestor.web.page import Pages, visitor
@@ -47,14 +48,19 @@ class ResultPages(Pages):
     async def results(self, request: Request) -> Response:
         """What is published; where the study has moved on and its lead looks, it is made anew meanwhile."""
         found, shows_ratings, spoken = await self.work(self._standing)
+        kept_back, unread = await self.work(lambda: withheld_at(self.opened))
         may_make = visitor(request).can(Permission.LEAD)
         if may_make and found.stale and not shows_ratings and not self._remaking.told.failed:
             self._remaking.begin(found.stale)
         surveys = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
+        if not may_make:
+            found = without(found, kept_back)
         made = {one.name: _moment(one.made) for one in found.published if one.made is not None}
         context = {
             "standing": found,
             "made": made,
+            "withheld": kept_back,
+            "unread": unread,
             "told": self._remaking.told,
             "may_make": may_make,
             "shows": shows_ratings,
@@ -75,6 +81,8 @@ class ResultPages(Pages):
 
     async def packed(self, request: Request) -> Response:
         name = request.path_params["name"]
+        if not visitor(request).can(Permission.LEAD):
+            await self.work(lambda: refuse_withheld(self.opened, name))
         study = self.opened.study
         file: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it has been sent
         try:

@@ -42,7 +42,9 @@ def doubted(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
         ("ask Quellix, Zanthor", "Quellix, Zanthor"),
         ("ZanthorQuellix", "ZanthorQuellix"),
         ("zanthor_quellix", "zanthor_quellix"),
-        ("see zquellix there", "zquellix"),
+        ("see ZQuellix there", "ZQuellix"),
+        ("ask @zquellix", "@zquellix"),
+        ("as zquellix@obviax has it", "zquellix"),
         ("teamZanthor", "Zanthor"),
         ("Zan\u00adthor", "Zan\u00adthor"),
         ("Zan\u200bthor", "Zan\u200bthor"),
@@ -78,6 +80,23 @@ def test_case_decides_for_names_that_are_words_and_other_words_are_proposed_at_m
     assert doubted("Marked down") == [("Marked", "within another word")]
     short = Finder([KnownName("person-9", "person", ("Li Wo",), "[person 9]")])
     assert found("Li said; like, life, lit", short) == [("Li", "[person 9]")]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("Sam Park", "spark Spark SPARK parks"), ("Tom Rain", "train Train"), ("Li Wei", "weil"), ("Zan Quell", "zquell")],
+)
+def test_initials_joined_to_a_name_are_in_doubt_where_they_may_be_a_word(name: str, words: str) -> None:
+    finder = Finder([KnownName("a", "person", (name,), "A")])
+    assert found(words, finder) == []
+    assert [one for one, _ in doubted(words, finder)] == words.split()
+    assert found("train@k, spark@3.2", finder) == []
+
+
+def test_initials_written_as_no_word_is_are_sure() -> None:
+    finder = Finder([KnownName("a", "person", ("Sam Park",), "A")])
+    text = "SPark, ParkS, @spark and spark@acme"
+    assert [words for words, _ in found(text, finder)] == ["SPark", "ParkS", "@spark", "spark"]
 
 
 def test_one_wrong_letter_is_a_weaker_proposal() -> None:
@@ -130,7 +149,41 @@ def test_names_of_few_letters_have_endings_too_but_are_in_doubt_with_them(name: 
     assert finder.find(doubtful.lower()) == []
 
 
-ORDINARY_WORDS = """January Janitor Annual Annually Announce Annotate Time Times Timer Same Done Line Lines Linear Nine
+@pytest.mark.parametrize(
+    ("kind", "name", "written"),
+    [
+        ("organisation", "Škoda", "Škody Škodě Škodou"),
+        ("product", "Лента", "Ленты Лентой"),
+        ("person", "Pavel Zanthor", "Pavla Pavlem Pavlovi"),
+        ("person", "Marek Zanthor", "Marka Markem"),
+        ("person", "Павел Зантор", "Павлом Павла"),
+        ("person", "Ewa Kowalska", "Ewę Ewie Kowalskich Kowalskiemu"),
+        ("person", "Aino Mäki", "Mäen Mäelle"),
+        ("person", "Aino Niemi", "Niemen Niemellä"),
+        ("organisation", "Acme Robotics GmbH", "Acme"),
+    ],
+)
+def test_cases_that_change_a_name_itself_are_proposed_and_in_doubt(kind: str, name: str, written: str) -> None:
+    finder = Finder([KnownName("a", kind, (name,), "A")])
+    assert found(written, finder) == []
+    assert [words for words, _ in doubted(written, finder)] == written.split()
+    assert finder.find(written.lower()) == []
+
+
+def test_finnish_surnames_have_their_plural_too_and_an_apostrophe_may_be_left_out() -> None:
+    finder = Finder([KnownName("a", "person", (one,), "A") for one in ("Aino Korhonen", "Pat O'Brien")])
+    text = "Korhosen, Korhosten, Obrien, OBRIEN and O'Brien"
+    assert [words for words, _ in found(text, finder)] == ["Korhosen", "Korhosten", "Obrien", "OBRIEN", "O'Brien"]
+
+
+def test_a_name_of_two_words_in_one_is_proposed_where_they_stand_apart() -> None:
+    finder = Finder([KnownName("a", "product", ("TensorBoost",), "A")])
+    assert found("TensorBoost, tensorboost, a tensor, a boost", finder) == [("TensorBoost", "A"), ("tensorboost", "A")]
+    assert doubted("our tensor boost", finder) == [("tensor boost", "may be an ordinary word")]
+
+
+ORDINARY_WORDS = """Any One Ice Age Are Use Market Marked Marking Marker """
+ORDINARY_WORDS += """January Janitor Annual Annually Announce Annotate Time Times Timer Same Done Line Lines Linear Nine
     Tiny Very They Then There Else Huge Core Mine Care Cared Money Monday Marine Alien Matrix
     Maximum Maxima Tomorrow Benefit Bench Danger Dance Leaning Learning Leave Royal Robust Robot
     Kimono Patch Path Batch Lossy Layer Sample Simple Since Some Something Thesis Theme
@@ -138,7 +191,7 @@ ORDINARY_WORDS = """January Janitor Annual Annually Announce Annotate Time Times
     Normal None Note Torch Lisp List Listen Rosetta Tinker Corner Corpus Elsewhere Miner Mining
     Noise"""
 SHORT_NAMES = """Jan Ann Anna Tim Sam Don Lin Nina Tina Vera Theo Thea Elsa Hugo Cora Mina Cara Mona Mara Ali Mat Max
-    Tom Ben Dan Lea Roy Rob Kim Pat Otto Nora Lisa Rosa Eva Lena Som Sim Sin Lou Les"""
+    Tom Ben Dan Lea Roy Rob Kim Pat Ana Ina Ida Ada Marek Otto Nora Lisa Rosa Eva Lena Som Sim Sin Lou Les"""
 
 
 def test_ordinary_words_that_begin_like_a_short_name_are_no_names() -> None:
@@ -160,6 +213,7 @@ def test_the_longest_of_several_stands_and_none_overlap() -> None:
     ("text", "words", "kind", "sure"),
     [
         ("write to some.body+x@example.org.", "some.body+x@example.org", EMAIL, True),
+        ("log in as body@10.0.0.1 there", "body@10.0.0.1", EMAIL, False),
         ("some.body (at) example (dot) org", "some.body (at) example (dot) org", EMAIL, True),
         ("see https://example.org/a?b=1).", "https://example.org/a?b=1", WEB, True),
         ("see www.example.org, or", "www.example.org", WEB, True),
@@ -172,6 +226,20 @@ def test_the_longest_of_several_stands_and_none_overlap() -> None:
         ("call 044.555.01.99", "044.555.01.99", TELEPHONE, True),
         ("call 044 555.0199", "044 555.0199", TELEPHONE, True),
         ("call +41 44.555 0199", "+41 44.555 0199", TELEPHONE, True),
+        ("call me:0170-1234567 now", "0170-1234567", TELEPHONE, True),
+        ("Tel.:0170 1234567", "0170 1234567", TELEPHONE, True),
+        ("Tel.:555 010 9999", "555 010 9999", TELEPHONE, True),
+        ("Tel/0170 1234567", "0170 1234567", TELEPHONE, True),
+        ("phone:+49 170 1234567", "+49 170 1234567", TELEPHONE, True),
+        ("my phone number is 612 34 56 78", "612 34 56 78", TELEPHONE, True),
+        ("call 1-555-234-9999", "1-555-234-9999", TELEPHONE, True),
+        ("perhaps 612 34 56 78", "612 34 56 78", TELEPHONE, False),
+        ("shape 1 3 224 224", "1 3 224 224", TELEPHONE, False),
+        ("shape:32 3 224 224", "32 3 224 224", TELEPHONE, False),
+        ("layers 784-256-128-10 then", "784-256-128-10", TELEPHONE, False),
+        ("layers 784-300-100-10 then", "784-300-100-10", TELEPHONE, False),
+        ("kernels 3 3 128 256", "3 3 128 256", TELEPHONE, False),
+        ("layers 256-512-1024", "256-512-1024", TELEPHONE, False),
         ("perhaps 555-1234", "555-1234", TELEPHONE, False),
         ("batches of 16 32 64 128", "16 32 64 128", TELEPHONE, False),
         ("write to zan at ovx dot com.", "zan at ovx dot com", EMAIL, False),
@@ -186,6 +254,8 @@ def test_the_longest_of_several_stands_and_none_overlap() -> None:
         ("see tensorflow.org", "tensorflow.org", WEB, False),
         ("we are at ovx.corp now", "ovx.corp", WEB, False),
         ("our site is ovx.me", "ovx.me", WEB, False),
+        ("look for annak.me then", "annak.me", WEB, False),
+        ("on t.me/annak.", "t.me/annak", WEB, False),
         ("www ovx.example", "ovx.example", WEB, False),
         ("write ann.lee@acme please", "ann.lee@acme", EMAIL, False),
         ("that is annlee at gmail", "annlee at gmail", EMAIL, False),
@@ -207,6 +277,7 @@ def test_a_known_number_is_who_has_it_and_not_any_number(written: str) -> None:
     "text",
     [
         "in 2019-2020",
+        "seed:1234567 and run/12345678",
         "on 2024-01-15",
         "version 1.2.3",
         "10.0.0.1",
@@ -243,10 +314,11 @@ def test_a_known_number_is_who_has_it_and_not_any_number(written: str) -> None:
         "model.fit(x), model.save, model.to, session.run, plt.show, app.run, model.build, m.group",
         "logger.info, self.name, user.id, os.name, user.email, request.host, df.at, df.info, as et.al say",
         "my_model.cloud, train_step.app, acme.cloud(x), thing.info[0]",
+        "self.me, user.me, call.me, t.me, trust.me, it was with.me",
         "it works.No problem.In fact we did.So did they.It is",
         "3.5, v2.0, i.e. or e.g. so, at 3.5",
         "train.py/eval.py and torch.nn/torch.optim",
-        "precision@k, recall@10, W@x, Wq@Wk, image@sha256, torch@latest",
+        "precision@k, recall@10, W@x, Wq@Wk, image@sha256, torch@latest, torch@2.1.0, spark@3.2",
         "I looked at gmail, who worked at yahoo, people at gmail",
     ],
 )

@@ -6,15 +6,19 @@ import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from labelled_study import labelled_study
+from quaestor.base.errors import StateError
+from quaestor.study.backups import back_up_study, restore_study
 from quaestor.study.folder import open_study
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.people import Contact, set_contact
+from quaestor.study.interviews.remaining import refuse_names
 from quaestor.study.interviews.room import open_interviews
 from quaestor.study.results.report import build_report
 from quaestor.study.sources import ingest_source
-from small_interviews import AGREEMENT, SMALL, with_transcript
+from small_interviews import AGREEMENT, SMALL, a_study, with_transcript
 
 TELLING = ("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
 
@@ -46,3 +50,24 @@ def text_of(path: Path) -> bytes:
         with zipfile.ZipFile(path) as packed:
             return b"".join(packed.read(name) for name in packed.namelist())
     return path.read_bytes()
+
+
+@pytest.mark.parametrize("lost", [("identities.db",), ("identities.db", "identities.key")])
+def test_a_study_that_lost_the_file_of_names_is_refused_instead_of_knowing_none(
+    tmp_path: Path, lost: tuple[str, ...]
+) -> None:
+    study = a_study(tmp_path / "study")
+    with open_interviews(study) as room:
+        with_transcript(room)
+    kept = back_up_study(study, tmp_path / "kept.backup")
+    assert kept
+    for name in lost:
+        for path in study.root.glob(f"{name}*"):
+            path.unlink()
+    for refused in (refuse_names, lambda one: build_report(one, lambda _: None)):
+        with pytest.raises(StateError, match=r"identities\.db is not there, .*restore a backup of it"):
+            refused(study)
+    assert not (study.root / "identities.db").exists()
+    if "identities.key" not in lost:
+        restore_study(study, tmp_path / "kept.backup", replacing=True)
+        refuse_names(study)

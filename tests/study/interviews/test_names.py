@@ -19,6 +19,7 @@ from quaestor.store.sealed_file import NewEntry
 from quaestor.study.backups import back_up_study
 from quaestor.study.folder import open_study
 from quaestor.study.funnel import run_funnel
+from quaestor.study.interviews.correcting import set_speaker
 from quaestor.study.interviews.items import SOURCE, make_items
 from quaestor.study.interviews.masking import read_by
 from quaestor.study.interviews.name_places import CONFIRMED, OPEN, REFUSED, progress_of, proposals
@@ -266,6 +267,28 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         assert [one.shown for one in all_names(room)] == ["[person 2]"], "who was named by one alone goes with them"
 
 
+def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_again(tmp_path: Path) -> None:
+    turns = (("Interviewer", "I am Wexla, who asks?"), ("Zanthor", "I am Zanthor, Wexla."), ("Wexla", "So it is."))
+    with open_interviews(a_study(tmp_path)) as room:
+        with_transcript(room, turns=turns)
+        set_speaker(room, "P1", "Zanthor", "interviewer")
+        set_speaker(room, "P1", "Wexla", "participant")
+        answer_all(room, True)
+        assert words(room, "P1") == "I am P1, who asks?\nI am [interviewer], P1.\nSo it is."
+        assert remaining(room) == []
+        set_speaker(room, "P1", "Zanthor", "participant")
+        set_speaker(room, "P1", "Wexla", "interviewer")
+        assert [(one.words, one.shown) for one in proposals(room)] == [
+            ("Wexla", "[interviewer]"), ("Zanthor", "P1"), ("Wexla", "[interviewer]"),
+        ]  # fmt: skip
+        assert proposals(room, state=CONFIRMED) == []
+        assert len(remaining(room)) == 3
+        assert read_by(room, "P1", "rater-1").turns[1].text == "I am P1, [interviewer]."
+        answer_all(room, True)
+        assert words(room, "P1") == "I am [interviewer], who asks?\nI am P1, [interviewer].\nSo it is."
+        assert remaining(room) == []
+
+
 def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
     def step(name: str) -> tuple[str, str]:
         found = next(one for one in interview_line(room, name, leads=True).steps if one.name == "Names")
@@ -322,7 +345,7 @@ def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp
         def told() -> list[tuple[str, str]]:
             return [(one.where, one.shown) for one in remaining(room) if one.kind == "items"]
 
-        mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel run`"
+        mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
         assert told() == [(f"the items of P1, which are {mend}", "[organisation A]")]
         with pytest.raises(StateError, match="the items of P1"):
             refuse_names(study)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quaestor.instruments.interviews.folding import fold
+from quaestor.instruments.interviews.name_stems import stems_of_person, stems_of_thing
 from quaestor.instruments.interviews.name_words import ORDINARY
 
 PERSON, ORGANISATION, PRODUCT, PLACE, OTHER = "person", "organisation", "product", "place", "other"
@@ -23,9 +24,6 @@ ENDINGS = frozenset(
     )
 )
 """What a name may end in beside itself, folded: English, German, and the cases of Slavic languages."""
-_ENDEARING = frozenset(("i", "ia", "ie", "io", "iu"))
-_WEAKENED = frozenset(("n", "lla", "lle", "lta", "ssa", "sta", "ksi", "t"))
-_OF_NEN = frozenset(("en", "ella", "elle", "elta", "essa", "esta", "eksi", "een", "ta", "et", "ille"))
 _LEGAL = frozenset(
     re.findall(
         r"\w+",
@@ -37,9 +35,12 @@ _PARTICLES = frozenset(re.findall(r"\w+", "von van de der den del di da la le bi
 _TITLES = frozenset(re.findall(r"\w+", "dr prof professor mr mrs ms mx herr frau phd msc bsc jr sr dipl ing"))
 _WORDS = re.compile(r"[^\W_]+")
 _SPELT_OUT = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("å", "aa"))
-_TWICE = re.compile(r"[^\W\d_]{1,40}([^\W\d_aeiouy])\1[aeiouy]")
-_HARDENED = ("kk", "pp", "tt")
-_ALONE, _ACRONYM, _STEM, _DISTINCT = 2, 3, 4, 5
+_CAMEL = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
+_APOSTROPHE = re.compile(r"(?<![^\W_])([od])'([^\W\d_]{3,})")
+_COMMON = frozenset(
+    re.findall(r"\w+", "data deep open next real true fast tech soft team work info auto code node core")
+)
+_ALONE, _ACRONYM, _DISTINCT = 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Form:
     how: int = WHOLE
     endings: frozenset[str] = frozenset()
     """What follows it, where that is something other than the usual endings."""
+    sure: bool = True
+    """Whether it is a name wherever it is written so; else only a person can tell."""
 
     @property
     def key(self) -> str:
@@ -70,8 +73,11 @@ def forms_of(kind: str, given: str) -> Iterator[Form]:
         yield Form(words)
         if kind == PERSON:
             yield from _of_person(words)
-        elif kind == ORGANISATION:
-            yield from _of_organisation(words)
+            yield from (Form(one.groups(), PART) for one in _APOSTROPHE.finditer(fold(text)))
+        else:
+            yield from _of_thing(words, kind)
+    if len(words_in(given)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(given)))) > 1:
+        yield Form(parts, PART, sure=False)
 
 
 def _spellings(text: str) -> Iterator[str]:
@@ -92,7 +98,7 @@ def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
     bearing = [word for word in named if word not in _PARTICLES and len(word) >= _ALONE]
     for word in bearing:
         yield Form((word,), PART)
-        yield from _stems(word)
+        yield from (Form((stem,), STEM, endings, sure) for stem, endings, sure in stems_of_person(word))
     if len(bearing) < _ALONE:
         return
     first, last = named[0], bearing[-1]
@@ -106,25 +112,18 @@ def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
     yield Form(tuple(word[0] for word in bearing), DOUBTFUL)
 
 
-def _stems(word: str) -> Iterator[Form]:
-    """What stays of a name before other endings than its own: Ann-y, An-iu, Peka-n, Virtas-elta."""
-    if len(word) < _STEM:
-        return
-    if word[-1] in "aoeаея":
-        yield Form((word[:-1],), STEM)
-    if _TWICE.fullmatch(word) and word[-3:-1] in _HARDENED:
-        yield Form((word[:-2] + word[-1],), STEM, _WEAKENED)
-    elif _TWICE.fullmatch(word):
-        yield Form((word[:-2],), STEM, _ENDEARING)
-    if len(word) > _DISTINCT and word.endswith("nen"):
-        yield Form((f"{word[:-3]}s",), STEM, _OF_NEN)
+def _of_thing(words: tuple[str, ...], kind: str) -> Iterator[Form]:
+    if len(words) == 1 and kind != OTHER:
+        yield from (Form((stem,), STEM, endings, sure) for stem, endings, sure in stems_of_thing(words[0]))
+    if kind == ORGANISATION:
+        yield from _of_organisation(words)
 
 
 def _of_organisation(words: tuple[str, ...]) -> Iterator[Form]:
     bare = tuple(word for word in words if word not in _LEGAL)
     if bare and bare != words:
         yield Form(bare)
-    if len(bare) >= _ALONE and len(bare[0]) >= _DISTINCT and bare[0] not in ORDINARY:
+    if len(bare) >= _ALONE and len(bare[0]) >= _DISTINCT and bare[0] not in ORDINARY | _COMMON:
         yield Form((bare[0],), DOUBTFUL)
     if len(bare) >= _ACRONYM:
         yield Form(tuple(word[0] for word in bare), DOUBTFUL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -19,9 +20,10 @@ AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
     "may be a part of it",
 )
 TINY, SHORT = 2, 3
-_LONG = 6
+_DISTINCT, _LONG = 4, 6
 _PLURAL = "s"
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
+_BEFORE_ACCOUNT, _AFTER_ACCOUNT = re.compile(r"(?:^|[^\w@])@$"), re.compile(r"@[^\W\d_][\w-]*[^\W_]")
 _PREFIXED = frozenset("בהוכלמשوبلفك")
 """Hebrew and Arabic letters that stand before a name as part of the same word."""
 
@@ -70,13 +72,17 @@ def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> F
     doubted = size <= SHORT and rest not in ("", _PLURAL, *name.endings)
     if form.how == STEM or doubted:
         fits = rest and rest != _PLURAL and capital
-        return made(end + len(rest), not doubted, WITH_AN_ENDING) if fits else None
+        return made(end + len(rest), form.sure and not doubted, WITH_AN_ENDING) if fits else None
+    if form.how == DOUBTFUL and size <= _DISTINCT and not capital:
+        return None
     if form.how == DOUBTFUL:
         return made(end + len(rest), False, IN_PART)
+    if form.how == INITIALS and end - start == size and not _is_account(seen, start, end, form):
+        return made(end, False, AS_A_WORD)
     why = WITH_AN_ENDING if rest else AS_IT_IS
     if (form.key in ORDINARY or size <= SHORT) and not capital:
         return made(end + len(rest), False, AS_A_WORD)
-    return made(end + len(rest), True, why)
+    return made(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
 
 
 def _is_ending(rest: str, name: KnownName, form: Form) -> bool:
@@ -147,3 +153,13 @@ def _initials_fit(seen: Folded, start: int, end: int, form: Form) -> bool:
         place += len(word)
     last = form.words[-1]
     return len(last) > 1 or not _rest(seen.text, end)
+
+
+def _is_account(seen: Folded, start: int, end: int, form: Form) -> bool:
+    """Whether initials joined to a name are written as no word is: SPark, @spark, spark@example."""
+    low, high = seen.span(start, end)
+    if _BEFORE_ACCOUNT.search(seen.raw[max(low - 2, 0) : low]) or _AFTER_ACCOUNT.match(seen.raw, high):
+        return True
+    begins = [start + sum(map(len, form.words[:place])) for place in range(len(form.words))]
+    capitals = all(_is_capital(seen.raw[seen.places[one]]) for one in begins)
+    return capitals and not seen.raw[low:high].isupper()

@@ -57,13 +57,30 @@ _AFTER_A_CUE = re.compile(
     re.IGNORECASE,
 )
 _WITH_PATH = re.compile(rf"(?<![\w@./-])({_DOMAIN}[^\W\d_]{{2,24}})/[^\s<>\"“”«»]{{1,2000}}", re.IGNORECASE)
+_ME = re.compile(
+    rf"(?<![\w@./-])(?:(?:t|wa|m)\.me/[\w+-]{{2,64}}|({_LABEL}\.me)(?![\w(\[-])(?:/[^\s<>\"“”«»]{{0,2000}})?)",
+    re.IGNORECASE,
+)
+"""Where people have pages of their own; code has parts of that name, and sentences without a space end so."""
+_SAID_TO_ME = frozenset(re.findall(r"\w+", "ask call give help let send show tell to trust with for of by about"))
 _ACCOUNT = re.compile(r"(?<![\w@./])@[^\W\d_][\w.-]{1,60}\w")
+_BEGINS = r"(?:(?<![\w.,:/-])|(?<=[^\W\d][:/])|(?<=[.)][:/]))"
+"""Where a number may begin; behind a colon or a slash after a word or a bracket, not after a digit."""
 _NUMBER = re.compile(
-    r"(?<![\w.,:/-])(?:\+|\(\+?)?\d(?:[ \u00a0\u202f./()\u2010-\u2013-]{0,3}\d){6,17}(?![\w]|[.,:/-]\d)"
+    rf"{_BEGINS}(?:\+|\(\+?)?\d(?:[ \u00a0\u202f./()\u2010-\u2013-]{{0,3}}\d){{6,17}}(?![\w]|[.,:/-]\d)"
 )
 _DAY = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{4}\s?[-\u2013]\s?\d{4}")
 _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0\u202f.]\d{3})+")
 _NORTH_AMERICAN = re.compile(r"[2-9]\d\d([.-])\d{3}\1\d{4}")
+_THREES = re.compile(r"(?:1[ ./-]?)?[2-9]\d\d[ \u00a0./-]\d{3}[ \u00a0./-]\d{4}")
+_APART = re.compile(r"[ \u00a0\u202f/\u2010-\u2013-]{1,3}")
+_PHONE = re.compile(
+    r"(?<!\w)(?:tel|telephone|telefon|phone|mobile|mobil|handy|fax|whatsapp)"
+    r"(?:\W{1,3}(?:number|nummer|is|ist)){0,2}\W{0,3}\Z",
+    re.IGNORECASE,
+)
+"""What is said before a telephone number."""
+_CUE, _FEW, _ADDRESS, _EIGHT = 40, 3, 4, 8
 _IN_BRACKETS = re.compile(r"\(\+?\d{1,5}\)")
 _PIECE = re.compile(r"[\d.]*\d")
 _VALUE = re.compile(r"(?:0|[1-9]\d*)(?:\.\d+)*")
@@ -105,13 +122,20 @@ def shapes_in(text: str) -> Iterator[Shaped]:
     for one in _NUMBER.finditer(text):
         if _PERCENT.match(text, one.end()) and "+" not in one[0]:
             continue
+        cued = _PHONE.search(text, max(one.start() - _CUE, 0), one.start()) is not None
+        labelled = text[max(one.start() - 1, 0) : one.start()] in (":", "/")
+        if labelled and not cued and one[0].isdecimal() and not one[0].startswith("0"):
+            continue  # seed:1234567
         if (sure := _is_telephone(one[0])) is not None:
-            yield Shaped(*one.span(), TELEPHONE, sure)
+            yield Shaped(*one.span(), TELEPHONE, sure or cued)
 
 
 def _with_sign(text: str) -> Iterator[Shaped]:
     """E-mail addresses, whole or without their ending, and names of accounts."""
-    yield from (Shaped(*one.span(), EMAIL) for one in _EMAIL.finditer(text))
+    for one in _EMAIL.finditer(text):
+        machine = one[0].rpartition("@")[2].split(".")
+        if not machine[-1].isdecimal() or len(machine) == _ADDRESS:  # torch@2.1 is a version
+            yield Shaped(*one.span(), EMAIL, sure=not machine[-1].isdecimal())
     yield from (Shaped(*one.span(), ACCOUNT, sure=False) for one in _ACCOUNT.finditer(text))
     for one in _SHORT_EMAIL.finditer(text):
         if len(one[0]) > _PRODUCT and not _VERSIONS.fullmatch(one[0].partition("@")[2]):
@@ -122,6 +146,9 @@ def _bare(text: str) -> Iterator[Shaped]:
     """Web addresses without a scheme: by what they end in, by what stands before or behind them; code is none."""
     for one in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
         if not is_code(one[1]):
+            yield Shaped(one.start(), _end(one), WEB, sure=False)
+    for one in _ME.finditer(text):
+        if one[1] is None or (not is_code(one[1]) and one[1].partition(".")[0].lower() not in _SAID_TO_ME):
             yield Shaped(one.start(), _end(one), WEB, sure=False)
     for one in _AFTER_A_CUE.finditer(text):
         if (one[1] or "").lower() not in _LOOKED and not is_code(one[2]):
@@ -135,11 +162,14 @@ def _end(found: re.Match[str]) -> int:
 
 def _is_telephone(text: str) -> bool | None:
     """Whether digits are a telephone number; None where they are something else, such as a date or thresholds."""
-    if _NORTH_AMERICAN.fullmatch(text) or _IN_BRACKETS.match(text):
+    sizes = _are_sizes(text)
+    if not sizes and (_NORTH_AMERICAN.fullmatch(text) or _IN_BRACKETS.match(text)):
         return True
     bare = text.lstrip("(")
     if _are_values(bare):
         return None
+    if sizes:
+        return False
     if bare.startswith(("+", "00")):
         return True
     if _DAY.fullmatch(bare) or _GROUPED.fullmatch(bare):
@@ -147,7 +177,18 @@ def _is_telephone(text: str) -> bool | None:
     groups = re.findall(r"\d+", bare)
     if _SERIES.fullmatch(bare) and _is_ordered([int(one) for one in groups]):
         return False
-    return len(groups) > 1 and not all(len(one) == 1 for one in groups) and (bare.startswith("0") or len(groups) > 2)
+    if len(groups) == 1 or all(len(one) == 1 for one in groups):
+        return False
+    # What is measured never begins with a nought; without one, only the shape that North America writes is sure.
+    return any(one.startswith("0") and len(one) > 1 for one in groups) or _THREES.fullmatch(bare) is not None
+
+
+def _are_sizes(text: str) -> bool:
+    """Whether numbers may be the sizes of layers, tensors or images: most of them in eights, none with a nought."""
+    groups = _APART.split(text)
+    if len(groups) < _FEW or not all(one.isdecimal() and not one.startswith("0") for one in groups):
+        return False
+    return all(int(one) % _EIGHT == 0 or len(one) < _FEW for one in groups)
 
 
 def _are_values(text: str) -> bool:

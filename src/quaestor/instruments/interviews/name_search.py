@@ -207,9 +207,9 @@ def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, 
     waiting: list[tuple[_Node, int]] = [(node, place)]
     while waiting:
         here, at = waiting.pop()
-        first: dict[str, tuple[KnownName, Form]] = {}
+        first: dict[tuple[str, frozenset[str]], tuple[KnownName, Form]] = {}
         for _, _, name, form in here.ends:
-            first.setdefault(name.id, (name, form))
+            first.setdefault((name.id, form.endings), (name, form))
         for name, form in first.values():
             yield at, name, form
         if here.gap is not None:

@@ -25,7 +25,9 @@ ORDINARY = frozenset(
 WITH_AN_ENDING_ORDINARY = frozenset(
     re.findall(
         r"\w+",
-        """able aches adder affine after again algo alien alle allen aller alles allow also alter amen ander area army
+        """any one ore ice ace age ale ape are use due lie die pie tie toy boy buy day may say way joy key own owe eye
+    ago ado ami amy ego try fly dry cry sky why shy lou you
+    able aches adder affine after again algo alien alle allen aller alles allow also alter amen ander area army
     arrow arten attach auto away babe baby bade bake bare base baser bases been begin below beta bike bite
     blue body bone bones boss boxer boxes breach burn buses busy buyer byte bytes came cane canes canine
     care cares case cases cave chain chin cite city claim code coder codes coin come comes cone copy core

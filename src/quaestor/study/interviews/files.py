@@ -22,6 +22,10 @@ def interviews_path(study: Study) -> Path:
     return study.root / INTERVIEWS_FILE
 
 
+def identities_path(study: Study) -> Path:
+    return study.root / IDENTITIES_FILE
+
+
 def keys_of(study: Study) -> dict[str, Path]:
     """Where the key of each file lies, or would lie."""
     folder = Path(os.environ.get(KEYS) or study.root)
@@ -40,7 +44,13 @@ def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
     """The two files with their keys, made where there are none yet."""
     interviews = opened_interviews(study)
     try:
-        path, key = study.root / IDENTITIES_FILE, keys_of(study)[IDENTITIES.name]
+        path, key = identities_path(study), keys_of(study)[IDENTITIES.name]
+        if not path.exists() and interviews.head():
+            # An empty one in its place would know no name, and nothing would keep names from being published.
+            raise StateError(
+                f"{path} is not there, in which the names of the people in {interviews.path} are kept: "
+                "bring it back, or restore a backup of it with `quaestor restore FILE --replace`"
+            )
         return interviews, SealedFile(path, key, IDENTITIES.kind, IDENTITIES.name)
     except BaseException:
         interviews.close()

@@ -99,8 +99,13 @@ class KeptWords:
             return self._file
 
 
+def is_turn(item: str) -> bool:
+    """Whether an item is a turn of a transcript, so that what is written about it is kept here."""
+    return _TURN.fullmatch(item) is not None
+
+
 def is_about_turns(act: Act | NewAct) -> bool:
-    return act.kind in WITH_WORDS and any(_TURN.fullmatch(one) for one in items_of(act.payload))
+    return act.kind in WITH_WORDS and any(is_turn(one) for one in items_of(act.payload))
 
 
 def _refers(value: Any) -> bool:

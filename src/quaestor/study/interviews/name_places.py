@@ -5,6 +5,7 @@ A proposal that was refused stays refused. A name that is added later is looked 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from quaestor.base.errors import InputError
 from quaestor.instruments.interviews.name_patterns import SHOWN
 from quaestor.instruments.interviews.name_search import Found, either, fitting
-from quaestor.instruments.interviews.records import SpokenTurn, Transcript, Voice
+from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.sealed_file import Entry
 from quaestor.study.coding import require_lead
-from quaestor.study.interviews.names import REPLACE, all_names, finder_of, name_called
+from quaestor.study.interviews.names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.transcripts import since_import
 
@@ -23,6 +24,7 @@ OPEN, CONFIRMED, REFUSED = "open", "confirmed", "refused"
 STATES = (OPEN, CONFIRMED, REFUSED)
 LOOKED = "looked"
 _AROUND = 90
+_PSEUDONYM = re.compile(r"P\d+")
 _Place = tuple[int, int, str]
 """Where something stands in a turn, and which name it is or would be."""
 
@@ -153,8 +155,10 @@ def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
 def _of_turn(
     interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Place, str]
 ) -> list[Proposal]:
-    held = turn.replacements
-    grown = [_beside(one, turn) for one in candidates if not _is_refused(one, refused)]
+    candidates = [one for one in candidates if not _is_refused(one, refused)]
+    held = tuple(one for one in turn.replacements if not _is_outdated(one, candidates))
+    turn = replace(turn, replacements=held)
+    grown = [_beside(one, turn) for one in candidates]
     found = []
     for fit in fitting(one for one in grown if one is not None):
         told = [_told(interview, turn, one, OPEN) for one in fit]
@@ -180,6 +184,18 @@ def _of_several(one: Proposal, told: Sequence[Proposal]) -> Proposal:
 def _is_refused(one: Found, refused: Iterable[_Place]) -> bool:
     """Whether a person said so of this name, here or of a longer place that this is part of."""
     return any(name == one.name and start <= one.start and one.end <= end for start, end, name in refused)
+
+
+def _is_outdated(held: Replacement, candidates: Sequence[Found]) -> bool:
+    """Whether what was replaced follows from whose voice it was, and is somebody else's name by now: it is open again.
+
+    Whoever turned two voices round would else leave participants who are called the interviewer.
+    """
+    if held.name != INTERVIEWER and not _PSEUDONYM.fullmatch(held.name):
+        return False
+    here = [one for one in candidates if one.overlaps(held.start, held.end)]
+    again = any((one.start, one.end, one.sure) == (held.start, held.end, True) for one in here)
+    return again and all(one.name not in (held.name, *SHOWN) for one in here)
 
 
 def _beside(one: Found, turn: SpokenTurn) -> Found | None:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from quaestor.base.errors import StateError
 from quaestor.corpus.evidence import MANIFEST, read_manifest, table_files
 from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.study.folder import Study
 from quaestor.study.forgetting import sources_in
 from quaestor.study.funnel import CANDIDATES
 from quaestor.study.interviews.name_places import still_open
@@ -22,7 +23,7 @@ from quaestor.study.interviews.room import Interviews
 from quaestor.study.worded_items import as_html
 
 FOLDER = "evidence/interviews"
-_ITEM, _BODY = "id", "body"
+_ITEM, _BODY, _QUESTION = "id", "body", "question"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def older_items(interviews: Interviews) -> Iterator[Older]:
     study, sources = interviews.study, sources_in(interviews.study, FOLDER)
     for path in sorted((study.root / FOLDER).glob("*.csv")):
         lines = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
-        yield from _older(interviews, ((line[_ITEM], line[_BODY]) for line in lines))
+        yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION) or "") for line in lines))
     for source in sources:
         folder = study.evidence_of(source)
         manifest = read_manifest(folder)
@@ -60,33 +61,42 @@ def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
     if interviews.remembered("items with names", _mark(interviews), named):
         raise StateError(
             "a name in these interviews is known since their items were made: they can be searched again when the lead "
-            "has made them anew with `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel run`"
+            "has made them anew with `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel`"
         )
 
 
 def _mark(interviews: Interviews) -> object:
     """Changes with what is known of names and transcripts, and with the files in which their words are."""
-    study = interviews.study
+    return interviews.file.head(), finder_of(interviews), files_mark(interviews.study)
+
+
+def files_mark(study: Study) -> tuple[int, ...]:
+    """Changes with the files in which words of transcripts are."""
     files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
     files += [study.evidence_of(source) / MANIFEST for source in sources_in(study, FOLDER)]
-    made = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
-    return interviews.file.head(), finder_of(interviews), made
+    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
 
 
-def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Ids and words of the items of a table, of some of its sources or all."""
-    if not {_ITEM, _BODY} <= set(pq.read_schema(path).names):
+def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+    """Ids, words and questions of the items of a table, of some of its sources or all."""
+    there = set(pq.read_schema(path).names)
+    if not {_ITEM, _BODY} <= there:
         return []
-    found = pq.read_table(path, columns=[_ITEM, _BODY], filters=[("source", "in", list(sources))] if sources else None)
-    return [(str(row[_ITEM]), row[_BODY] or "") for row in found.to_pylist()]
+    columns = [one for one in (_ITEM, _BODY, _QUESTION) if one in there]
+    found = pq.read_table(path, columns=columns, filters=[("source", "in", list(sources))] if sources else None)
+    return [(str(row[_ITEM]), row[_BODY] or "", str(row.get(_QUESTION) or "")) for row in found.to_pylist()]
 
 
-def _older(interviews: Interviews, items: Iterable[tuple[str, str]]) -> Iterator[Older]:
+def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[Older]:
     turns = {talk.item(turn.number): (talk.interview, turn) for talk in interviews.transcripts() for turn in talk.turns}
-    for item, body in items:
+    asked: dict[str, list[str]] = {}
+    for item, body, question in items:
         interview, turn = turns.get(item, (item.rpartition("/")[0], None))
         if turn is None or body != as_html(turn.text):
             yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
+        if question not in asked:
+            asked[question] = [one.shown for one in finder_of(interviews).names_in(question)]
+        yield from (Older(interview, shown) for shown in asked[question])
 
 
 def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:

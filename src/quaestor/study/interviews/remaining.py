@@ -1,4 +1,4 @@
-"""Whether a known name remains anywhere that may be published: transcripts, notes, memos, codes, fields, items."""
+"""Whether a known name remains anywhere that may be published: transcripts, what was written, guides, items."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
-from quaestor.coding.records import stretches_in
-from quaestor.coding.state import RoundState, State
-from quaestor.coding.stretches import KIND
-from quaestor.instruments.interviews.name_search import Finder
 from quaestor.study.coding import Where, study_of
-from quaestor.study.interviews.code_names import ID, called_without_name, words_in_code
-from quaestor.study.interviews.conversation import conversation
+from quaestor.study.interviews.code_names import ID
 from quaestor.study.interviews.files import interviews_path
 from quaestor.study.interviews.name_places import still_open
 from quaestor.study.interviews.names import all_names, finder_of, is_own_word
 from quaestor.study.interviews.older_items import older_items
 from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.searched_texts import (
+    CODE,
+    DECIDED,
+    GUIDE,
+    MEMO,
+    NOTE,
+    PARTICIPANT,
+    STUDY,
+    WRITTEN,
+    texts_of,
+)
 
-TRANSCRIPT, NOTE, PARTICIPANT, MEMO, CODE = "transcript", "note", "participant", "memo", "code"
-SHOWN, ITEMS = "shown", "items"
-WRITTEN = (NOTE, PARTICIPANT, MEMO)
-"""What somebody wrote, in which `rewording` can replace names."""
+__all__ = ["TRANSCRIPT", "WRITTEN", "Remaining", "found_in", "refuse_names", "refuse_names_in", "remaining"]
+
+TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
+_WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)
+"""Where an address is somebody's; a definition, a guide or a title may say where it is from."""
 _TOLD = 3
 _WRITTEN = "replace them in what was written (page Names, or `quaestor interview names replace-written`)"
 _MENDS = {
@@ -31,6 +38,9 @@ _MENDS = {
     NOTE: _WRITTEN,
     PARTICIPANT: _WRITTEN,
     MEMO: _WRITTEN,
+    GUIDE: f"take them out of the guide for interviews to come, and {_WRITTEN}",
+    STUDY: "change study.toml",
+    DECIDED: "decide it again in other words",
     CODE: "rename or redefine the code",
     ID: "an id stays as it is, so merge the code into a new one (`quaestor codebook merge`)",
     ITEMS: "make the items again",
@@ -49,7 +59,7 @@ class Remaining:
 def remaining(interviews: Interviews) -> list[Remaining]:
     """Every place where a known name remains, and items that are older than the names."""
     found = dict.fromkeys(older_items(interviews))
-    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel run`"
+    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
     return [
         *_in_words(interviews),
         *(Remaining(ITEMS, f"the items of {one.interview}, which are {mend}", one.shown) for one in found),
@@ -63,11 +73,9 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
         for one in still_open(interviews)
     ]
     finder = finder_of(interviews)
-    with interviews.coding.looking() as state:
-        texts = [*_codes(finder, state), *_memos(state)]
-    for kind, where, text in [*_shown(interviews), *_notes(interviews), *texts]:
+    for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
         named = finder.names_in(text)
-        if kind not in (CODE, ID):  # a definition may say where it is from
+        if kind in _WITH_ADDRESSES:
             named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
         found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in named)]
     return found
@@ -93,8 +101,8 @@ def refuse_names_in(interviews: Interviews) -> None:
 
 
 def refuse_names_said(interviews: Interviews) -> None:
-    """The same, for what is made of transcripts alone."""
-    _refuse([one for one in _in_words(interviews) if one.kind in (TRANSCRIPT, SHOWN)])
+    """The same, for what is made of transcripts and the questions asked in them alone."""
+    _refuse([one for one in _in_words(interviews) if one.kind in (TRANSCRIPT, SHOWN, GUIDE)])
 
 
 def _refuse(found: Sequence[Remaining]) -> None:
@@ -120,54 +128,3 @@ def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
         for shown in dict.fromkeys(theirs):
             if shown not in told:
                 yield SHOWN, f"what is shown in the transcript {talk.interview}", shown
-
-
-def _notes(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
-    for person in interviews.participants():
-        for what, words in (("role", person.role), ("field", person.field)):
-            yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
-    for one in interviews.interviews():
-        held = conversation(interviews, one.id)
-        for number, note in enumerate(held.notes, start=1):
-            on = f" on the question {note.question!r}" if note.question else ""
-            yield NOTE, f"note {number} of {one.id}{on}", note.text
-        for tick in held.ticks:
-            if tick.on and tick.other:
-                yield NOTE, f"an item that was added to the question {tick.question!r} of {one.id}", tick.other
-
-
-def _codes(finder: Finder, state: State) -> Iterator[tuple[str, str, str]]:
-    """Codes in their words; one that another has taken the place of is published nowhere."""
-    latest = state.history.latest
-    for code in latest.codes.values():
-        if state.history.read(code.id, latest.version, "", {}).code != code.id:
-            continue
-        for what, words in words_in_code(code):
-            yield ID if what == ID else CODE, f"the {what} of {called_without_name(finder, code)}", words
-
-
-def _memos(state: State) -> Iterator[tuple[str, str, str]]:
-    """What raters wrote beside transcripts, as it counts now, and what was decided of it."""
-    for name, one in state.rounds.items():
-        for facet in one.plan.facets:
-            if facet.kind == KIND:
-                yield from _in_round(name, one, facet.id)
-
-
-def _in_round(name: str, one: RoundState, facet: str) -> Iterator[tuple[str, str, str]]:
-    for rater, items in one.ratings.items():
-        for item, given in items.items():
-            where = f"what {rater} wrote beside {item} in the round {name!r}"
-            yield MEMO, where, given[-1].memo
-            yield from ((MEMO, where, words) for words in _beside(given[-1].answers.get(facet)))
-    for item, made in one.decided(facet).items():
-        where = f"what was decided about {item} in the round {name!r}"
-        yield MEMO, where, made.reason
-        yield from ((MEMO, where, words) for words in _beside(made.answer))
-    for comment in one.comments:
-        yield MEMO, f"a comment on {comment.item} in the round {name!r}", comment.text
-
-
-def _beside(answer: object) -> Iterator[str]:
-    for stretch in stretches_in(answer):
-        yield from (stretch.memo, *stretch.fields.values())

@@ -26,7 +26,7 @@ from quaestor.study.interviews.files import opened_files
 from quaestor.study.interviews.guide_reading import usable_guide
 from quaestor.study.interviews.spoken import spoken_turns
 
-_GUIDE, _CANCELLED = "guide/", "cancelled"
+GUIDES, _CANCELLED = "guide/", "cancelled"
 PLANS = ("interview", _CANCELLED)
 """What is kept of an interview before a word of it is."""
 _OTHER_FENCE = "---"
@@ -113,7 +113,7 @@ class Interviews:
         """
         self.participant(participant)
         found = usable_guide(guide_file(self.study, guide))
-        kept = self.file.texts.add(f"{_GUIDE}{guide}", found.text, self.today())
+        kept = self.file.texts.add(f"{GUIDES}{guide}", found.text, self.today())
         said, sent = {"guide": guide, "version": kept.version}, key or new_key()
 
         def first(known: Sequence[Entry]) -> list[NewEntry]:
@@ -136,7 +136,7 @@ class Interviews:
 
     def guide(self, name: str, version: int | None = None) -> Guide:
         """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
-        kept = self.file.texts.get(f"{_GUIDE}{name}", version)
+        kept = self.file.texts.get(f"{GUIDES}{name}", version)
         if kept is not None:
             return self.remembered(f"guide/{name}", kept.text, lambda: guide_from(kept.text, name))
         if version is not None:
@@ -145,7 +145,7 @@ class Interviews:
 
     def guide_versions(self, name: str) -> list[KeptText]:
         """The texts by which interviews were planned, the first one first."""
-        return self.file.texts.versions(f"{_GUIDE}{name}")
+        return self.file.texts.versions(f"{GUIDES}{name}")
 
     def guide_of(self, interview: Interview) -> Guide:
         return self.guide(interview.guide, interview.version)

@@ -31,6 +31,7 @@ from quaestor.study.results.printed import Printed, read_printed
 from quaestor.study.results.publication import computed_of, why_no_results
 from quaestor.study.results.unwithdrawn import Unwithdrawn
 from quaestor.study.results.values import Computed
+from quaestor.study.results.withheld import replaced_now
 
 Tell = Callable[[str, int, int], None]
 _OBJECT = 2
@@ -49,12 +50,13 @@ def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
     """Build the handbook into published/handbook."""
     unwithdrawn = Unwithdrawn(study, "handbook")
     refuse_names(study)
+    replaced = replaced_now(study)
     with computed_of(study, needs_results=False) as computed:
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         book = _book(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
     built = build_handbook(book, handbook_folder(study), tell, unwithdrawn.placing)
-    note_made(study, "handbook", fingerprint)
+    note_made(study, "handbook", fingerprint, replaced)
     return book, built
 
 

@@ -42,6 +42,7 @@ from quaestor.study.results.printed import read_printed
 from quaestor.study.results.publication import Publication, audit_study, computed_of, publication_of
 from quaestor.study.results.threats import threats_of
 from quaestor.study.results.unwithdrawn import Unwithdrawn
+from quaestor.study.results.withheld import replaced_now
 
 Tell = Callable[[str], None]
 
@@ -70,6 +71,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     The report takes the place of the old one whole: an interrupted build leaves that as it was.
     """
     refuse_names(study)
+    replaced = replaced_now(study)
     unwithdrawn = Unwithdrawn(study, "report")
     with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
         # Before anybody's words are read: who declines from now on makes what comes of them out of date.
@@ -87,7 +89,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
             write_whole(folder / "audit.json", f"{text}\n".encode())
             linked = report.columns is not None
             write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
-    note_made(study, "report", fingerprint)
+    note_made(study, "report", fingerprint, replaced)
     drawn = sum(len(section.figures) for section in report.sections)
     failed = tuple(failures(publication.findings))
     return ReportOutcome(

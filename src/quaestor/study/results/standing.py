@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,8 +32,8 @@ class Standing:
     """What a reader can open, and whether it is what would be made now."""
 
     published: tuple[Freshness, ...]
-    findings: tuple[Claim, ...]
-    audit: Mapping[str, int]
+    findings: tuple[Claim, ...] = ()
+    audit: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def stale(self) -> tuple[str, ...]:
@@ -51,6 +51,14 @@ def standing(study: Study, state: State) -> Standing:
     audit = _document(report / "audit.json") or {}
     claims = tuple(Claim(str(one["finding"]), str(one["sentence"]), bool(one["holds"])) for one in findings)
     return Standing(tuple(freshness(study, state)), claims, audit.get("summary", {}))
+
+
+def without(found: Standing, withheld: Collection[str]) -> Standing:
+    """The same for those who may not read all of it."""
+    if not withheld:
+        return found
+    published = tuple(one for one in found.published if one.name not in withheld)
+    return Standing(published) if "report" in withheld else replace(found, published=published)
 
 
 def _document(path: Path) -> Any:

@@ -1,0 +1,101 @@
+"""Texts beside transcripts that are published: a known name in any of them is found, and can be taken out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coded_interviews import coded_study
+from quaestor.base.errors import StateError
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.items import FOLDER, SOURCE, STEP, make_items
+from quaestor.study.interviews.names import add_name
+from quaestor.study.interviews.remaining import refuse_names, remaining
+from quaestor.study.interviews.rewording import replace_written
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import open_by_name
+from quaestor.study.round_setup import add_round
+from small_interviews import SMALL, a_study, with_transcript
+
+NAMING = (
+    SMALL.replace("How developers judge models", "How Grelvan judges models")
+    .replace("Thank you for your time.", "Thank you, Grelvan.")
+    .replace("Which stages does your work have? {#stages", "Which stages does work at Grelvan have? {#at-grelvan")
+    .replace("Which one takes longest?", "Which one takes Grelvan longest?")
+    .replace("Training time {#time}", "Training time at Grelvan {#time}")
+)
+REMARK = """
+[facets.remark]
+kind = "text"
+question = "What is odd here?"
+"""
+
+
+def told(room: Interviews, kind: str) -> list[str]:
+    return [one.where for one in remaining(room) if one.kind == kind]
+
+
+def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_out(tmp_path: Path) -> None:
+    study = a_study(tmp_path, NAMING)
+    with open_interviews(study) as room:
+        with_transcript(room, matched={0: "at-grelvan"})
+        make_items(room)
+        add_name(room, "organisation", ["Grelvan"])
+        assert told(room, "guide") == [
+            "the title of the guide 'guide', version 1",
+            "the words before the section 'welcome' of the guide 'guide', version 1",
+            "the question 'at-grelvan' of the guide 'guide', version 1",
+            "the question 'at-grelvan' of the guide 'guide', version 1",
+            "the question 'factors' of the guide 'guide', version 1",
+        ]
+        assert [one.where[:18] for one in remaining(room) if one.kind == "items"] == ["the items of P1, w"]
+        with pytest.raises(StateError, match=r"the title of the guide .*take them out of the guide"):
+            make_items(room)
+        assert replace_written(room) == 1
+        assert told(room, "guide") == []
+        guide = room.guide("guide", 1)
+        assert [one.id for one in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
+        assert next(iter(guide.questions())).text == "Which stages does work at [organisation A] have?"
+        make_items(room)
+        assert remaining(room) == []
+    assert b"Grelvan" not in (study.root / FOLDER / f"{SOURCE}.csv").read_bytes()
+
+
+def test_a_name_in_the_study_file_is_found(tmp_path: Path) -> None:
+    study = a_study(tmp_path)
+    text = study.file.read_text("utf-8").replace("framework developers", "people at Grelvan")
+    study.file.write_text(text + 'description = "Of Grelvan, see https://example.org"\n', "utf-8")
+    with open_interviews(open_study(tmp_path)) as room:
+        with_transcript(room)
+        assert remaining(room) == []
+        add_name(room, "organisation", ["Grelvan"])
+        assert told(room, "study") == ["the title of the study", "the description of the study"]
+    with pytest.raises(StateError, match=r"To mend it: change study\.toml"):
+        refuse_names(open_study(tmp_path))
+
+
+def with_remarks(folder: Path) -> Study:
+    """A second round over the same turns, in which people answer in words of their own."""
+    study = coded_study(folder)
+    study.file.write_text(study.file.read_text("utf-8") + REMARK, "utf-8")
+    study = open_study(folder)
+    wanted = {"round": "remarks", "items": {"after": STEP}, "facets": ["remark"], "raters": ["rater-1", "rater-2"]}
+    add_round(study, wanted)
+    study = open_study(folder)
+    open_by_name(study, "remarks", None)
+    return study
+
+
+def test_what_is_written_in_rounds_without_stretches_is_looked_through_too(tmp_path: Path) -> None:
+    study = with_remarks(tmp_path)
+    with open_interviews(study) as room:
+        add_name(room, "organisation", ["Grelvan"])
+        assert remaining(room) == []
+        rate(room.coding, "remarks", "rater-1", "P1/00001", {"remark": "as at Grelvan"}, memo="Grelvan again")
+        where = "what rater-1 wrote beside P1/00001 in the round 'remarks'"
+        assert told(room, "memo") == [where, where]
+        assert replace_written(room) == 2
+    with open_interviews(study) as room:
+        assert remaining(room) == []
