@@ -52,7 +52,7 @@ def test_from_a_name_to_a_transcript_without_it(folder: Path) -> None:
     stopped = refused(folder, "items")
     assert isinstance(stopped, StateError)
     assert stopped.exit_code == 2
-    assert "turn 1 of the transcript P1 ([organisation A])" in str(stopped)
+    assert "the turn P1/00000 ([organisation A])" in str(stopped)
     assert "Obviax" not in str(stopped)
     first, second, third, doubted = told(folder, "find")["places"]
     assert [one["words"] for one in (first, second, third, doubted)] == ["Obviax", "Obviax", "Wexla", "Obviac"]

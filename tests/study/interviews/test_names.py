@@ -144,7 +144,7 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     assert progress_of(room, "P1").open == 1
     assert progress_of(room, "P1").found == places, "each place counts once"
     assert [(one.kind, one.shown) for one in remaining(room)] == [("transcript", "[person 1] or P2")]
-    with pytest.raises(StateError, match=r"turn 2 of the transcript P1 \(\[person 1\] or P2\)"):
+    with pytest.raises(StateError, match=r"the turn P1/00001 \(\[person 1\] or P2\)"):
         make_items(room)
     with pytest.raises(InputError, match=r"is the name of \[person 1\] or P2: say which, as in .*=person-1"):
         answer(room, [either[0].at], True)
@@ -395,7 +395,7 @@ def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None
         lambda one: build_report(one, lambda _: None),
         lambda one: make_handbook(one, lambda *_: None),
     ):
-        with pytest.raises(StateError, match=r"turn 1 of the transcript P1 \(P1\)") as refused:
+        with pytest.raises(StateError, match=r"the turn P1/00000 \(P1\)") as refused:
             publish(study)
         assert not any(name in str(refused.value) for name in TELLING)
     assert not (folder / "published" / "report").exists()

@@ -69,8 +69,7 @@ def remaining(interviews: Interviews) -> list[Remaining]:
 def _in_words(interviews: Interviews) -> list[Remaining]:
     """The same of what people say and write, from which items are made."""
     found = [
-        Remaining(TRANSCRIPT, f"turn {one.turn + 1} of the transcript {one.interview}", one.shown)
-        for one in still_open(interviews)
+        Remaining(TRANSCRIPT, f"the turn {one.place.partition(':')[0]}", one.shown) for one in still_open(interviews)
     ]
     finder = finder_of(interviews)
     for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
