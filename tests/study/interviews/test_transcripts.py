@@ -159,7 +159,7 @@ def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Intervie
         set_speaker(interviews, "P1", "1", "interviewr")
     with pytest.raises(InputError, match="there is no question 'factor'"):
         set_question(interviews, "P1", 0, "factor")
-    with pytest.raises(InputError, match="it has 9"):
+    with pytest.raises(InputError, match="they are 0 to 8"):
         set_voice(interviews, "P1", 9, "other")
 
 
