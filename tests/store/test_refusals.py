@@ -67,14 +67,14 @@ def test_a_backup_is_not_opened_as_a_store(tmp_path: Path) -> None:
 def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, place: Callable[[int], int]) -> None:
     file = tmp_path / "study.db"
     with Journal.open(file) as journal:
-        journal.append([NewAct("rating", "r1", {"text": "x" * 500}) for _ in range(500)])
+        journal.append([NewAct("rating", "r1", {"text": "x" * 500}, key=f"{number:03}") for number in range(500)])
     content = bytearray(file.read_bytes())
     start = place(len(content)) // 4096 * 4096
     content[start : start + 4096] = b"\xff" * 4096
     file.write_bytes(content)
     with pytest.raises(InputError, match="is damaged or no store") as refused, Journal.open(file) as journal:
         list(journal.acts())
-        journal.append([NewAct("rating", "r1", {}, key=key) for key in "abcdefghijklmnopqrstuvwxyz"])
+        journal.append([NewAct("rating", "r1", {}, key=f"{number:03}, another") for number in range(500)])
     assert "\n" not in str(refused.value)
 
 
