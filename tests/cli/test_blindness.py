@@ -91,7 +91,8 @@ ELSEWHERE = {
     "interview participant", "interview items", "interview agreement",
     "interview import", "interview transcript", "interview speakers", "interview match", "interview names",
     "interview protocol", "synth interviews",
-    "interview check", "interview guide", "interview guides", "interview plan", "interview list", "interview status",
+    "interview check", "interview guide", "interview guides", "interview plan", "interview cancel", "interview list",
+    "interview status",
 }  # fmt: skip
 
 
