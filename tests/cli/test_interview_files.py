@@ -81,6 +81,11 @@ def test_times_within_a_turn_are_kept_with_their_places(folder: Path) -> None:
     assert (turn["start"], turn["end"]) == (1, 9)
     told = [(turn["text"][one["at"] :].split()[0], one["start"], one["end"]) for one in turn["cues"]]
     assert told == [("First", 1, 3), ("at", 3, 5), ("then", 6, 9)]
+    asked(folder, "import", "P1", file, "--replace", "--apart")
+    asked(folder, "speakers", "P1", "--set", "turn:1=other")
+    turns = asked(folder, "transcript", "P1")["turns"]
+    assert [one["text"] for one in turns] == [words for _, _, words in cues], "each can be corrected alone"
+    assert [one["voice"] for one in turns].count("other") == 1
 
 
 def test_words_for_people_say_what_came_in_and_no_name(folder: Path) -> None:

@@ -53,6 +53,9 @@ def import_file(
             "--encoding", help="Such as Windows-1251 or Shift_JIS, where the file is no UTF-8 and came in wrong."
         ),
     ] = "",
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Each cue or paragraph is a turn, to be corrected by itself.")
+    ] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="In place of the transcript that is there, if no round has its turns.")
     ] = False,
@@ -69,7 +72,7 @@ def import_file(
     from quaestor.study.interviews.transcripts import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
-        done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding)
+        done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding, apart)
         beside = left_out_of(interviews, name)
     if json:
         from dataclasses import asdict

@@ -60,13 +60,13 @@ class TranscriptPages(Pages):
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
-        replace = sent.fields.get("replace", "") == "yes"
+        replace, apart = (sent.fields.get(one, "") == "yes" for one in ("replace", "apart"))
         try:
             if not chosen.data:
                 raise InputError("no file was sent: choose the file of the transcript")
             done = await self.work(
                 lambda: take_in(
-                    self._room(), name, chosen.data, chosen.name, who, "", speakers, replace=replace, encoding=encoding
+                    self._room(), name, chosen.data, chosen.name, who, "", speakers, replace, encoding, apart
                 )
             )
         except AnotherTranscript:

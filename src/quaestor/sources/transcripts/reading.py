@@ -38,11 +38,12 @@ def read_transcript(path: Path, format: str = "", named: Collection[str] = (), e
 
 
 def transcript_in(
-    data: bytes, name: str, format: str = "", named: Collection[str] = (), encoding: str = ""
+    data: bytes, name: str, format: str = "", named: Collection[str] = (), encoding: str = "", *, apart: bool = False
 ) -> ReadTranscript:
     """The same of what a page sent. Format and encoding are what the file itself says, unless they are given.
 
-    `named` are the labels that are speakers, where the file leaves it open: these very letters, and nobody else.
+    `named` are the labels that are speakers, where the file leaves it open: these very letters, and nobody else. With
+    `apart` each cue or paragraph is a turn, so that one which has the wrong speaker can be corrected alone.
     """
     if len(data) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB, as no transcript is: is it the recording?")
@@ -52,7 +53,7 @@ def transcript_in(
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
     speakers = tuple(dict.fromkeys(one for label in named if (one := " ".join(label.split()).rstrip(":：").rstrip())))
     if data.startswith(_ZIP) or format == "docx":
-        return _document(data, name, format, speakers, encoding)
+        return _document(data, name, format, speakers, encoding, apart)
     text, told = decoded(data, name, encoding)
     require_few_lines(text, name)
     lines = lines_of(text)
@@ -64,10 +65,12 @@ def transcript_in(
     _require_all(speakers, utterances, name)
     joint = "\n" if chosen == "text" else " "
     doubtful = not encoding and told == FALLBACK and is_misread(text)
-    return ReadTranscript(chosen, told, turns_of(utterances, joint, name), tuple(beside), doubtful)
+    return ReadTranscript(chosen, told, turns_of(utterances, joint, name, apart=apart), tuple(beside), doubtful)
 
 
-def _document(data: bytes, name: str, format: str, named: tuple[str, ...], encoding: str) -> ReadTranscript:
+def _document(
+    data: bytes, name: str, format: str, named: tuple[str, ...], encoding: str, apart: bool
+) -> ReadTranscript:
     if format not in ("", "docx"):
         raise InputError(f"{name} is packed as a Word document is: leave --format out, or save it as {format}")
     if encoding:
@@ -75,7 +78,7 @@ def _document(data: bytes, name: str, format: str, named: tuple[str, ...], encod
     lines, beside = document_lines(data, name, named)
     utterances = from_lines(lines, named)
     _require_all(named, utterances, name)
-    return ReadTranscript("docx", "UTF-8", turns_of(utterances, "\n", name), tuple(beside))
+    return ReadTranscript("docx", "UTF-8", turns_of(utterances, "\n", name, apart=apart), tuple(beside))
 
 
 def _require_all(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:

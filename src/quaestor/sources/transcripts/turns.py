@@ -12,9 +12,12 @@ LONGEST_TURN = 400
 MOST = 100_000
 
 
-def turns_of(utterances: Iterable[Utterance], joint: str, where: str) -> tuple[RecordedTurn, ...]:
-    """Turns with the words of their utterances, put together with a space or a line break."""
-    found = [_turn(group, joint) for group in _by_speaker(one for one in utterances if one.text)]
+def turns_of(
+    utterances: Iterable[Utterance], joint: str, where: str, *, apart: bool = False
+) -> tuple[RecordedTurn, ...]:
+    """Turns with the words of their utterances, put together with a space or a line break; or each `apart`."""
+    longest = 0 if apart else LONGEST_TURN
+    found = [_turn(group, joint) for group in _by_speaker((one for one in utterances if one.text), longest)]
     if not found:
         raise InputError(f"{where} has no words that anybody says: is it the transcript?")
     if len(found) > MOST:
@@ -22,11 +25,11 @@ def turns_of(utterances: Iterable[Utterance], joint: str, where: str) -> tuple[R
     return tuple(found)
 
 
-def _by_speaker(utterances: Iterable[Utterance]) -> Iterator[list[Utterance]]:
+def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[Utterance]]:
     group: list[Utterance] = []
     words = 0
     for one in utterances:
-        if group and (one.speaker != group[-1].speaker or words >= LONGEST_TURN):
+        if group and (one.speaker != group[-1].speaker or words >= longest):
             yield group
             group, words = [], 0
         group.append(one)

@@ -61,13 +61,14 @@ def import_transcript(
     named: Collection[str] = (),
     replace: bool = False,
     encoding: str = "",
+    apart: bool = False,
 ) -> Imported:
     """Take in the transcript of an interview from a file, which is only read."""
     if not path.is_file():
         raise InputError(f"{path} is no file: name the transcript")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return take_in(interviews, name, data, path.name, actor, format, named, replace, encoding)
+    return take_in(interviews, name, data, path.name, actor, format, named, replace, encoding, apart)
 
 
 def take_in(
@@ -80,6 +81,7 @@ def take_in(
     named: Collection[str] = (),
     replace: bool = False,
     encoding: str = "",
+    apart: bool = False,
 ) -> Imported:
     """The same of what a page sent; the same file again is nothing new, another one needs to be told to replace it."""
     interview = interviews.interview(name)
@@ -96,7 +98,7 @@ def take_in(
             f"{name} has a transcript from another file: say --replace to have this one instead, "
             "without what was corrected and confirmed in it"
         )
-    read = transcript_in(data, file, format, named, encoding)
+    read = transcript_in(data, file, format, named, encoding, apart=apart)
     guide = interviews.guide_of(interview)
     voices = proposed_voices(read.turns, guide)
     said = {"format": read.format, "encoding": read.encoding, "sha256": sha256, "turns": len(read.turns)}

@@ -75,9 +75,9 @@
       const acts = {
         j: () => go(here + 1),
         k: () => go(here - 1),
-        y: () => place && answered(place.querySelector(".confirm"), place),
-        n: () => place && answered(place.querySelector(".refuse"), place),
-        a: () => place && place.querySelector(".every")?.requestSubmit(),
+        y: () => (place ? answered(place.querySelector(".confirm"), place) : go(following())),
+        n: () => (place ? answered(place.querySelector(".refuse"), place) : go(following())),
+        a: () => (place ? place.querySelector(".every")?.requestSubmit() : go(following())),
       };
       if (!acts[event.key]) return;
       event.preventDefault();
