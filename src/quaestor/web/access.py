@@ -26,6 +26,7 @@ from quaestor.web.multipart import LONGEST_WITH_A_FILE, is_multipart, parts_in
 
 Refuse = Callable[[Request, int, str], Response]
 _HARMLESS = ("GET", "HEAD")
+_ROUTE = "quaestor.route"
 _NOT_OURS = "This was not sent from a page of this desk, or the page is too old: load the page again and send it anew."
 _TOO_LONG = "This is longer than any page of this desk sends: shorten it."
 
@@ -110,13 +111,13 @@ class Access:
         request.state.visitor = None if session is None else Visitor(session.name, session.role, session.expires)
 
     def _refusal(self, request: Request) -> Response | None:
-        row = MATRIX.get(_route_name(request.scope) or "")
+        row = MATRIX.get(route_name(request.scope) or "")
         visitor: Visitor | None = request.state.visitor
         if row == PUBLIC:
             return None
         if visitor is None:
             return self._to_sign_in(request)
-        if _route_name(request.scope) is None or (row is not None and visitor.can(row)):
+        if route_name(request.scope) is None or (row is not None and visitor.can(row)):
             return None  # where there is no page, the application says so
         a_role = f"{'an' if visitor.role[0] in 'aeiou' else 'a'} {visitor.role}"
         words = f"This page is not for {a_role}: ask the lead of the study if you need it."
@@ -135,7 +136,7 @@ class Access:
         """Whether what changes something was sent from a page that this very browser was shown; read up to a bound."""
         if not is_same_origin(request.headers):
             return receive, self._refuse(request, 403, _NOT_OURS)
-        name = _route_name(request.scope)
+        name = route_name(request.scope)
         with_a_file = name in WITH_A_FILE and is_multipart(request.headers)
         try:
             body = await read_whole(receive, LONGEST_WITH_A_FILE if with_a_file else LONGEST)
@@ -174,8 +175,15 @@ def visitor_of(request: Request) -> Visitor | None:
     return found
 
 
-def _route_name(scope: Scope) -> str | None:
-    """The name of the route a request goes to; none where there is no such page."""
+def route_name(scope: Scope) -> str | None:
+    """The name of the route a request goes to; none where there is no such page. Looked for once a request."""
+    if _ROUTE not in scope:
+        scope[_ROUTE] = _matching_route(scope)
+    name: str | None = scope[_ROUTE]
+    return name
+
+
+def _matching_route(scope: Scope) -> str | None:
     near: BaseRoute | None = None
     for route in scope["app"].routes:
         match, _ = route.matches(scope)

@@ -72,6 +72,7 @@ from quaestor.web.survey_pages import RespondentPages
 from quaestor.web.survey_results import SurveyResultPages
 from quaestor.web.survey_text import language_name, say, set_text, web_links
 from quaestor.web.theme_pages import ThemePages
+from quaestor.web.thread_pools import ThreadPools
 from quaestor.web.ties import TiePages
 from quaestor.web.transcript_pages import TranscriptPages
 
@@ -156,6 +157,7 @@ def make_app(
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
             Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refusals.refuse),
+            Middleware(ThreadPools),
         ],
         lifespan=lasting,
         exception_handlers={

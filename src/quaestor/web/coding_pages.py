@@ -57,7 +57,7 @@ class CodingPages(Pages):
         templates.env.filters |= {
             "exactly": exactly, "spoken": spoken, "margin": margin, "stretches_json": stretches_json
         }  # fmt: skip
-        self._together = Together(self.work)
+        self._together = Together(self.save)
 
     def routes(self) -> Sequence[BaseRoute]:
         return [

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 from starlette.templating import Jinja2Templates
+from starlette.types import Receive, Scope, Send
 
 from quaestor.base.numbers import whole_number
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.sources import notes_of
 from quaestor.web.access import Visitor
+from quaestor.web.thread_pools import Pool, run_in_pool
 
 _Found = TypeVar("_Found")
 _LAST_PAGE = 1_000_000
@@ -40,13 +41,21 @@ class Pages:
 
     async def work(self, call: Callable[[], _Found]) -> _Found:
         """What touches disk or takes time, beside the loop that answers others."""
-        return await run_in_threadpool(call)
+        return await run_in_pool(call)
+
+    async def save(self, call: Callable[[], _Found]) -> _Found:
+        """The same for what waits for the disk, which never waits for a page."""
+        return await run_in_pool(call, Pool.SAVING)
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""
-        study = self.opened.latest
-        shared = {"study": study.settings.study, "synthetic": "; ".join(notes_of(study)), "refused": ""}
-        return self._templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
+
+        def rendered() -> str:
+            study = self.opened.latest
+            shared = {"study": study.settings.study, "synthetic": "; ".join(notes_of(study)), "refused": ""}
+            return self._templates.get_template(template).render({"request": request, **shared, **context})
+
+        return _LatePage(rendered, status)
 
     def render(self, request: Request, template: str, context: Mapping[str, Any]) -> str:
         """A part of a page, for a script that puts it in its place."""
@@ -56,6 +65,19 @@ class Pages:
         """On to a page after something was done, so that loading it again does nothing twice."""
         target = str(request.url_for(route, **path).path)
         return RedirectResponse(f"{target}?{query}" if query else target, status_code=303)
+
+
+class _LatePage(HTMLResponse):
+    """A page that is rendered as it is sent, in a thread: what takes long to render holds nobody else up."""
+
+    def __init__(self, render_page: Callable[[], str], status: int) -> None:
+        super().__init__(status_code=status)
+        self._render_page = render_page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.body = self.render(await run_in_pool(self._render_page))
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
 def visitor(request: Request) -> Visitor:

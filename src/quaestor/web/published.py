@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,6 +15,7 @@ from quaestor.people.roles import Permission
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.results.withheld import refuse_withheld
 from quaestor.web.page import visitor
+from quaestor.web.thread_pools import run_in_pool
 
 
 class Published(StaticFiles):
@@ -33,7 +33,7 @@ class Published(StaticFiles):
         if not self._index.exists():
             raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to make it.")
         if not visitor(Request(scope)).can(Permission.LEAD):
-            await run_in_threadpool(lambda: refuse_withheld(self._opened, self._name))
+            await run_in_pool(lambda: refuse_withheld(self._opened, self._name))
         try:
             return await super().get_response(path, scope)
         except HTTPException as error:

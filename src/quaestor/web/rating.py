@@ -39,7 +39,7 @@ class RatingPages(Pages):
         super().__init__(opened, templates)
         self._warm = warm
         self._fetching = anyio.Semaphore(1)
-        self._together = Together(self.work)
+        self._together = Together(self.save)
 
     def routes(self) -> Sequence[BaseRoute]:
         return [

@@ -53,7 +53,7 @@ class RespondentPages(StrangerPages):
         super().__init__(opened, templates)
         self._clock = clock
         self._pace = Pace(MOST_BEGUN, timedelta(minutes=1), clock)
-        self._together = Together(self.work)
+        self._together = Together(self.save)
 
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]

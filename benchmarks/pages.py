@@ -1,0 +1,122 @@
+"""Every page of the demo, opened by each role: how long the first visitor waits, and how long the next ones do.
+
+It opens every address that a page links to, up to a few of each route, and prints the routes that take longer than
+`BAR`, as docs/reference/serving.md lists them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import shutil
+import statistics
+import subprocess
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+from starlette.routing import BaseRoute, Match
+
+from benchmarks.desk_client import Answer
+from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
+from quaestor.people.roles import Role
+from quaestor.study.demo_interviews import FOLDER
+from quaestor.study.folder import open_study
+from quaestor.study.people import invite
+from quaestor.web.app import make_app
+from quaestor.web.matrix import MATRIX
+
+BAR = 0.3
+"""Seconds above which a page is listed."""
+EACH, AGAIN = 4, 5
+"""Addresses of one route that are opened, and how often each of them is opened again."""
+NOT_FOLLOWED = ("static", "report", "handbook", "tokens", "icon")
+"""Files that are sent as they are."""
+TYPED = ("/evidence?words=tensor+shape", "/evidence?words=nothing+has+these+words", "/evidence.csv?words=tensor")
+"""Addresses that no page links to, since somebody types the words."""
+_LINK = re.compile(r'(?:href|src|action)="([^"#]+)')
+
+
+@dataclass
+class RouteTimes:
+    """How long one route took, at the slowest of its addresses."""
+
+    addresses: list[str] = field(default_factory=list)
+    first: float = 0.0
+    again: float = 0.0
+    slowest: str = ""
+
+    def add(self, address: str, first: float, again: Sequence[float]) -> None:
+        self.addresses.append(address)
+        if first > self.first:
+            self.first, self.slowest = first, address
+        self.again = max(self.again, statistics.median(again))
+
+
+def main(folder: Path, options: argparse.Namespace) -> None:
+    demo = folder / "pages-demo"
+    shutil.rmtree(demo, ignore_errors=True)
+    subprocess.run([QUAESTOR, "demo", str(demo), "--no-serve"], check=True, stdout=subprocess.DEVNULL)
+    print_table([*measure_pages(demo, "visitor"), *measure_pages(demo / FOLDER, "rater-1")])
+
+
+def measure_pages(study: Path, rater: str) -> list[dict[str, RouteTimes]]:
+    """Serve a study; by route how long its pages take, for a reader, a rater and the lead."""
+    app = make_app(study)
+    app.state.let_go()
+    with serving(open_study(study)) as desk:
+        reader_link, rater_link = (
+            f"/join/{invite(open_study(study), name, role)[0]}"
+            for name, role in (("reader", Role.VIEWER), (rater, Role.RATER))
+        )
+        return [asyncio.run(_visit_all(desk, link, app.routes)) for link in (reader_link, rater_link, desk.lead_link)]
+
+
+async def _visit_all(desk: Serving, link: str, routes: Sequence[BaseRoute]) -> dict[str, RouteTimes]:
+    visitor = await joined(desk, link)
+    times: dict[str, RouteTimes] = defaultdict(RouteTimes)
+    waiting, known = deque(["/", *TYPED]), {"/", *TYPED}
+    while waiting:
+        address = waiting.popleft()
+        name = _route_name(routes, address)
+        if name is None or name in NOT_FOLLOWED or len(times[name].addresses) >= EACH:
+            continue
+        first = await visitor.get(address)
+        if first.status >= 400:
+            continue
+        again = [await visitor.get(address) for _ in range(AGAIN)]
+        times[name].add(address, first.seconds, [one.seconds for one in again])
+        new = [link for link in _links_in(first) if link not in known]
+        known.update(new)
+        waiting.extend(new)
+    return {name: one for name, one in times.items() if one.addresses}
+
+
+def _route_name(routes: Sequence[BaseRoute], address: str) -> str | None:
+    scope = {"type": "http", "method": "GET", "path": urlsplit(address).path, "root_path": ""}
+    return next((str(getattr(one, "name", "")) for one in routes if one.matches(scope)[0] is Match.FULL), None)
+
+
+def _links_in(answer: Answer) -> list[str]:
+    """Addresses of the same desk in a page, and where it leads on."""
+    found = [answer.headers["location"]] if "location" in answer.headers else []
+    if answer.headers.get("content-type", "").startswith("text/html"):
+        found += _LINK.findall(answer.text)
+    addresses = (urljoin(answer.path, unescape(link)) for link in found)
+    return [one for one in dict.fromkeys(addresses) if one.startswith("/") and not one.startswith("//")]
+
+
+def print_table(visits: Sequence[dict[str, RouteTimes]]) -> None:
+    """The routes above the bar, slowest first, and those that were not opened."""
+    routes = {name for one in visits for name in one}
+    slowest = {name: max((one[name] for one in visits if name in one), key=lambda one: one.first) for name in routes}
+    slow = sorted((item for item in slowest.items() if item[1].first > BAR), key=lambda item: -item[1].first)
+    print(f"{len(slowest)} routes opened, {len(slow)} of them take more than {BAR * 1e3:.0f} ms for the first visitor")
+    print("\n| page | first | again | slowest address |\n| --- | --- | --- | --- |")
+    for name, one in slow:
+        print(f"| {name} | {one.first * 1e3:,.0f} ms | {one.again * 1e3:,.0f} ms | `{one.slowest}` |")
+    print(f"\nnot opened: {', '.join(sorted(MATRIX.keys() - routes))}")

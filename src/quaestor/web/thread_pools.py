@@ -1,0 +1,125 @@
+"""The threads that pages are made in: each kind of request has its own, so that readers never hold up who saves.
+
+A thread that computes holds Python's lock for most of its time, so a pool is also a share of the processor: ten
+readers in one thread slow a save down as much as one reader does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+from enum import Enum
+from typing import TypeVar
+
+import anyio
+from anyio.lowlevel import RunVar
+from anyio.to_thread import run_sync
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quaestor.web.access import route_name
+
+_Result = TypeVar("_Result")
+_SAFE = ("GET", "HEAD")
+
+
+class Pool(Enum):
+    """A kind of request, and how many threads its requests share."""
+
+    ACTS = "acts", 16
+    """What signed-in people send."""
+    SAVING = "saving", 8
+    """Waiting for the disk: one thread a file at most, whoever else waits shares its commit."""
+    WORK = "work", 3
+    """Pages of people at work: raters, and interviewers during an interview."""
+    STRANGERS = "strangers", 3
+    """Respondents and participants."""
+    READING = "reading", 1
+    """Every other page; some of them take seconds."""
+
+    def __init__(self, label: str, threads: int) -> None:
+        self.label = label
+        self.threads = threads
+
+
+AT_WORK = frozenset({"rate", "ahead", "mine", "coding", "coding-transcript", "interview-conduct", "interview-since"})
+WITHOUT_ACCOUNT = frozenset(
+    {
+        "answer-begin", "answer", "answer-end", "answer-withdraw", "claim", "invitation", "consent",
+        "consent-withdraw",
+    }
+)  # fmt: skip
+"""Routes of people who come by a link, for reading and for sending."""
+
+_pool: ContextVar[Pool] = ContextVar("pool", default=Pool.ACTS)
+_limiters: RunVar[dict[Pool, anyio.CapacityLimiter]] = RunVar("thread pools")
+
+
+def pool_of(route: str | None, method: str) -> Pool:
+    """The pool for a request to a route."""
+    if route in WITHOUT_ACCOUNT:
+        return Pool.STRANGERS
+    if method not in _SAFE:
+        return Pool.ACTS
+    return Pool.WORK if route in AT_WORK else Pool.READING
+
+
+async def run_in_pool(call: Callable[[], _Result], pool: Pool | None = None) -> _Result:
+    """Run what touches the disk or takes time in a thread of a pool, else of the pool of the request at hand."""
+    limiters = _limiters.get(None)
+    if limiters is None:
+        limiters = {one: anyio.CapacityLimiter(one.threads) for one in Pool}
+        _limiters.set(limiters)
+    return await run_sync(call, limiter=limiters[pool or _pool.get()])
+
+
+class ThreadPools:
+    """Gives every request its pool, and ends a request for a page whose client has left before it was answered.
+
+    What runs in a thread by then runs to its end; what waits for a thread never begins.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        before = _pool.set(pool_of(route_name(scope), scope["method"]))
+        try:
+            if scope["method"] in _SAFE:
+                await _answer_while_connected(self.app, scope, receive, send)
+            else:
+                await self.app(scope, receive, send)
+        finally:
+            _pool.reset(before)
+
+
+async def _answer_while_connected(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    cancelling = anyio.CancelScope()
+    has_body = True
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            continue  # no page is asked for with a body
+        cancelling.cancel()
+
+    async def receive_nothing() -> Message:
+        nonlocal has_body
+        if has_body:
+            has_body = False
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return await receive()
+
+    async def send_and_stop_watching(message: Message) -> None:
+        # An answer that has begun is not cut: who streams it listens for the end of the connection itself.
+        watching.cancel()
+        await send(message)
+
+    watching = asyncio.ensure_future(watch())
+    try:
+        with cancelling:
+            await app(scope, receive_nothing, send_and_stop_watching)
+    finally:
+        watching.cancel()
