@@ -38,6 +38,25 @@ def test_entries_come_back_in_their_order(tmp_path: Path) -> None:
         assert (file.head(), file.head("P1-2"), file.head("P9")) == (3, 2, 0)
 
 
+def test_the_version_changes_with_every_change_and_with_nothing_else(tmp_path: Path) -> None:
+    with opened(tmp_path) as file, opened(tmp_path) as elsewhere:
+        changes = [
+            lambda: file.add(note("first", key="k")),
+            lambda: elsewhere.add(note("second")),
+            lambda: file.reword({"note": ["text"]}, str.upper),
+            lambda: file.put_pieces("P1", "P1", [{"text": "said"}]),
+            lambda: elsewhere.drop("P1", "note", "P1"),
+            lambda: file.erase("P1", "2026-03-01"),
+        ]
+        seen = [file.version()]
+        for change in changes:
+            change()
+            seen.append(file.version())
+            file.entries()
+            assert file.version() == seen[-1]
+        assert len(set(seen)) == len(seen)
+
+
 def test_nothing_that_was_said_can_be_read_in_the_file(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("the gradients exploded"))

@@ -168,7 +168,7 @@ def curves(one: RoundState) -> list[SetCurve]:
     """
     found = []
     for number, items in enumerate(one.sets[: one.set], start=1):
-        due = [(seat, item) for item in items for seat in one.seats if item in seat.items[0]]
+        due = [(seat, item) for item in items for seat in one.seats if seat.has(seat.raters[0], item)]
         if any(one.of_seat(seat, item) is None for seat, item in due):
             continue
         given = {item: phrases for item, phrases in phrases_of(one, items).items() if len(phrases) > 1}
@@ -192,7 +192,7 @@ def agreed_phrases(one: RoundState) -> dict[str, tuple[str, str]]:
         made = one.decisions.get((item, facet))
         if made and made[-1].answer != CANNOT_JUDGE:
             found[item] = unified(made[-1].answer, words)
-        elif not made and len(phrases) == sum(item in seat.items[0] for seat in one.seats):
+        elif not made and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in one.seats):
             said = {unified(phrase, words) for phrase in phrases}
             found |= {item: said.pop()} if len(said) == 1 else {}
     return found

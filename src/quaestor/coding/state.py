@@ -198,19 +198,24 @@ class State:
 
     def take(self, acts: Iterable[Act]) -> None:
         """Go on from where the state stands."""
-        for act in acts:
-            if act.number <= self.head:
-                continue
-            self.head = act.number
-            if act.kind not in _QUIET:
-                self.changed = act.number
-            if act.kind.startswith("codebook."):
-                self.history.record(act.kind, act.payload)
-            elif act.kind in _TAKES:
-                _TAKES[act.kind](self, act)
-            else:
-                self.others.append(act)
-            self.latest.append(_noted(act))
+        taken: deque[Act] = deque(maxlen=_REMEMBERED)  # noted at the end: of many acts, the last ones are enough
+        try:
+            for act in acts:
+                if act.number <= self.head:
+                    continue
+                self.head = act.number
+                if act.kind not in _QUIET:
+                    self.changed = act.number
+                take = _TAKES.get(act.kind)
+                if take is not None:
+                    take(self, act)
+                elif act.kind.startswith("codebook."):
+                    self.history.record(act.kind, act.payload)
+                else:
+                    self.others.append(act)
+                taken.append(act)
+        finally:
+            self.latest.extend(map(_noted, taken))
 
 
 def _noted(act: Act) -> Noted:

@@ -15,9 +15,9 @@ from quaestor.base.clock import Clock
 from quaestor.base.errors import StateError
 from quaestor.store.databases import Database, database_at, explained
 from quaestor.store.moments import exact_now, written
-from quaestor.store.records import Act, NewAct, Row, row_of
+from quaestor.store.records import Act, NewAct, Row, acts_of, row_of
 from quaestor.store.revisions import bring_up_to_date
-from quaestor.store.tables import PAGE, add_rows, head_of, page, rows, rows_by_key
+from quaestor.store.tables import PAGE, add_rows, head_of, page, pages, rows_by_key
 
 
 class Journal:
@@ -64,8 +64,7 @@ class Journal:
             # Page by page: a reader that takes its time, or never ends, holds nothing open.
             with explained(self.database), self.database.reading() as connection:
                 found = page(connection, after)
-            for row in found:
-                yield row.act()
+            yield from acts_of(found)
             if len(found) < PAGE:
                 return
             after = found[-1].number
@@ -111,7 +110,7 @@ class Writing:
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order, those of this transaction included."""
         self.write()
-        return (row.act() for row in rows(self._connection, after))
+        return (act for found in pages(self._connection, after) for act in acts_of(found))
 
     def look_up(self, keys: Iterable[str]) -> None:
         """Ask for many keys at once which are about to be found one by one."""

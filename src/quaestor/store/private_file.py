@@ -63,6 +63,14 @@ class PrivateFile:
         with self._reading, self._explained():
             yield self._reader
 
+    def version(self) -> int:
+        """Another number after every commit, of this process or of another; what was read before it may have changed.
+
+        The connection that reads never writes, so SQLite counts the commits of everybody else for it.
+        """
+        with self.reading() as reading:
+            return int(reading.execute("PRAGMA data_version").fetchone()[0])
+
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock from its first moment, and is on the disk when it ends."""

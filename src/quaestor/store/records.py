@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,6 +96,15 @@ class Row(NamedTuple):
     def says_the_same_as(self, other: Row) -> bool:
         """Whether two acts differ in nothing but number and time."""
         return self[2:] == other[2:]
+
+
+def acts_of(rows: Sequence[Row]) -> list[Act]:
+    """The acts of many rows; to read their payloads as one text takes half the time, and names of fields are shared."""
+    payloads: list[dict[str, Any]] = json.loads(f"[{','.join([row.payload for row in rows])}]")
+    return [
+        Act(number, time, kind, actor, payload, codebook, key)
+        for (number, time, kind, actor, codebook, key, _), payload in zip(rows, payloads, strict=True)
+    ]
 
 
 def row_of(act: NewAct, time: str, number: int = 0) -> Row:

@@ -215,6 +215,10 @@ class SealedFile:
                 row = reading.execute("SELECT max(number) FROM entries WHERE about = ?", (about,)).fetchone()
         return int(row[0] or 0)
 
+    def version(self) -> int:
+        """Another number after every change of the file, also of one that `head` does not count."""
+        return self._file.version()
+
     def _opened(self, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
         return [self._entry(*row) for row in rows]
 

@@ -62,14 +62,19 @@ def head_of(connection: Connection) -> int:
 
 def page(connection: Connection, after: int) -> list[Row]:
     """The next rows in order, at most `PAGE` of them."""
-    return [Row._make(values) for values in connection.execute(_AFTER, {"after": after})]
+    return list(map(Row._make, connection.execute(_AFTER, {"after": after}).all()))
+
+
+def pages(connection: Connection, after: int = 0) -> Iterator[list[Row]]:
+    """All rows a transaction sees, page by page."""
+    while found := page(connection, after):
+        yield found
+        after = found[-1].number
 
 
 def rows(connection: Connection, after: int = 0) -> Iterator[Row]:
-    """All rows a transaction sees, without holding more than a page of them."""
-    while found := page(connection, after):
-        yield from found
-        after = found[-1].number
+    """The same one by one, without holding more than a page of them."""
+    return (row for found in pages(connection, after) for row in found)
 
 
 def rows_by_key(connection: Connection, keys: Sequence[str]) -> dict[str, Row]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from quaestor.base.errors import QuaestorError, StateError
@@ -84,7 +85,8 @@ class Coding:
                 self._outdated |= act.kind in CHANGING
                 yield self._words.told(act)
 
-        self._state.take(told())
+        with _collector_paused() if from_the_first else nullcontext():
+            self._state.take(told())
         self._outdated &= not from_the_first
 
     def now(self) -> str:
@@ -168,6 +170,19 @@ class Coding:
         """Refuses where words that somebody wrote cannot be read, so that they are not left out without a word."""
         with self.looking():
             self._words.require_told()
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """While a whole journal is read, objects come and none goes: to look for garbage would take as long as to read."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def require_lead(coding: Coding, actor: str | None, what: str) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from quaestor.base.errors import SettingsError, StateError
+from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.coding.state import State
 from quaestor.instruments.answer_file import AnswerFile
+from quaestor.publish.figures.drawing import load_drawing
 from quaestor.study.coding import Coding
 from quaestor.study.desk import Desk
 from quaestor.study.folder import Study, open_study
@@ -60,6 +61,14 @@ class KeptOpen:
             if self._desk is not None:
                 self._desk.take_study(self._study)
         return self._study
+
+    def prepare(self) -> None:
+        """Do beforehand what would keep the first visitors waiting, and everybody else with them."""
+        with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
+            with self.looking():
+                pass
+            if answers_path(self.latest).exists() or interviews_path(self.latest).exists():
+                load_drawing()
 
     @property
     def coding(self) -> Coding:
@@ -115,6 +124,14 @@ class KeptOpen:
         """The same for those who only look: none where nobody takes part yet."""
         study = self.latest  # what its file says now is looked through for names as well
         return self.interviews if self._interviews is not None or interviews_path(study).exists() else None
+
+    @property
+    def interviews_if_readable(self) -> Interviews | None:
+        """The same for those who show where a study stands: none where their key is missing, too."""
+        try:
+            return self.interviews_if_any
+        except QuaestorError:
+            return None
 
     @contextmanager
     def looking(self) -> Iterator[State]:

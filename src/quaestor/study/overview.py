@@ -18,6 +18,7 @@ from quaestor.study.coding_status import Next, Stage
 from quaestor.study.folder import Study
 from quaestor.study.funnel import last_result
 from quaestor.study.interviews.overview import has_interviews
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.latest import Done, called, latest_acts
 from quaestor.study.looking import Look, facets_compared, look_at
 from quaestor.study.results.publishable import report_can_be_made
@@ -109,10 +110,10 @@ class Overview:
         return sum(one.hours or 0.0 for one in self.rounds)
 
 
-def overview(study: Study, coding: Coding | None, viewer: Viewer) -> Overview:
+def overview(study: Study, coding: Coding | None, viewer: Viewer, interviews: Interviews | None = None) -> Overview:
     """The study as it stands for one viewer; nothing large is waited for."""
     leads = viewer.role is Role.LEAD
-    status, following = status_and_next(study, coding, wait=False)
+    status, following = status_and_next(study, coding, interviews, wait=False)
     result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
     rounds = [RoundLine(one.round, one.kind, NOT_OPENED, seats=_planned(one, viewer)) for one in study.settings.rounds]
     waiting: list[Waiting] = []

@@ -200,7 +200,7 @@ def _side(
     for seat in one.seats:
         rating = one.of_seat(seat, item)
         answer = rating.answers.get(facet) if rating else None
-        if item not in seat.items[0]:
+        if not seat.has(seat.raters[0], item):
             continue
         if not answer or answer == CANNOT_JUDGE:
             said.append(Said(_who(one, seat, actor), {}, {}, "cannot judge" if answer else "not rated"))

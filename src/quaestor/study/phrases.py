@@ -133,7 +133,18 @@ def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[Prop
             for one in state.rounds.values()
             if any(facet.codes and facet.kind == "single" for facet in one.plan.facets) and one.status == CLOSED
         ]
-        return {phases: _proposed(state, name, phases, 1) for phases in deciding if _is_in_sight(state, phases, lead)}
+        return {
+            phases: _proposed_of_now(state, name, phases) for phases in deciding if _is_in_sight(state, phases, lead)
+        }
+
+
+def _proposed_of_now(state: State, name: str, phases: str) -> list[ProposedObject]:
+    """All proposals, worked out again when a decision or the codebook has changed: raters wait meanwhile."""
+    memory, what = state.round(name).memory, ("proposed objects", phases)
+    if memory.get(what, (None,))[0] != state.changed:
+        memory[what] = state.changed, _proposed(state, name, phases, 1)
+    found: list[ProposedObject] = memory[what][1]
+    return found
 
 
 def _is_in_sight(state: State, name: str, lead: str) -> bool:

@@ -9,6 +9,7 @@ from quaestor.corpus.evidence import read_manifest
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.coding_status import Next, Stage, coding_way, gates_of
 from quaestor.study.folder import Study
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.status import awaits_items, interview_way
 from quaestor.study.journal import has_journal
 from quaestor.study.sources import what_changed
@@ -26,12 +27,14 @@ class Status:
     next: str
 
 
-def study_status(study: Study, coding: Coding | None = None) -> Status:
+def study_status(study: Study, coding: Coding | None = None, interviews: Interviews | None = None) -> Status:
     """Look at what is there; nothing is computed but what a round had to reach."""
-    return status_and_next(study, coding)[0]
+    return status_and_next(study, coding, interviews)[0]
 
 
-def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -> tuple[Status, Next | None]:
+def status_and_next(
+    study: Study, coding: Coding | None, interviews: Interviews | None = None, *, wait: bool = True
+) -> tuple[Status, Next | None]:
     """The same with the next thing to do, where that is done in the rounds, the codebook, a survey or interviews.
 
     Who does not wait is told of a large round that its agreement is being worked out.
@@ -43,7 +46,7 @@ def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -
     funnel = _funnel(study, coding)
     stages, then = _coding(study, coding, wait)
     asked, survey = survey_way(coding or study)
-    talks, talk = interview_way(coding or study)
+    talks, talk = interview_way(coding or study, interviews)
     asked = [*asked, *talks]
     people_first = not sources or awaits_items(study)
     before = "" if asked and people_first else _next(study, sources, funnel)

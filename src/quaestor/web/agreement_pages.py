@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from starlette.requests import Request
@@ -108,12 +109,13 @@ class AgreementPages(Pages):
         """What `quaestor agreement --json` prints."""
         found = await self._all(request)
         values = [one.about | to_json(one.agreement) for one in found]
-        return JSONResponse(values[0] if len(values) == 1 else values, headers=_saved(request, "agreement", "json"))
+        headers = _saved(request, "agreement", "json")
+        return await self.work(lambda: JSONResponse(values[0] if len(values) == 1 else values, headers=headers))
 
     async def as_csv(self, request: Request) -> Response:
         rows = csv_rows(await self._all(request))
         lines = [list(rows[0]) if rows else ["round"], *([str(value) for value in row.values()] for row in rows)]
-        return _csv(lines, _saved(request, "agreement", "csv"))
+        return await self.work(lambda: _csv(lines, _saved(request, "agreement", "csv")))
 
     async def matrix(self, request: Request) -> Response:
         """The whole table of two raters on one facet."""
@@ -121,7 +123,7 @@ class AgreementPages(Pages):
         tables = [one.agreement.confusion for one in found if one.agreement.confusion is not None]
         if len(tables) != 1:
             raise InputError("a table of who said what is made for one facet and two raters: name the facet")
-        return _csv(matrix_rows(tables[0]), _saved(request, "confusion", "csv"))
+        return await self.work(lambda: _csv(matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
 
     async def _all(self, request: Request) -> list[RoundAgreement]:
         name, who, asked = request.path_params["name"], visitor(request).name, _asked(request)
@@ -175,7 +177,9 @@ def _csv(lines: Iterable[Sequence[str]], headers: dict[str, str]) -> Response:
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 
 
+@lru_cache(maxsize=10_000)
 def _cell(value: str) -> str:
+    """A value as a spreadsheet may open it; a table of raters who use a thousand codes has a million times 0."""
     try:
         float(value)
     except ValueError:

@@ -170,6 +170,7 @@ def make_app(
     app.state.has_surveys = lambda: _asks_people(opened)
     app.state.has_interviews = lambda: _talks_with_people(opened)
     app.state.let_go = let_go
+    app.state.prepare = opened.prepare
     return app
 
 

@@ -47,7 +47,7 @@ class CodebookActs(Pages):
         if text_in(asked, "act") not in ACTS:
             return self.go(request, "codebook")
         book = await self.work(lambda: self._room.book(viewer(request)))
-        return self._form(request, asked, book)
+        return await self.work(lambda: self._form(request, asked, book))
 
     async def preview(self, request: Request) -> Response:
         """What the act would move; where it cannot be, the form again with the reason."""
@@ -62,7 +62,7 @@ class CodebookActs(Pages):
             if act == "import":
                 await self.work(lambda: import_codebook(self.opened.coding, None, who))
                 return self.go(request, "codebook")
-            kind, payload = described(fields, self._filled_on(fields))
+            kind, payload = await self.work(lambda: described(fields, self._filled_on(fields)))
             at = _version(fields, "at")
             await self.work(lambda: change_codebook(self.opened.coding, kind, payload, who, at))
         except CodebookChanged as error:
@@ -81,7 +81,7 @@ class CodebookActs(Pages):
         who = viewer(request)
         book = await self.work(lambda: self._room.book(who))
         try:
-            kind, payload = described(fields, self._filled_on(fields))
+            kind, payload = await self.work(lambda: described(fields, self._filled_on(fields)))
             found = await self.work(lambda: self._room.preview(who, kind, payload))
         except QuaestorError as error:
             return self._form(request, fields, book, str(error), status if refused else 422)

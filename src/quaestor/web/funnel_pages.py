@@ -33,7 +33,7 @@ class FunnelPages(Pages):
     async def funnel(self, request: Request) -> Response:
         """Each step with examples of what it kept and dropped."""
         study, coding = self.opened.study, self.opened.coding_if_any
-        status = await self.work(lambda: study_status(study, coding))
+        status = await self.work(lambda: study_status(study, coding, self.opened.interviews_if_readable))
         found = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
         result, holds = found or (None, True)
         if result is not None:

@@ -10,7 +10,10 @@ from starlette.routing import NoMatchFound
 
 from quaestor.base.names import NOT_IN_AN_ADDRESS
 from quaestor.web.access import visitor_of
+from quaestor.web.addresses import Addresses
 from quaestor.web.matrix import MATRIX, PUBLIC
+
+_ADDRESSES = Addresses()
 
 
 def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
@@ -21,7 +24,7 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
     if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_AN_ADDRESS)) for part in path.values()):
         return ""
     try:
-        target = str(request.url_for(route, **path).path)
+        target = str(_ADDRESSES.of(request, route, **path))
     except NoMatchFound:
         return ""
     asked = {name: value for name, value in (query or {}).items() if value not in ("", None, False)}

@@ -46,6 +46,7 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
     served: ASGIApp = Prefixed(app, path) if path else app
     with _listening(place) as listener:
         port = listener.getsockname()[1]
+        app.state.prepare()
         ready(f"http://{_name_of(place)}:{port}{path}/")
         # What a proxy says of its clients is believed only where one may stand before the desk.
         server = _server(served, proxied=bool(path or place.allowed_hosts))

@@ -36,7 +36,8 @@ class StudyPages(Pages):
             talks = await self.work(lambda: self._talks(who))
             return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
         study, coding = self.opened.study, self.opened.coding_if_any
-        found = await self.work(lambda: overview(study, coding, Viewer(who.name, who.role)))
+        viewer, opened = Viewer(who.name, who.role), self.opened
+        found = await self.work(lambda: overview(study, coding, viewer, opened.interviews_if_readable))
         context = {
             "overview": found,
             "result": found.funnel,

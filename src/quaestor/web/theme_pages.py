@@ -14,10 +14,11 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import StateError
 from quaestor.publish.records import Row, Table
 from quaestor.study.interviews.reading import page_of as page_with
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.theme_cells import quotations_behind
 from quaestor.study.interviews.theme_figures import drawn
 from quaestor.study.interviews.theme_files import quotations_of
-from quaestor.study.interviews.theme_page import themes_page
+from quaestor.study.interviews.theme_page import themes_page_seen
 from quaestor.study.interviews.theme_records import Quotation, Themes
 from quaestor.study.interviews.themes import themes_seen
 from quaestor.web.cases import page_of, viewer
@@ -45,14 +46,18 @@ class ThemePages(Pages):
             Route("/interviews/themes/code", self.code, methods=["GET"], name="interview-code"),
         ]
 
-    def _themes(self, request: Request) -> Themes:
+    @property
+    def _interviews(self) -> Interviews:
         interviews = self.opened.interviews_if_any
         if interviews is None:
             raise StateError(_NOBODY)
-        return themes_seen(interviews, viewer(request))
+        return interviews
+
+    def _themes(self, request: Request) -> Themes:
+        return themes_seen(self._interviews, viewer(request))
 
     async def themes(self, request: Request) -> Response:
-        found = await self.work(lambda: themes_page(self._themes(request)))
+        found = await self.work(lambda: themes_page_seen(self._interviews, viewer(request)))
 
         def behind(table: Table, row: Row, column: str) -> str:
             return link_to(request, "interview-quotations", {"cell": f"{table.id}:{row.key}:{column}"})

@@ -21,6 +21,11 @@ _STYLE = re.compile(r' style="([^"]*)"')
 _OPENING = re.compile(r"<svg[^>]*>")
 
 
+def load_drawing() -> None:
+    """Load what draws figures: the first figure of a process takes half a second, in which no other thread runs."""
+    vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"}, vl_version=_VEGA_LITE)
+
+
 @lru_cache(maxsize=64)
 def svg_of(figure: Figure) -> str:
     """The figure for a page: speaks by its title and text alone, without style attributes, its ids its own."""

@@ -103,7 +103,8 @@ class CodebookRoom:
     def file(self, viewer: Viewer, version: int | None = None) -> str:
         """A version as the file that `quaestor codebook import` reads."""
         with self._opened.looking() as state:
-            return write_codebook(book_seen(Sight(state, self._opened.study.settings.study.lead, viewer), version))
+            book = book_seen(Sight(state, self._opened.study.settings.study.lead, viewer), version)
+        return write_codebook(book)
 
     def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> Preview:
         return preview_change(self._opened.coding, kind, payload, viewer)

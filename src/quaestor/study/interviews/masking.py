@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import StateError
-from quaestor.instruments.interviews.name_search import Finder
 from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript
 from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.study.interviews.name_places import OPEN, each_once, places_in
@@ -36,7 +35,7 @@ class Shown:
 
 def shown_now(interviews: Interviews, name: str) -> Shown:
     """A transcript for those who code, worked out once for a state of it and of the names."""
-    mark = (interviews.file.head(name), _finder(interviews))
+    mark = (interviews.file.head(name), finder_of(interviews))
     return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
 
 
@@ -82,13 +81,6 @@ def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:
     """A transcript for somebody who only reads it; the lead sees what is not confirmed yet."""
     talk = interviews.transcript(name)
     return talk if actor in (None, interviews.coding.lead) else masked(interviews, talk)
-
-
-def _finder(interviews: Interviews) -> Finder:
-    """The search for all names, without looking through everything that was ever said to find that it is the same."""
-    known = tuple(one.number for one in interviews.identities.entries())
-    mark = (known, interviews.file.head(), len(interviews.file.erased()))
-    return interviews.remembered("finder of now", mark, lambda: finder_of(interviews))
 
 
 def _shown(interviews: Interviews, name: str) -> Shown:

@@ -38,10 +38,12 @@ def names_of(interviews: Interviews, actor: str | None = None) -> list[KnownName
 
 def all_names(interviews: Interviews) -> list[KnownName]:
     """The same for whatever looks for them and tells nobody."""
-    entries = interviews.identities.entries()
-    spoken = _speakers(interviews)
-    mark = (tuple(one.number for one in entries), tuple(spoken))
-    return interviews.remembered("names", mark, lambda: _gathered(interviews, entries, spoken))
+    version = interviews.version()  # before it is read: what changes meanwhile is read again
+
+    def gathered() -> list[KnownName]:
+        return _gathered(interviews, interviews.identities.entries(), _speakers(interviews))
+
+    return interviews.remembered("names", version, gathered)
 
 
 def finder_of(interviews: Interviews) -> Finder:

@@ -46,6 +46,8 @@ class Interviews:
         self._transcripts: dict[str, tuple[int, Transcript]] = {}
         self._worked_out: dict[str, tuple[object, Any]] = {}
         self._lock = threading.Lock()
+        self._computing: dict[str, threading.Lock] = {}
+        self._forgotten = 0
 
     @property
     def study(self) -> Study:
@@ -60,6 +62,10 @@ class Interviews:
 
     def now(self) -> str:
         return self.coding.now()
+
+    def version(self) -> tuple[int, int]:
+        """Changes with every change of the two files; nothing is opened with a key to find out."""
+        return self.file.version(), self.identities.version()
 
     # Who takes part
 
@@ -175,18 +181,30 @@ class Interviews:
     def remembered(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
         """Something that takes a while, worked out once as long as its mark is the same."""
         with self._lock:
-            known = self._worked_out.get(what)
+            known, forgotten = self._worked_out.get(what), self._forgotten
         if known is not None and known[0] == mark:
             kept: _Made = known[1]
             return kept
         made = make()
         with self._lock:
-            self._worked_out[what] = (mark, made)
+            if forgotten == self._forgotten:  # else it may hold words that had to be forgotten meanwhile
+                self._worked_out[what] = (mark, made)
         return made
+
+    def computed_once(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
+        """The same for what takes a second or more: whoever asks for it meanwhile waits, and it is computed once.
+
+        Never call it with the state of coding in hand (`Coding.looking`): what is computed may have to look at it.
+        """
+        with self._lock:
+            computing = self._computing.setdefault(what, threading.Lock())
+        with computing:
+            return self.remembered(what, mark, make)
 
     def forget(self, participant: str) -> None:
         """Nothing of a participant stays in memory."""
         with self._lock:
+            self._forgotten += 1
             self._worked_out.clear()
             held = [name for name, (_, one) in self._transcripts.items() if one.participant == participant]
             for name in held:

@@ -7,7 +7,8 @@ from quaestor.study.coding import Where, study_of
 from quaestor.study.coding_status import Next, Stage
 from quaestor.study.folder import Study
 from quaestor.study.interviews.guides import guide_lines
-from quaestor.study.interviews.overview import has_interviews, interviews_if_any
+from quaestor.study.interviews.overview import has_interviews, interviews_at_a_glance, interviews_if_any
+from quaestor.study.interviews.room import Interviews
 
 _STAGE = "interviews"
 _ITEMS = Next("quaestor interview items", "Make items of what participants said, for raters", "interviews")
@@ -25,13 +26,16 @@ def awaits_items(study: Study) -> bool:
     return SOURCE in study.settings.sources and study.path_of(SOURCE) == path and not path.exists()
 
 
-def interview_way(where: Where) -> tuple[list[Stage], Next | None]:
-    """How far the interviews have come, and the next thing to do until every transcript is there."""
+def interview_way(where: Where, interviews: Interviews | None = None) -> tuple[list[Stage], Next | None]:
+    """How far the interviews have come, and the next thing to do until every transcript is there.
+
+    `interviews` where they are open already, so that what was read before is not read again.
+    """
     study = study_of(where)
     if not has_interviews(study):
         return [], None
     try:
-        found = interviews_if_any(where)
+        found = interviews_at_a_glance(study, interviews, leads=False) if interviews else interviews_if_any(where)
     except QuaestorError as error:
         return [Stage(_STAGE, "doubtful", str(error))], None
     lines = [line for one in found.people for line in one.interviews]

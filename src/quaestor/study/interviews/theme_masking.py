@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from quaestor.study.interviews.masking import masked_words
+from quaestor.study.interviews.masking import masker
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.theme_records import CodeUsed, Quotation, Reference, Themes
 
 
 def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
     """Codes and what was added to questions without known names; a code whose name holds one has another id too."""
+    mask = masker(interviews)
     names = {one.id: one.name for one in themes.codes} | {one.theme: one.theme_name for one in themes.codes}
-    words = {name: masked_words(interviews, name) for name in (*names.values(), *themes.unused, *themes.undecided)}
-    named = [code for code, name in names.items() if words[name] != name or masked_words(interviews, code) != code]
+    words = {name: mask(name) for name in (*names.values(), *themes.unused, *themes.undecided)}
+    named = [code for code, name in names.items() if words[name] != name or mask(code) != code]
     ids = _other_ids(named, names)
     return replace(
         themes,
         codes=tuple(_code(one, ids, words) for one in themes.codes),
         quotations=tuple(_quotation(one, ids) for one in themes.quotations),
-        references=tuple(_reference(interviews, one, ids) for one in themes.references),
+        references=tuple(_reference(mask, one, ids) for one in themes.references),
         unused=tuple(words[name] for name in themes.unused),
         undecided=tuple(words[name] for name in themes.undecided),
     )
@@ -41,6 +42,6 @@ def _quotation(one: Quotation, ids: Mapping[str, str]) -> Quotation:
     return replace(one, id=called, code=ids[one.code], theme=ids[one.theme])
 
 
-def _reference(interviews: Interviews, one: Reference, ids: Mapping[str, str]) -> Reference:
+def _reference(mask: Callable[[str], str], one: Reference, ids: Mapping[str, str]) -> Reference:
     items = tuple(replace(item, codes=tuple(ids.get(code, code) for code in item.codes)) for item in one.items)
-    return replace(one, items=items, others=tuple((masked_words(interviews, words), who) for words, who in one.others))
+    return replace(one, items=items, others=tuple((mask(words), who) for words, who in one.others))

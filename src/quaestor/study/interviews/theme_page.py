@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.publish.records import Table
 from quaestor.study.interviews.named_tables import QUOTATIONS
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.saturating import SATURATION, saturation_of, stop_in_words
 from quaestor.study.interviews.theme_cells import interview_tables
 from quaestor.study.interviews.theme_figures import CODE_MAP, figure_of
@@ -14,7 +15,9 @@ from quaestor.study.interviews.theme_figures import SATURATION as SATURATION_FIG
 from quaestor.study.interviews.theme_figures import TOGETHER as TOGETHER_FIGURE
 from quaestor.study.interviews.theme_records import Themes
 from quaestor.study.interviews.theme_tables import MATRIX, THEMES, base_notes
+from quaestor.study.interviews.themes import themes_seen
 from quaestor.study.interviews.together import TOGETHER
+from quaestor.study.sight import Viewer
 
 _FIGURES = {MATRIX: CODE_MAP, SATURATION: SATURATION_FIGURE, TOGETHER: TOGETHER_FIGURE}
 
@@ -44,6 +47,13 @@ class ThemesPage:
     base: tuple[str, ...]
     """What was counted, said once."""
     stops: tuple[str, ...] = ()
+
+
+def themes_page_seen(interviews: Interviews, viewer: Viewer) -> ThemesPage:
+    """The page for somebody who reads; made once as long as what they may see stays the same."""
+    themes = themes_seen(interviews, viewer)
+    what = f"page of themes: {viewer.role}, {themes.rounds}"
+    return interviews.computed_once(what, themes, lambda: themes_page(themes))
 
 
 def themes_page(themes: Themes) -> ThemesPage:

@@ -22,7 +22,7 @@ from quaestor.study.interviews.coded import (
 from quaestor.study.interviews.coding_sheet import required_facet
 from quaestor.study.interviews.consent import declined
 from quaestor.study.interviews.conversation import ASKED, Conversation, conversation
-from quaestor.study.interviews.masking import masked, masked_words
+from quaestor.study.interviews.masking import masked, masker
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.theme_masking import unnamed_themes
 from quaestor.study.interviews.theme_records import (
@@ -52,22 +52,30 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
     with interviews.coding.looking() as state:
         sight = Sight(state, interviews.coding.lead, viewer)
         whys = {name: sight.why_no_decisions(name) for name in coded_rounds(state)}
+        changed = state.changed
     hidden = {name: why for name, why in whys.items() if why}
-    found = decided_stretches(interviews, [name for name in whys if name not in hidden])
-    if viewer.role is Role.LEAD:
-        return replace(_gathered(interviews, found), hidden=hidden)
-    return replace(_without_names(interviews, found), hidden=hidden)
+    rounds, is_lead = [name for name in whys if name not in hidden], viewer.role is Role.LEAD
+
+    def gathered() -> Themes:
+        found = decided_stretches(interviews, rounds)
+        return _gathered(interviews, found) if is_lead else _without_names(interviews, found)
+
+    # What raters say in an open round changes neither `changed` nor, without words beside a turn, the files.
+    mark = (changed, interviews.version(), interviews.study.settings.study.seed)
+    what = f"themes {'of the lead' if is_lead else 'without names'}: {rounds}"
+    return replace(interviews.computed_once(what, mark, gathered), hidden=hidden)
 
 
 def _without_names(interviews: Interviews, found: Coded) -> Themes:
     """For anybody but the lead: no known name stands in it, whether or not it was confirmed."""
     talks = {one.interview: masked(interviews, one) for one in interviews.transcripts()}
+    mask = masker(interviews)
 
     def unnamed(one: CodedStretch) -> CodedStretch:
         turn = talks[one.interview].turns[one.turn]
         start, end = turn.to_shown(one.start, one.end)
-        fields = {name: masked_words(interviews, words) for name, words in one.fields.items()}
-        return replace(one, words=turn.text[start:end], memo=masked_words(interviews, one.memo), fields=fields)
+        fields = {name: mask(words) for name, words in one.fields.items()}
+        return replace(one, words=turn.text[start:end], memo=mask(one.memo), fields=fields)
 
     stretches = tuple(unnamed(one) for one in found.stretches)
     return unnamed_themes(interviews, _gathered(interviews, replace(found, stretches=stretches), talks))

@@ -1,0 +1,88 @@
+"""Themes that readers ask for are computed once, and again as soon as anything they show has changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from quaestor.people.roles import Role
+from quaestor.study.codebook import change_codebook
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.names import add_name
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.theme_page import themes_page_seen
+from quaestor.study.interviews.themes import themes_seen
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import open_by_name
+from quaestor.study.round_setup import add_round
+from quaestor.study.sight import Viewer
+from themed_interviews import themed_study
+
+READER, LEAD = Viewer("reader", Role.VIEWER), Viewer("lead", Role.LEAD)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return themed_study(tmp_path)
+
+
+@pytest.fixture
+def interviews(study: Study) -> Iterator[Interviews]:
+    with open_interviews(study) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("viewer", [READER, LEAD])
+def test_readers_get_what_was_computed_before(interviews: Interviews, viewer: Viewer) -> None:
+    assert themes_seen(interviews, viewer).quotations is themes_seen(interviews, viewer).quotations
+    assert themes_page_seen(interviews, viewer) is themes_page_seen(interviews, viewer)
+
+
+def test_many_who_ask_at_once_wait_for_one_computation(interviews: Interviews) -> None:
+    together = threading.Barrier(4)
+
+    def look(_: int) -> int:
+        together.wait()
+        return id(themes_seen(interviews, READER).quotations)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(look, range(4)))) == 1
+
+
+def test_a_rating_in_an_open_round_computes_nothing_again(study: Study) -> None:
+    add_round(study, {"round": "more", "items": {"after": "turns"}, "facets": ["themes"], "raters": ["rater-1"]})
+    study = open_study(study.root)
+    open_by_name(study, "more", None)
+    with open_interviews(study) as interviews:
+        before = themes_seen(interviews, READER)
+        rate(interviews.coding, "more", "rater-1", interviews.coding.state.round("more").plan.items[0], {"themes": []})
+        assert themes_seen(interviews, READER).quotations is before.quotations
+
+
+def test_a_new_name_is_gone_from_what_readers_get_next(interviews: Interviews, study: Study) -> None:
+    word = themes_seen(interviews, READER).quotations[0].parts[0].words.split()[0]
+    with open_interviews(study) as elsewhere:  # as the command line does it, in another process
+        add_name(elsewhere, "product", [word])
+    after = themes_seen(interviews, READER)
+    assert not any(word in part.words.split() for one in after.quotations for part in one.parts)
+
+
+def test_who_withdraws_is_gone_at_once(interviews: Interviews) -> None:
+    before = themes_seen(interviews, READER)
+    gone = before.quotations[0].participant
+    withdraw(interviews, gone)
+    after = themes_seen(interviews, READER)
+    assert gone not in {one.participant for one in after.quotations}
+    assert after.quotations
+    assert gone not in {one.participant for one in themes_page_seen(interviews, READER).themes.quotations}
+
+
+def test_a_code_with_another_name_is_shown_at_once(interviews: Interviews) -> None:
+    assert "training time" in {one.name for one in themes_seen(interviews, READER).codes}
+    change_codebook(interviews.coding, "codebook.rename", {"code": "time", "name": "hours of training"})
+    assert "hours of training" in {one.name for one in themes_seen(interviews, READER).codes}
