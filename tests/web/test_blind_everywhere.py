@@ -159,8 +159,21 @@ def test_who_rated_in_a_closed_round_has_looked_only_when_they_say_so(app: Starl
     for address, said in everything(app, opened):
         assert role is Role.RATER or TELLING not in said, address
         read += said
-    assert "can then not be opened again" in read, "but they are asked whether they look"
+    assert "reopened only as not blind" in read, "but they are asked whether they look"
     assert unblinded(study) == [], "no page is a look by itself"
+    reopen_by_name(study, "main", None, "rater-1 goes on")
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [(Role.LEAD, "head-of-study"), (Role.VIEWER, None), (Role.REVIEWER, None), (Role.PAYER, None)]
+)
+def test_nobody_finds_what_was_said_in_a_closed_round_that_may_be_reopened(
+    app: Starlette, study: Study, role: Role, name: str | None
+) -> None:
+    close_by_name(study, "main", None, "rater-1 stopped")
+    for address, said in everything(app, seated(app, study, role, name)):
+        assert TELLING not in said, address
+    assert unblinded(study) == [], "looking around is no look at the ratings"
     reopen_by_name(study, "main", None, "rater-1 goes on")
 
 

@@ -62,7 +62,7 @@ def themes(
             for one in found.themes
         ]
         more = {"participants": found.participants, "withdrawn": found.withdrawn}
-        more |= {"uncoded": found.uncoded, "simulated": found.simulated}
+        more |= {"uncoded": found.uncoded, "simulated": found.simulated, "blindness": list(found.blindness)}
         print_json({"round": found.round, "facet": found.facet, **more, "themes": counted})
         return
     made = themes_table(found)

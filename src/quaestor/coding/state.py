@@ -66,6 +66,10 @@ class RoundState:
     opened: str = ""
     closed: str = ""
     incomplete: str = ""
+    final: bool = False
+    """Closed for good: it cannot be reopened, so ratings that are missing stay missing."""
+    not_blind: bool = False
+    """Reopened after somebody had seen ratings of others."""
     waived: str = ""
     unblinded: list[str] = field(default_factory=list)
     ratings: dict[str, dict[str, list[Rating]]] = field(default_factory=dict)
@@ -132,6 +136,13 @@ class RoundState:
         self.reread = {item: number for item, number in self.reread.items() if not is_gone(item)}
         self.memory.pop("left by seat", None)
         self.forget_progress()
+
+    @property
+    def blindness(self) -> str:
+        """What every result of the round says about its blindness; empty where its raters were blind."""
+        if not self.plan.blind:
+            return "not blind"
+        return "not blind: reopened after ratings had been seen" if self.not_blind else ""
 
     def items_left(self) -> tuple[str, ...]:
         """The items of the round that can still be read."""
@@ -246,12 +257,15 @@ def _opened(state: State, act: Act) -> None:
 
 def _closed(state: State, act: Act) -> None:
     one = state.rounds[act.payload["round"]]
-    one.status, one.closed, one.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
+    one.final = bool(act.payload.get("final"))
+    if one.status == OPEN:  # a closed round can be declared final later, which leaves the rest as it was
+        one.status, one.closed, one.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
 
 
 def _reopened(state: State, act: Act) -> None:
     one = state.rounds[act.payload["round"]]
     one.status, one.closed, one.incomplete, one.waived = OPEN, "", "", ""
+    one.not_blind = one.not_blind or bool(act.payload.get("not_blind"))
 
 
 def _waived(state: State, act: Act) -> None:

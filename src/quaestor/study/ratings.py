@@ -228,8 +228,11 @@ def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: T
 
 
 def note_view(coding: Coding, name: str, actor: str) -> None:
-    """Put on record that a rater of the round now sees what the others said; there is no way back."""
-    coding.act(lambda state: unblinding(state, name, actor))
+    """Put on record that somebody now sees what the raters of a round said; there is no way back."""
+    with coding.looking() as state:
+        due = unblinding(state, name, actor) is not None
+    if due:
+        coding.act(lambda state: unblinding(state, name, actor))
 
 
 def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:

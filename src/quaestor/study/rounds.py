@@ -220,4 +220,6 @@ def summary(one: RoundState) -> dict[str, Any]:
         "deadline": one.deadline,
         "waived": one.waived,
         "incomplete": one.incomplete,
+        "final": one.final,
+        "blindness": one.blindness,
     }

@@ -141,10 +141,10 @@ class RoundPages(Pages):
         match fields.get("act", ""):
             case "open":
                 round_acts.open_by_name(where, name, who)
-            case "close":
-                round_acts.close_by_name(where, name, who, reason)
+            case "close" | "make final":
+                round_acts.close_by_name(where, name, who, reason, final=bool(fields.get("final")))
             case "reopen":
-                round_acts.reopen_by_name(where, name, who, reason)
+                round_acts.reopen_by_name(where, name, who, reason, not_blind=bool(fields.get("not_blind")))
             case "waive":
                 round_acts.waive_by_name(where, name, who, reason)
             case "next set":
