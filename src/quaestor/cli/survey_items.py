@@ -61,7 +61,7 @@ def themes(
             {"code": one.code, "name": one.name, "participants": one.participants, "answers": one.items}
             for one in found.themes
         ]
-        more = {"participants": found.participants, "withdrawn": found.withdrawn}
+        more: dict[str, object] = {"participants": found.participants, "withdrawn": found.withdrawn}
         more |= {"uncoded": found.uncoded, "simulated": found.simulated, "blindness": list(found.blindness)}
         print_json({"round": found.round, "facet": found.facet, **more, "themes": counted})
         return
