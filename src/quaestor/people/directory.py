@@ -47,10 +47,9 @@ class Directory:
 
     def remove(self, name: str) -> bool:
         """Erase an account, its sessions, and the invitations under its name; whether there was anything."""
-        with self.file.writing() as writing:
+        with self.file.erasing() as writing:
             gone = writing.execute("DELETE FROM accounts WHERE name = ?", (name,)).rowcount
             gone += writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount
-        self.file.forget()
         return gone > 0
 
     def change_role(self, name: str, role: Role) -> bool:
