@@ -165,8 +165,9 @@ class SQLite:
 
 
 def _be_durable(connection: sqlite3.Connection, record: Any) -> None:
-    """Every commit is on the disk before it is acknowledged."""
+    """Every commit is on the disk before it is acknowledged, and what a restore replaces is overwritten."""
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")
 
 
 def _begin(connection: Connection) -> None:
