@@ -399,7 +399,8 @@ def test_acts_come_last_so_that_no_code_is_without_its_words(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(
-            "quaestor.store.erasure.ErasureNote.remove", lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+            "quaestor.store.private_file.PrivateFile.finish_erasure",
+            lambda *given: os.kill(os.getpid(), signal.SIGKILL),
         )
         assert killed(lambda: restore_study(other, backup), None)
     assert everything(other) == everything(study)

@@ -69,34 +69,30 @@ class PrivateFile:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock from its first moment, and is on the disk when it ends."""
-        with self._writing, self._explained():
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writer
-            except BaseException:
-                self._writer.execute("ROLLBACK")
-                raise
-            self._writer.execute("COMMIT")
-            if self._note.exists():
-                finish_erasure(self._writer, self._note, 0)
+        with self._transaction() as writing:
+            yield writing
+        self._finish(0)
 
     @contextmanager
-    def erasing(self) -> Iterator[sqlite3.Connection]:
+    def erasing(self, *, finish: bool = True) -> Iterator[sqlite3.Connection]:
         """The same for a transaction that removes words for good: none of their bytes is left in the file or its log.
 
         Where a process that reads keeps us from that, or this one is killed, the erasure is pending: the next write,
-        the next opening or `finish_erasures` finishes it.
+        the next opening or `finish_erasures` finishes it. Without `finish` it is left to `finish_erasure`.
         """
         was_pending = self.erasure_pending
-        with self.writing() as writing:
+        with self._transaction() as writing:
             before = writing.total_changes
             yield writing
             if writing.total_changes != before:
                 self._note.add()
-        if self._note.exists():
-            with self._writing:
-                # Whoever erases in several steps waits once for the same reader.
-                finish_erasure(self._writer, self._note, 0 if was_pending else _ERASING_PATIENCE)
+        if finish:
+            # Whoever erases in several steps waits once for the same reader.
+            self._finish(0 if was_pending else _ERASING_PATIENCE)
+
+    def finish_erasure(self) -> None:
+        """Finish an erasure that is pending, as far as those who read let us."""
+        self._finish(_ERASING_PATIENCE)
 
     @property
     def erasure_pending(self) -> bool:
@@ -124,6 +120,22 @@ class PrivateFile:
                         self._note.add()
                     finally:
                         self._writer.execute("ROLLBACK")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._writing, self._explained():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                self._writer.execute("ROLLBACK")
+                raise
+            self._writer.execute("COMMIT")
+
+    def _finish(self, patience: float) -> None:
+        if self._note.exists():
+            with self._writing:
+                finish_erasure(self._writer, self._note, patience)
 
     def _prepare(self) -> None:
         _use_write_ahead_log(self._writer)

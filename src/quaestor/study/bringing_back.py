@@ -101,13 +101,15 @@ class BringingBack:
         for one in self.returning:
             if one.same:
                 continue
-            writing = one.there or self._held.enter_context(self._opened(one.form, one.path).erasing())
+            writing = one.there or self._held.enter_context(self._opened(one.form, one.path).erasing(finish=False))
             refill(writing, one.copy)
             if one.form is ANSWERS:
                 WithdrawnList.beside(one.path).add(withdrawals_in(one.copy))
             elif one.form is INTERVIEWS:
                 ErasedList.beside(one.path).add(erased_in(one.copy))
         self._held.close()
+        for file in self._files:
+            file.finish_erasure()
 
     def counts(self) -> dict[str, int]:
         """What the study has now of each kind."""
@@ -122,7 +124,7 @@ class BringingBack:
             whole = reading.execute("PRAGMA integrity_check").fetchone()[0]
         if whole != "ok":
             raise DamagedFile(f"{path} is damaged ({whole.splitlines()[-1]}): {form.lost}")
-        writing = self._held.enter_context(file.erasing())
+        writing = self._held.enter_context(file.erasing(finish=False))
         with file.still() as still:
             return writing, copied(still)
 
