@@ -16,7 +16,7 @@ import pytest
 
 from conftest import new_database
 from killing import killed, moments
-from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 from quaestor.instruments.answer_file import ANSWERS
 from quaestor.instruments.records import Response, Standing
 from quaestor.instruments.response_rows import hashed
@@ -284,7 +284,7 @@ def test_damaged_answers_are_set_aside_and_restored(study: Study, backup: Path) 
     whole = path.read_bytes()
     for damaged in (b"x" * 9000, whole[:4096] + b"\xff" * 8192 + whole[12288:]):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match=r"damaged.*quaestor restore FILE --replace"):
+        with pytest.raises(NotNow, match=r"damaged.*quaestor restore FILE --replace"):
             restore_study(study, backup)
         assert path.read_bytes() == damaged
         done = restore_study(study, backup, replacing=True)
@@ -439,7 +439,7 @@ def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, ba
 
 @pytest.mark.parametrize(
     ("at", "there"),
-    [("quaestor.study.bringing_back.refill", False), ("quaestor.store.private_file.PrivateFile.forget", True)],
+    [("quaestor.study.bringing_back.refill", False), ("quaestor.store.private_file.PrivateFile.finish_erasure", True)],
     ids=["before the answers are in", "after the answers are in"],
 )
 def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(

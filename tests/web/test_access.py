@@ -137,6 +137,42 @@ def test_the_cookie_is_for_this_desk_and_no_script(app: Starlette, folder: Path,
         assert ("; Secure" in cookie) == secure
 
 
+def test_a_browser_that_signed_in_is_known_by_a_cookie_of_its_own(
+    app: Starlette, folder: Path, clock: SetClock
+) -> None:
+    for address, secure in ((HERE, False), ("https://127.0.0.1", True)):
+        opened = browser(app, address)
+        answer = post(
+            opened, f"/join/{invited(folder, Role.RATER, clock=clock)}", {"password": CHOSEN, "again": CHOSEN}
+        )
+        session, device = answer.headers.get_list("set-cookie")
+        assert session.partition("=")[0] + "-device" == device.partition("=")[0]
+        for part in ("HttpOnly", "SameSite=lax", "Path=/", "Max-Age=7776000"):
+            assert f"; {part}" in device
+        assert ("; Secure" in device) == secure
+    before = dict(opened.cookies)
+    post(opened, "/sign-out", {}, page="/me")
+    assert dict(opened.cookies).items() < before.items(), "signing out keeps the device known"
+    sign_in(opened, "rater-1")
+    assert len(opened.cookies) == 2
+    assert not set(before.values()) & set(dict(opened.cookies).values()), "both are new"
+    reviewer = browser(app)
+    post(reviewer, f"/join/{invited(folder, Role.REVIEWER, clock=clock)}", {})
+    assert len(reviewer.cookies) == 1
+
+
+def test_signing_out_everywhere_makes_other_browsers_unknown(app: Starlette, folder: Path, clock: SetClock) -> None:
+    here = signed_in(app, folder, Role.RATER, clock)
+    lost = browser(app, client="10.0.0.7")
+    sign_in(lost, "rater-1")
+    post(here, "/sign-out-everywhere", {}, page="/me")
+    stranger = browser(app, client="10.0.0.7")
+    for _ in range(5):
+        sign_in(stranger, "rater-1", "wrong password")
+    assert sign_in(lost, "rater-1").status_code == 429
+    assert sign_in(here, "rater-1").status_code == 303
+
+
 def test_signing_in_gives_a_new_token_and_ends_the_old_one(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.RATER, clock)
     old = dict(opened.cookies)
@@ -169,7 +205,8 @@ def test_a_wrong_name_and_a_wrong_password_read_the_same(app: Starlette, folder:
 
 
 def test_after_wrong_guesses_the_page_says_how_long_to_wait(app: Starlette, folder: Path, clock: SetClock) -> None:
-    signed_in(app, folder, Role.RATER, clock)
+    owner = signed_in(app, folder, Role.RATER, clock)
+    post(owner, "/sign-out", {}, page="/me")
     opened = browser(app)
     for _ in range(5):
         assert sign_in(opened, "rater-1", "wrong password").status_code == 422
@@ -178,6 +215,8 @@ def test_after_wrong_guesses_the_page_says_how_long_to_wait(app: Starlette, fold
     assert answer.status_code == 429
     assert "wait 12 minutes" in answer.text
     assert answer.headers["retry-after"] == "691"
+    assert sign_in(browser(app, client="10.0.0.7"), "rater-1").status_code == 303, "from elsewhere"
+    assert sign_in(owner, "rater-1").status_code == 303, "in a browser that has signed in before"
     clock.pass_by(minutes=11, seconds=30)
     assert sign_in(opened, "rater-1").status_code == 303
 

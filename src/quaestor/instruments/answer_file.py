@@ -296,17 +296,20 @@ class AnswerFile:
         outcomes: list[Response | BaseException]
         try:
             limited = self._look_at_groups(together)
-            with self._file.writing() as writing:
+            with self._file.erasing() if self._erases(together) else self._file.writing() as writing:
                 if limited:
                     self._places.catch_up(writing)
                 outcomes = [recorded(writing, sending, self._places) for sending in together]
-            if any(sending.standing is Standing.DECLINED for sending in together):
-                self._file.forget()
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
             outcomes = [error for _ in together]
             self._places = Places()  # what it has noted may not be in the file
         for sending, outcome in zip(together, outcomes, strict=True):
             sending.outcome = outcome
+
+    def _erases(self, together: Sequence[Sending]) -> bool:
+        """Whether somebody declines who has sent pages: without consent nothing of them is kept."""
+        codes = [sending.code for sending in together if sending.standing is Standing.DECLINED]
+        return any((found := self.find(code)) is not None and self.journal(found.id) for code in codes)
 
     def _look_at_groups(self, together: Sequence[Sending]) -> bool:
         """Whether there are places to be taken; groups that are new are looked at here, while others can write."""
@@ -328,12 +331,11 @@ class AnswerFile:
 
     def erase_response(self, name: str, day: str, by: str) -> bool:
         """The same by the id of a response; whether it was there."""
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
             if row is None:
                 return False
             found = response_in(row)
-            # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
             writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
             writing.execute(
@@ -342,8 +344,12 @@ class AnswerFile:
             )
             # In a list of its own too, which outlives the file: a backup that is brought back later must not know more.
             self._withdrawn.add([Withdrawal(hashed(found.id), found.survey, day)])
-        self._file.forget()
         return True
+
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether something erased may still be found in the bytes of the file."""
+        return self._file.erasure_pending
 
     def is_erased(self, name: str) -> bool:
         """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""

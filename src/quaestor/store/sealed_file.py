@@ -143,18 +143,14 @@ class SealedFile:
 
     def put(self, new: NewEntry) -> Entry:
         """Keep an entry in the place of those of its kind about the same; of what it replaces nothing stays."""
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             _drop(writing, new.participant, new.about, new.kind)
-            made = self._kept(writing, new)
-        self._file.forget()
-        return made
+            return self._kept(writing, new)
 
     def drop(self, participant: str, kind: str, about: str = "") -> bool:
         """Remove the entries of one kind for good, and nothing else; whether there were any."""
-        with self._file.writing() as writing:
-            found = _drop(writing, participant, about, kind)
-        self._file.forget()
-        return found
+        with self._file.erasing() as writing:
+            return _drop(writing, participant, about, kind)
 
     def reword(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
         """Write what a function makes of texts in their place: by kind of entry, which of them; how many it changed.
@@ -162,7 +158,7 @@ class SealedFile:
         The one way in which an entry changes. Of what it said before nothing stays.
         """
         changed = 0
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             for one in self._opened(_rows(writing, "1", ())):
                 said = {name: change(one.said[name]) for name in written.get(one.kind, ()) if one.said.get(name)}
                 if any(one.said[name] != text for name, text in said.items()):
@@ -170,7 +166,6 @@ class SealedFile:
                     sealed = self._seal.sealed(canonical({**one.said, **said}, one.kind), place)
                     writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
                     changed += 1
-        self._file.forget()
         return changed
 
     def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
@@ -257,7 +252,7 @@ class SealedFile:
 
     def erase(self, participant: str, day: str) -> bool:
         """Remove all that is a participant's for good; whether there was anything, or it had been done."""
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             found = [
                 writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
                 for table in _TABLES
@@ -266,8 +261,12 @@ class SealedFile:
                 writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))
             if self._listed is not None:
                 self._listed.add({participant: day})
-        self._file.forget()
         return any(found)
+
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether something erased may still be found in the bytes of the file."""
+        return self._file.erasure_pending
 
     def erased(self) -> dict[str, str]:
         """Who withdrew, and the day of it."""

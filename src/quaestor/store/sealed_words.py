@@ -52,7 +52,7 @@ class SealedWords:
     def change(self, change: Callable[[str], str]) -> int:
         """Write what a function makes of words in their place; how many it changed."""
         changed = 0
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             for row in writing.execute("SELECT act, number, participant, said FROM words").fetchall():
                 act, number, participant, _ = row
                 before = self._opened(*row)
@@ -60,8 +60,6 @@ class SealedWords:
                 if after != before:
                     self._replace(writing, act, number, participant, after)
                     changed += 1
-        if changed:
-            self._file.forget()
         return changed
 
     def _replace(self, writing: sqlite3.Connection, act: str, number: int, participant: str, words: str) -> None:

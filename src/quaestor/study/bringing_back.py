@@ -101,7 +101,7 @@ class BringingBack:
         for one in self.returning:
             if one.same:
                 continue
-            writing = one.there or self._held.enter_context(self._opened(one.form, one.path).writing())
+            writing = one.there or self._held.enter_context(self._opened(one.form, one.path).erasing(finish=False))
             refill(writing, one.copy)
             if one.form is ANSWERS:
                 WithdrawnList.beside(one.path).add(withdrawals_in(one.copy))
@@ -109,7 +109,7 @@ class BringingBack:
                 ErasedList.beside(one.path).add(erased_in(one.copy))
         self._held.close()
         for file in self._files:
-            file.forget()
+            file.finish_erasure()
 
     def counts(self) -> dict[str, int]:
         """What the study has now of each kind."""
@@ -124,7 +124,7 @@ class BringingBack:
             whole = reading.execute("PRAGMA integrity_check").fetchone()[0]
         if whole != "ok":
             raise DamagedFile(f"{path} is damaged ({whole.splitlines()[-1]}): {form.lost}")
-        writing = self._held.enter_context(file.writing())
+        writing = self._held.enter_context(file.erasing(finish=False))
         with file.still() as still:
             return writing, copied(still)
 

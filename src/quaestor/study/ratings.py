@@ -277,7 +277,10 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
 
 
 def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
-    """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula."""
+    """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula.
+
+    For their owner alone: labels of open rounds and what raters wrote are in it.
+    """
     if path.suffix.lower() not in (".csv", ".xlsx"):
         raise InputError(f"{path} is neither .csv nor .xlsx: name a file of one of the two")
     names = list(rows[0]) if rows else ["item"]
@@ -290,10 +293,10 @@ def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
             for line, values in enumerate([names, *([row.get(name, "") for name in names] for row in rows)]):
                 for column, value in enumerate(values):
                     sheet.write_string(line, column, value)
-        write_whole(path, buffer.getvalue())
+        write_whole(path, buffer.getvalue(), private=True)
         return
     text = io.StringIO()
     writer = csv.DictWriter(text, names)
     writer.writeheader()
     writer.writerows(rows)
-    write_whole(path, text.getvalue().encode("utf-8"))
+    write_whole(path, text.getvalue().encode("utf-8"), private=True)

@@ -8,6 +8,7 @@ from quaestor.coding.state import State
 from quaestor.corpus.evidence import read_manifest
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.coding_status import Next, Stage, coding_way, gates_of
+from quaestor.study.erasures import describe_pending_erasures, finish_erasures
 from quaestor.study.folder import Study
 from quaestor.study.interviews.status import awaits_items, interview_way
 from quaestor.study.journal import has_journal
@@ -39,6 +40,7 @@ def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -
     if coding is None and has_journal(study):
         with open_coding(study) as opened:
             return status_and_next(study, opened, wait=wait)
+    finish_erasures(study.root)
     sources = [_source(study, name) for name in study.settings.sources]
     funnel = _funnel(study, coding)
     stages, then = _coding(study, coding, wait)
@@ -50,7 +52,13 @@ def status_and_next(study: Study, coding: Coding | None, *, wait: bool = True) -
     then = (survey or talk or then) if people_first else (then or survey or talk)
     status = Status(
         study.settings.study.title or study.settings.study.name,
-        (*sources, *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]), *asked, *stages),
+        (
+            *sources,
+            *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]),
+            *asked,
+            *stages,
+            *_erasures(study),
+        ),
         before or (then.command if then else "quaestor serve, to look at what each step kept and dropped"),
     )
     return status, None if before else then
@@ -62,6 +70,11 @@ def _coding(study: Study, coding: Coding | None, wait: bool) -> tuple[list[Stage
     gates = gates_of(coding, wait=wait)
     with coding.looking() as state:
         return coding_way(study, state, gates)
+
+
+def _erasures(study: Study) -> list[Stage]:
+    pending = describe_pending_erasures(study.root)
+    return [Stage("erasure", "stale", pending)] if pending else []
 
 
 def _source(study: Study, name: str) -> Stage:

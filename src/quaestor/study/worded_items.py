@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.files import sole_user, write_whole
+from quaestor.base.files import open_lock, sole_user, write_whole
 from quaestor.base.toml_text import toml_key, toml_value
 from quaestor.study.folder import Study
 from quaestor.study.settings import StudySettings, explain
@@ -102,7 +102,7 @@ def _in_turn(folder: Path) -> Iterator[None]:
     except ImportError:  # a system without such locks
         yield
         return
-    with (folder / ".lock").open("w") as lock:
+    with open_lock(folder / ".lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -112,8 +112,7 @@ def _write_private(path: Path, lines: Sequence[Line]) -> None:
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(lines)
     path.parent.chmod(0o700)
-    write_whole(path, written.getvalue().encode())
-    path.chmod(0o600)
+    write_whole(path, written.getvalue().encode(), private=True)
 
 
 def _block(source: WordedSource, *, with_funnel: bool) -> str:

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaestor.base.clock import Clock
-from quaestor.people.directory import SIGNED_IN_FOR, Directory, is_due
+from quaestor.people.directory import DEVICE_KNOWN_FOR, SIGNED_IN_FOR, Directory, is_due
 from quaestor.people.records import Session
 from quaestor.people.roles import Permission, Role, can
 from quaestor.people.tokens import form_token, new_token, same
@@ -56,9 +56,23 @@ class _Flags(TypedDict):
 
 @dataclass(frozen=True)
 class Cookie:
-    """The one cookie of a desk; its name is the study's own, for browsers do not tell ports apart."""
+    """The cookies of a desk: one holds the session, one says that this browser has signed in before.
+
+    Their names are the study's own, for browsers do not tell ports apart.
+    """
 
     name: str
+
+    @property
+    def device_name(self) -> str:
+        return f"{self.name}-device"
+
+    def device(self, request: Request) -> str:
+        """The token by which this browser is known; empty where it is not."""
+        return request.cookies.get(self.device_name, "")
+
+    def give_device(self, request: Request, response: Response, token: str) -> None:
+        response.set_cookie(self.device_name, token, int(DEVICE_KNOWN_FOR.total_seconds()), **self._flags(request))
 
     def give(self, request: Request, response: Response, token: str) -> None:
         response.set_cookie(self.name, token, int(SIGNED_IN_FOR.total_seconds()), **self._flags(request))

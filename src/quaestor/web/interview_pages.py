@@ -86,7 +86,8 @@ class InterviewPages(Pages):
         found = await self.work(
             lambda: interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, leads)
         )
-        context = {"found": found, "typed": {}, "leads": leads, **_shared(request), **more}
+        erasing = await self.pending_erasures()
+        context = {"found": found, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:

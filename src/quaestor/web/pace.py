@@ -23,7 +23,7 @@ class Pace:
         self._most = most
         self._within = within
         self._clock = clock
-        self._made: dict[str, deque[datetime]] = {}
+        self._times: dict[str, deque[datetime]] = {}
         self._lock = threading.Lock()
 
     def wait(self, address: str) -> timedelta | None:
@@ -32,14 +32,18 @@ class Pace:
             return None
         now, network = self._clock(), network_of(address)
         with self._lock:
-            if len(self._made) >= _MOST_ADDRESSES:
-                self._made = {one: made for one, made in self._made.items() if made[-1] > now - self._within}
-            made = self._made.setdefault(network, deque())
-            while made and made[0] <= now - self._within:
-                made.popleft()
-            if len(made) >= self._most:
-                return made[0] + self._within - now
-            made.append(now)
+            times = self._times.pop(network, deque())
+            # Put back last, so that the first network is the one that was quiet for longest.
+            self._times[network] = times
+            if len(self._times) > _MOST_ADDRESSES:
+                del self._times[next(iter(self._times))]
+            while times and times[0] <= now - self._within:
+                times.popleft()
+            if times and times[-1] > now:  # the clock was ahead: a wait is never longer than it would have been
+                times = self._times[network] = deque(min(time, now) for time in times)
+            if len(times) >= self._most:
+                return times[0] + self._within - now
+            times.append(now)
         return None
 
 

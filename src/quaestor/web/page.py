@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.numbers import whole_number
+from quaestor.study.erasures import describe_pending_erasures
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.sources import notes_of
 from quaestor.web.access import Visitor
@@ -41,6 +42,10 @@ class Pages:
     async def work(self, call: Callable[[], _Found]) -> _Found:
         """What touches disk or takes time, beside the loop that answers others."""
         return await run_in_threadpool(call)
+
+    async def pending_erasures(self) -> str:
+        """What was erased and can still be found in files of the study, in words; empty where there is nothing."""
+        return await self.work(lambda: describe_pending_erasures(self.opened.latest.root))
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import ipaddress
+import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -81,7 +82,14 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
 
 def _server(app: ASGIApp, *, proxied: bool) -> uvicorn.Server:
     sys.setswitchinterval(_TURN)
-    config = uvicorn.Config(app, log_level="warning", server_header=False, access_log=False, proxy_headers=proxied)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        access_log=False,
+        proxy_headers=proxied,
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1,::1"),
+    )
     return uvicorn.Server(config)
 
 

@@ -127,7 +127,8 @@ class SurveyDeskPages(Pages):
         if page > found.pages:
             raise HTTPException(404)
         chosen = {"standing": standing, "shown": shown, "standings": STANDING_WORDS, "ways_shown": SHOWN}
-        context = {"found": found, **chosen, **shared(request, request.path_params["name"])}
+        erasing = {"erasing": await self.pending_erasures()}
+        context = {"found": found, **erasing, **chosen, **shared(request, request.path_params["name"])}
         return self.page(request, "survey_responses.html", context)
 
     def _list(self, surveys: Surveys, name: str, standing: str, shown: str, page: int) -> ResponseList:

@@ -55,6 +55,11 @@ class Interviews:
         self.file.close()
         self.identities.close()
 
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether something erased may still be found in the bytes of either file."""
+        return self.file.erasure_pending or self.identities.erasure_pending
+
     def today(self) -> str:
         return self.coding.journal.clock().date().isoformat()
 

@@ -37,6 +37,8 @@ class Withdrawal:
     interviews: tuple[str, ...]
     published: bool
     """Whether published results were removed with it, since they may quote the participant."""
+    pending: bool
+    """Whether something of it may still be found in the bytes of the files, until others have ended reading them."""
 
 
 def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> Withdrawal:
@@ -73,7 +75,8 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     if participant not in withdrawn(interviews):
         payload = {"participant": participant, "how": how}
         interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
-    return Withdrawal(participant, interviews.file.erased()[participant], names, published)
+    day = interviews.file.erased()[participant]
+    return Withdrawal(participant, day, names, published, interviews.erasure_pending)
 
 
 def _names_replaced(interviews: Interviews, participant: str, actor: str) -> bool:
