@@ -23,6 +23,7 @@ from quaestor.instruments.records import Answer, Response, Standing
 from quaestor.instruments.response_rows import find_response, hashed, new_id, response_in, row_of
 from quaestor.instruments.sending import Sending, add_save, recorded
 from quaestor.instruments.withdrawn_list import Withdrawal, WithdrawnList
+from quaestor.store.act_texts import TEXT_TABLES, ActTexts, PlainCodec, erase_texts
 from quaestor.store.private_copy import Form
 
 _KIND = 0x51416E73
@@ -51,7 +52,9 @@ CREATE INDEX erasures_of_response ON erasures (response);
 """
 """The hash of the id that was erased, by which it is known should it come again; empty where it was not kept yet."""
 _PAGE = 2_000
-ANSWERS = Form("answers", _KIND, (_FIRST, _SECOND), "restore a backup of it with `quaestor restore FILE --replace`")
+ANSWERS = Form(
+    "answers", _KIND, (_FIRST, _SECOND, TEXT_TABLES), "restore a backup of it with `quaestor restore FILE --replace`"
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class AnswerFile:
 
     def __init__(self, path: Path) -> None:
         self._file = ANSWERS.opened(path)
+        self.texts = ActTexts(self._file, PlainCodec(), _is_erased)
+        """What raters and leads wrote about responses; each text belongs to the id of a response."""
         self._withdrawn = WithdrawnList.beside(path)
         self._waiting: deque[Sending] = deque()
         self._recording = threading.Lock()
@@ -336,6 +341,7 @@ class AnswerFile:
             # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
             writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
+            erase_texts(writing, found.id)
             writing.execute(
                 "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)",
                 (found.survey, day, by, hashed(found.id)),
@@ -348,8 +354,12 @@ class AnswerFile:
     def is_erased(self, name: str) -> bool:
         """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""
         with self._file.reading() as reading:
-            found = reading.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(name),)).fetchone()
-        return found is not None
+            return _is_erased(reading, name)
+
+
+def _is_erased(connection: sqlite3.Connection, response: str) -> bool:
+    found = connection.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(response),)).fetchone()
+    return found is not None
 
 
 def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:

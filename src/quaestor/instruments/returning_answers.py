@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from quaestor.instruments.records import Standing
 from quaestor.instruments.response_rows import hashed, response_in
 from quaestor.instruments.withdrawn_list import Withdrawal
+from quaestor.store.act_texts import erase_texts, owners_in
 
 _ERASURES = "SELECT survey, day, by, response FROM erasures"
 Erasure = tuple[str, str, str, str]
@@ -42,6 +43,10 @@ def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
     names = [name for (name,) in copy.execute("SELECT id FROM responses").fetchall() if hashed(name) in gone]
     for name in names:
         _remove(copy, name)
+    # A backup may hold what was written about a response that it does not hold any more.
+    for owner in owners_in(copy):
+        if hashed(owner) in gone:
+            erase_texts(copy, owner)
     return len(names)
 
 
@@ -74,5 +79,6 @@ def keep_refusals(copy: sqlite3.Connection, answers: sqlite3.Connection) -> int:
 
 
 def _remove(copy: sqlite3.Connection, name: str) -> None:
+    erase_texts(copy, name)
     copy.execute("DELETE FROM saves WHERE response = ?", (name,))
     copy.execute("DELETE FROM responses WHERE id = ?", (name,))

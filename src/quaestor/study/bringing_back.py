@@ -29,7 +29,8 @@ from quaestor.store.sealed_copy import check_sealed, erased_in
 from quaestor.study.folder import Study
 from quaestor.study.interviews.files import IDENTITIES, IDENTITIES_FILE, INTERVIEWS, INTERVIEWS_FILE, keys_of
 from quaestor.study.interviews.returning import WithdrawnParticipants, on_record_here, on_record_in, take_back
-from quaestor.study.surveys.fielding import ANSWERS_FILE, INVITATIONS_FILE
+from quaestor.study.surveys.fielding import INVITATIONS_FILE
+from quaestor.study.surveys.free_text import ANSWERS_FILE
 
 BESIDE: tuple[tuple[Form, str], ...] = (
     (INVITATIONS, INVITATIONS_FILE),

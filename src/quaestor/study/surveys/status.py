@@ -21,7 +21,7 @@ from quaestor.study.surveys.fielding import (
     open_surveys,
     survey_files,
 )
-from quaestor.study.surveys.open_answers import FOLDER
+from quaestor.study.surveys.free_text import FOLDER
 
 IMPORTED = "imported"
 """A survey that was never opened and has answers all the same: they were given elsewhere."""
