@@ -98,5 +98,7 @@ def erase(
     if not sure:
         raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {response}")
     with open_surveys(chosen_study(study)) as surveys:
-        erase_response(surveys, name, response, why, actor)
+        quoted = erase_response(surveys, name, response, why, actor)
     say(f"{response} is erased, and so is all that was made of it here")
+    for place in quoted:
+        say(f"It is still quoted, and the journal keeps that: {place}")

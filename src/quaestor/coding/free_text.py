@@ -33,7 +33,7 @@ def origin_in(state: State, payload: Payload) -> str:
     if "plan" in payload:
         return str(payload["plan"].get("origin", ""))
     if "round" in payload:
-        return state.round(payload["round"]).plan.origin
+        return state.rounds[payload["round"]].plan.origin
     return str(payload.get("origin", ""))
 
 

@@ -51,9 +51,13 @@ ALTER TABLE erasures ADD COLUMN response TEXT NOT NULL DEFAULT '';
 CREATE INDEX erasures_of_response ON erasures (response);
 """
 """The hash of the id that was erased, by which it is known should it come again; empty where it was not kept yet."""
+_THIRD = f"""{TEXT_TABLES}
+CREATE TABLE quoted (survey TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (survey, place)) WITHOUT ROWID;
+"""
+"""What raters and leads wrote about responses, and where withdrawn responses are still quoted."""
 _PAGE = 2_000
 ANSWERS = Form(
-    "answers", _KIND, (_FIRST, _SECOND, TEXT_TABLES), "restore a backup of it with `quaestor restore FILE --replace`"
+    "answers", _KIND, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
 )
 
 
@@ -331,8 +335,8 @@ class AnswerFile:
         found = self.find(code)
         return found is not None and self.erase_response(found.id, day, "respondent")
 
-    def erase_response(self, name: str, day: str, by: str) -> bool:
-        """The same by the id of a response; whether it was there."""
+    def erase_response(self, name: str, day: str, by: str, quoted: Sequence[str] = ()) -> bool:
+        """The same by the id of a response; whether it was there. `quoted` are places that still hold its words."""
         with self._file.writing() as writing:
             row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
             if row is None:
@@ -342,6 +346,8 @@ class AnswerFile:
             writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
             erase_texts(writing, found.id)
+            places = [(found.survey, place) for place in quoted]
+            writing.executemany("INSERT OR IGNORE INTO quoted VALUES (?, ?)", places)
             writing.execute(
                 "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)",
                 (found.survey, day, by, hashed(found.id)),
@@ -350,6 +356,12 @@ class AnswerFile:
             self._withdrawn.add([Withdrawal(hashed(found.id), found.survey, day)])
         self._file.forget()
         return True
+
+    def quoted(self, survey: str) -> tuple[str, ...]:
+        """Places that still hold words of withdrawn responses."""
+        with self._file.reading() as reading:
+            found = reading.execute("SELECT place FROM quoted WHERE survey = ? ORDER BY place", (survey,))
+            return tuple(place for (place,) in found)
 
     def is_erased(self, name: str) -> bool:
         """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""

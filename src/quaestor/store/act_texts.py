@@ -204,3 +204,11 @@ def erase_texts(writing: sqlite3.Connection, owner: str) -> int:
 def owners_in(reading: sqlite3.Connection) -> set[str]:
     """Everybody to whom a text or a label belongs."""
     return {owner for (owner,) in reading.execute("SELECT owner FROM words UNION SELECT owner FROM labels")}
+
+
+def check_plain_texts(copy: sqlite3.Connection) -> None:
+    """Raises ValueError where a row of a copy is no text that could be read back."""
+    for (said,) in copy.execute("SELECT said FROM words UNION ALL SELECT said FROM labels"):
+        packed = json.loads(said)
+        if not isinstance(packed, dict) or not isinstance(packed.get("words"), str):
+            raise ValueError("a text of an act is none")

@@ -16,6 +16,7 @@ from quaestor.instruments.invitation_file import INVITATIONS
 from quaestor.instruments.returning_answers import (
     check_answers,
     erasures_in,
+    keep_quoted,
     keep_refusals,
     leave_out,
     withdrawals_in,
@@ -214,6 +215,7 @@ def _take_back(bringing: BringingBack, path: Path, copy: sqlite3.Connection, the
     if there is not None:
         leave_out(there, erasures_in(copy))
         bringing.withdrawn += keep_refusals(copy, there)
+        keep_quoted(copy, there)
 
 
 def _take_back_participants(study: Study, bringing: BringingBack, on_record: dict[str, str]) -> None:

@@ -12,17 +12,19 @@ import pytest
 
 from conftest import new_database
 from killing import killed, moments
-from quaestor.base.errors import StateError
+from quaestor.base.errors import InputError, StateError
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.state import plan_payload
 from quaestor.store.records import NewAct
 from quaestor.study.backups import back_up_study, restore_study
+from quaestor.study.codebook import change_codebook
 from quaestor.study.coding import Coding, open_coding, rebuilt
 from quaestor.study.folder import open_study
 from quaestor.study.ratings import Said, export_ratings, import_ratings, rate, rating_wanted, write_table
 from quaestor.study.surveys.answering import withdraw
 from quaestor.study.surveys.erasing import erase_response
 from quaestor.study.surveys.fielding import open_surveys
+from quaestor.study.surveys.status import status_of
 from quoted_survey import (
     MAIN,
     PLANTED,
@@ -288,3 +290,29 @@ def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(c
             coding.journal.append([NewAct(act.kind, act.actor, said, act.codebook, act.key)])
         assert import_ratings(coding, MAIN, file).given == 0
         assert memo_of(coding, "rater-1", coded.item) == "written then"
+
+
+def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(coded: Quoted, tmp_path: Path) -> None:
+    before = tmp_path / "before.backup"
+    answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
+    quote = "People speak of “layers that nobody explains”."
+    with open_coding(coded.study) as coding:
+        payload = {"facets": [{"id": "topic"}], "codes": [{"id": "hard", "facet": "topic", "name": "hard"}]}
+        change_codebook(coding, "codebook.import", payload)
+        change_codebook(coding, "codebook.redefine", {"code": "hard", "definition": quote})
+        rate(coding, MAIN, "rater-1", coded.others[0], answers, memo=f"as the other one, {quote}")
+        rate(coding, MAIN, "rater-1", coded.item, answers, memo=quote)
+    back_up_study(coded.study, before)
+    with open_surveys(coded.study) as surveys:
+        with pytest.raises(InputError, match="the reason quotes the answer"):
+            erase_response(surveys, NAME, coded.response, f"who wrote {quote}?")
+        places = erase_response(surveys, NAME, coded.response, "asked to by letter")
+        assert places == (
+            "change 2 of the codebook, redefine hard",
+            f"what rater-1 wrote about {coded.others[0]} in the round 'main'",
+        )
+        assert set(status_of(surveys, NAME).quoted) == set(places)
+        assert memo_of(surveys.coding, "rater-1", coded.item) == ""
+    restore_study(open_study(coded.study.root), before, replacing=True)
+    with open_surveys(coded.study) as surveys:
+        assert set(status_of(surveys, NAME).quoted) == set(places), "a restore does not forget it"

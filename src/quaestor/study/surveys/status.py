@@ -42,6 +42,8 @@ class SurveyStatus:
     """By standing."""
     erased: int = 0
     """Withdrawn by those who gave them."""
+    quoted: tuple[str, ...] = ()
+    """Places that still quote a withdrawn response, which nothing erases."""
     changed: bool = False
     """The file says something else than the version that respondents get."""
     to_ingest: tuple[str, ...] = ()
@@ -110,6 +112,7 @@ def status_of(surveys: Surveys, name: str) -> SurveyStatus:
         version=kept.number if imported and kept else fielding.version,
         responses={standing.value: count for standing, count in counts.items()},
         erased=surveys.answers.erased(name),
+        quoted=surveys.answers.quoted(name),
         changed=kept is not None and file is not None and file.read_text("utf-8-sig") != kept.text,
         to_ingest=_to_ingest(surveys, name),
         affordable=payment(surveys, name).affordable if last_paying(surveys, name) else None,
