@@ -87,8 +87,8 @@ class _Pending:
 class FreeTexts:
     """The free text of a study's acts. Not safe for threads: the session that uses it has a lock.
 
-    Lock order: the journal first, then the file of a feature, as backups do. Nobody who holds the file of a feature
-    waits for the journal here.
+    Lock order: the journal first, then the file of a feature, as backups do. A restore takes the files first; whoever
+    waits for one of them meanwhile gives up after a while and is asked to try again.
     """
 
     def __init__(self, study: Study) -> None:
@@ -121,6 +121,7 @@ class FreeTexts:
         self._require_loaded(feature)
         if known is not None:
             return self._as_recorded(state, act, known, walk)
+        self._note_erasures(feature)
         pending = self._pending.setdefault(feature.origin, _Pending())
         texts: list[NewText] = []
 
@@ -130,15 +131,16 @@ class FreeTexts:
                 return text
             if not feature.is_readable():
                 raise StateError(feature.missing())
+            if is_label and (erased := _ERASED.fullmatch(text)):
+                return f"label:{erased[1]}"
             left = tuple(owner for owner in owners if not feature.texts().is_erased(owner))
-            if is_label and (token := _token_of(feature, pending, text)):
-                pending.labels.append(NewLabel(token, left, text))
-                return f"label:{token}"
-            if not left:
+            token = pending.tokens.get(text) or feature.texts().token(text) if is_label else None
+            if token is None and not left:
                 raise StateError(feature.refusal(owners[0]))
             if is_label:
-                token = pending.tokens[text] = new_token()
-                pending.words[token] = text
+                # The same word has the same token, about whomever it is written, so that equal words stay equal.
+                token = token or new_token()
+                pending.tokens[text], pending.words[token] = token, text
                 pending.labels.append(NewLabel(token, left, text))
                 return f"label:{token}"
             texts.append(NewText(act.key, len(texts), left, text))
@@ -212,8 +214,7 @@ class FreeTexts:
         readable = feature.is_readable()
         if not readable:
             self._unreadable.add(origin)
-        elif origin not in self._erasures:
-            self._erasures[origin] = feature.texts().erasures()
+        self._note_erasures(feature)
         pending = self._pending.get(origin, _Pending())
         waiting = {one.number: one.text for one in pending.texts.get(act.key, ())}
         texts = waiting or (feature.texts().of(act.key) if readable else {})
@@ -243,6 +244,10 @@ class FreeTexts:
                 self._erasures[origin] = now
                 changed = True
         return changed or bool(back)
+
+    def _note_erasures(self, feature: FreeText) -> None:
+        if feature.origin not in self._erasures and feature.is_readable():
+            self._erasures[feature.origin] = feature.texts().erasures()
 
     def require_loaded(self) -> None:
         """Refuses to go on where texts that somebody wrote cannot be read."""
@@ -286,12 +291,6 @@ def origin_of(study: Study) -> str:
         source = study.funnel_source()
         return next((one.origin for one in _features(study) if source in sources_in(study, one.folder)), EVIDENCE)
     return ""
-
-
-def _token_of(feature: FreeText, pending: _Pending, word: str) -> str | None:
-    """The token of a word that was used as a label before, about whomever, so that equal words stay equal."""
-    erased = _ERASED.fullmatch(word)
-    return erased[1] if erased else pending.tokens.get(word) or feature.texts().token(word)
 
 
 def _is_reference(text: str) -> bool:
