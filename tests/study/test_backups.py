@@ -121,7 +121,9 @@ def test_all_that_people_answered_comes_back(new_folder: Callable[[str], Path], 
     codes = asked(folder)
     report = back_up_study(open_study(folder), tmp_path / "one.backup")
     assert report.file.stat().st_mode & 0o777 == 0o600
-    assert report.parts["answers"].rows == {"erasures": 1, "responses": 5, "saves": 12, "versions": 1}
+    assert report.parts["answers"].rows == {
+        "erasures": 1, "responses": 5, "saves": 12, "versions": 1, "words": 1
+    }  # fmt: skip
     assert report.parts["invitations"].rows == {"invitations": 6}
     done = restore_study(open_study(there), report.file)
     assert (done.journal.added, done.beside) == (report.acts, {"responses": 5, "invitations": 6})
@@ -304,7 +306,8 @@ def test_a_backup_of_before_answers_were_in_it_still_restores(study: Study, othe
 def test_answers_of_an_older_version_come_back_as_the_newest(study: Study, other: Study, backup: Path) -> None:
     def older(lines: list[str]) -> list[str]:
         rows = [json.loads(line) for line in lines]
-        return [json.dumps(row[:5] if row[0] == "erasures" else row, separators=(",", ":")) for row in rows]
+        rows = [row[:5] if row[0] == "erasures" else row for row in rows if row[0] != "words"]
+        return [json.dumps(row, separators=(",", ":")) for row in rows]
 
     forged(backup, older, version=1)
     restore_study(other, backup)

@@ -100,8 +100,13 @@ def erase(
         raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {response}")
     chosen = chosen_study(study)
     with open_surveys(chosen) as surveys:
-        erase_response(surveys, name, response, why, actor)
-    if pending := describe_pending_erasures(chosen.root):
+        quoted = erase_response(surveys, name, response, why, actor)
+    pending = describe_pending_erasures(chosen.root)
+    if pending:
         say(f"{response} is no longer part of the study, but not fully erased yet. {pending}")
+    else:
+        say(f"{response} is erased, and so is all that was made of it here")
+    for place in quoted:
+        say(f"It is still quoted, and the journal keeps that: {place}")
+    if pending:
         raise typer.Exit(1)
-    say(f"{response} is erased, and so is all that was made of it here")

@@ -17,7 +17,17 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.coding.assignment import assigned, in_order
 from quaestor.coding.codebook.history import History
 from quaestor.coding.progress import Progress
-from quaestor.coding.records import Comment, Decision, Facet, Noted, Plan, Practice, Rating, Unification
+from quaestor.coding.records import (
+    INTERVIEWS,
+    Comment,
+    Decision,
+    Facet,
+    Noted,
+    Plan,
+    Practice,
+    Rating,
+    Unification,
+)
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
@@ -395,11 +405,15 @@ def _compared(state: State, act: Act) -> None:
 
 
 def _withdrew(state: State, act: Act) -> None:
-    """The interviews of P1 are P1, P1-2 and so on, and their turns P1/00001, P1-2/00001: these can be read no more."""
+    """The interviews of P1 are P1, P1-2 and so on, and their turns P1/00001, P1-2/00001: these can be read no more.
+
+    Items of other evidence may have such ids too. A plan from before it said where its items come from is taken by ids.
+    """
     state.others.append(act)
     theirs = re.compile(rf"{re.escape(act.payload['participant'])}(-\d+)?/\d+")
     for one in state.rounds.values():
-        one.let_go(theirs.fullmatch)
+        if one.plan.origin in (INTERVIEWS, ""):
+            one.let_go(theirs.fullmatch)
 
 
 def _practised(state: State, act: Act) -> None:

@@ -20,6 +20,7 @@ class Seal:
 
     def __init__(self, secret: bytes) -> None:
         self._cipher = AESGCM(hmac.digest(secret, b"entries", "sha256"))
+        self._fingerprints = hmac.digest(secret, b"fingerprints", "sha256")
 
     def sealed(self, text: str, place: str) -> bytes:
         nonce = secrets.token_bytes(_NONCE)
@@ -30,6 +31,10 @@ class Seal:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode()).decode()
         except (InvalidTag, ValueError):
             raise NotOpened(f"what lies in {place!r} does not open") from None
+
+    def fingerprint(self, text: str) -> bytes:
+        """The same for the same text, and nothing to anybody without the secret."""
+        return hmac.digest(self._fingerprints, text.encode("utf-8", "surrogatepass"), "sha256")
 
 
 def entry_place(participant: str, about: str, kind: str, key: str) -> str:
@@ -43,3 +48,7 @@ def piece_place(about: str, number: int) -> str:
 
 def words_place(act: str, number: int, participant: str) -> str:
     return f"words\0{act}\0{number}\0{participant}"
+
+
+def label_place(token: str, owner: str) -> str:
+    return f"label\0{token}\0{owner}"

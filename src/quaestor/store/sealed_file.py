@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erased_list import ErasedList
 from quaestor.store.kept_texts import KeptTexts
 from quaestor.store.private_copy import Form
 from quaestor.store.records import canonical, new_key
 from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
-from quaestor.store.sealed_words import WORDS, WORDS_TABLE, SealedWords
 from quaestor.store.secret_file import secret_of
 
 _FIRST = """
@@ -42,13 +42,27 @@ CREATE TABLE pieces (
 CREATE INDEX pieces_of_participant ON pieces (participant);
 CREATE TABLE erasures (number INTEGER PRIMARY KEY AUTOINCREMENT, participant TEXT NOT NULL, day TEXT NOT NULL);
 """
-_TABLES = ("entries", "pieces", WORDS)
+_SECOND = """
+CREATE TABLE words (
+    act TEXT NOT NULL, number INTEGER NOT NULL, participant TEXT NOT NULL, said BLOB NOT NULL,
+    PRIMARY KEY (act, number)
+) WITHOUT ROWID;
+CREATE INDEX words_of_participant ON words (participant);
+"""
+_BEFORE = "\nALTER TABLE words RENAME TO words_of_one_owner;\n"
+_AFTER = """
+INSERT INTO words SELECT act, number, participant, said FROM words_of_one_owner;
+DROP TABLE words_of_one_owner;
+"""
+_THIRD = _BEFORE + TEXT_TABLES.strip() + _AFTER
+"""Texts about several people, and labels."""
+_TABLES = ("entries", "pieces")
 """Those in which each row is a participant's."""
 
 
 def sealed_form(name: str, kind: int) -> Form:
     """What a backup holds of such a file."""
-    return Form(name, kind, (_FIRST, WORDS_TABLE), "restore a backup of it with `quaestor restore FILE --replace`")
+    return Form(name, kind, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`")
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,7 @@ class SealedFile:
             raise
         self._seal = Seal(secret)
         self.texts = KeptTexts(self._file)
-        self.words = SealedWords(self._file, self._seal, key)
+        self.words = ActTexts(self._file, SealedCodec(self._seal, key), _is_erased)
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +128,7 @@ class SealedFile:
 
     def _holds_anything(self) -> bool:
         with self._file.reading() as reading:
-            asked = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _TABLES)  # noqa: S608
+            asked = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in (*_TABLES, "words", "labels"))  # noqa: S608
             return reading.execute(f"{asked} LIMIT 1").fetchone() is not None
 
     @contextmanager
@@ -257,6 +271,7 @@ class SealedFile:
                 writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
                 for table in _TABLES
             ]
+            found.append(erase_texts(writing, participant))
             if not _is_erased(writing, participant):
                 writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))
             if self._listed is not None:

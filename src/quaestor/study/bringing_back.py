@@ -16,6 +16,7 @@ from quaestor.instruments.invitation_file import INVITATIONS
 from quaestor.instruments.returning_answers import (
     check_answers,
     erasures_in,
+    keep_quoted,
     keep_refusals,
     leave_out,
     withdrawals_in,
@@ -29,7 +30,8 @@ from quaestor.store.sealed_copy import check_sealed, erased_in
 from quaestor.study.folder import Study
 from quaestor.study.interviews.files import IDENTITIES, IDENTITIES_FILE, INTERVIEWS, INTERVIEWS_FILE, keys_of
 from quaestor.study.interviews.returning import WithdrawnParticipants, on_record_here, on_record_in, take_back
-from quaestor.study.surveys.fielding import ANSWERS_FILE, INVITATIONS_FILE
+from quaestor.study.surveys.fielding import INVITATIONS_FILE
+from quaestor.study.surveys.free_text import ANSWERS_FILE
 
 BESIDE: tuple[tuple[Form, str], ...] = (
     (INVITATIONS, INVITATIONS_FILE),
@@ -213,6 +215,7 @@ def _take_back(bringing: BringingBack, path: Path, copy: sqlite3.Connection, the
     if there is not None:
         leave_out(there, erasures_in(copy))
         bringing.withdrawn += keep_refusals(copy, there)
+        keep_quoted(copy, there)
 
 
 def _take_back_participants(study: Study, bringing: BringingBack, on_record: dict[str, str]) -> None:

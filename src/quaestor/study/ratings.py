@@ -21,6 +21,7 @@ from quaestor.coding.state import RoundState, State
 from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding, Wanted
+from quaestor.study.free_text import origin_of
 from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
@@ -272,7 +273,8 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
     key = f"published/{name}/{hashlib.sha256(path.read_bytes()).hexdigest()[:24]}"
     version = coding.state.history.latest.version
     act = import_published(name, actor, source or path.name, entries, version)
-    coding.act(lambda state: NewAct(act.kind, act.actor, act.payload, act.codebook, key), key)
+    payload = {**act.payload, "origin": origin_of(coding.study)}
+    coding.act(lambda state: NewAct(act.kind, act.actor, payload, act.codebook, key), key)
     return len(entries)
 
 

@@ -24,6 +24,7 @@ from quaestor.store.records import NewAct
 from quaestor.study.agreement import statistic
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study, open_study
+from quaestor.study.free_text import origin_of
 from quaestor.study.funnel import fell_file, step_number
 from quaestor.study.moments import in_utc
 from quaestor.study.samples import draw_sample
@@ -44,6 +45,7 @@ def planned(
     items: tuple[str, ...],
     codebook: int,
     proposals: Mapping[str, Mapping[str, str]] | None = None,
+    origin: str = "",
 ) -> Plan:
     """A round of the study file as a plan over these items."""
     return Plan(
@@ -67,6 +69,7 @@ def planned(
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         set_size=one.items.set_size or 0,
         proposals=proposals or {},
+        origin=origin,
     )
 
 
@@ -92,10 +95,13 @@ class KnownItems:
 
     taken: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
+    origin: str | None = None
+    """Of the items it takes from an earlier round; None where they come from the evidence."""
 
 
 def known_items(state: State, one: RoundSettings) -> KnownItems:
     taken: tuple[str, ...] = ()
+    earlier = one.items.kept_by or one.items.again
     if one.items.kept_by is not None:
         found = kept(state, one.items.kept_by)
         if found is None:
@@ -103,7 +109,8 @@ def known_items(state: State, one: RoundSettings) -> KnownItems:
         taken = tuple(sorted(found))
     elif one.items.again is not None:
         taken = state.round(one.items.again).plan.items
-    return KnownItems(taken, frozenset(item for name in one.items.without for item in state.round(name).plan.items))
+    left_out = frozenset(item for name in one.items.without for item in state.round(name).plan.items)
+    return KnownItems(taken, left_out, state.round(earlier).plan.origin if earlier else None)
 
 
 def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[str, ...]:
@@ -165,7 +172,9 @@ def open_named(coding: Coding, name: str, actor: str) -> RoundState:
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if settings_of(open_study(study.root), name) != one:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
-        plan = planned(study, one, items, state.history.latest.version, _proposals(state, one, items))
+        version, proposals = state.history.latest.version, _proposals(state, one, items)
+        origin = origin_of(study) if known.origin is None else known.origin
+        plan = planned(study, one, items, version, proposals, origin)
         return open_round(state, plan, actor, passed)
 
     coding.act(decide)

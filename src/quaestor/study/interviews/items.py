@@ -8,7 +8,7 @@ from quaestor.study.coding import require_lead
 from quaestor.study.folder import open_study
 from quaestor.study.forgetting import forget_items, sources_in
 from quaestor.study.interviews.consent import declined
-from quaestor.study.interviews.older_items import FOLDER
+from quaestor.study.interviews.free_text import FOLDER
 from quaestor.study.interviews.remaining import refuse_names_said
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, forget_lines, write_items

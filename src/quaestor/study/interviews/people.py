@@ -14,7 +14,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.interviews.records import Participant
 from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.study.coding import require_lead
-from quaestor.study.interviews.kept_words import WITHDRAW_ACT
+from quaestor.study.interviews.free_text import WITHDRAW_ACT
 from quaestor.study.interviews.room import Interviews, next_pseudonym, participants_in
 
 _CONTACT = "contact"

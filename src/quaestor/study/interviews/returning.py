@@ -13,7 +13,7 @@ from quaestor.store.private_copy import is_empty
 from quaestor.store.records import Act
 from quaestor.store.sealed_copy import erased_in, leave_out
 from quaestor.study.folder import Study
-from quaestor.study.interviews.kept_words import WITHDRAW_ACT
+from quaestor.study.interviews.free_text import WITHDRAW_ACT
 from quaestor.study.journal import has_journal, open_journal
 
 

@@ -15,7 +15,7 @@ from quaestor.instruments.interviews.name_search import Finder, Found, resolved
 from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.interviews.conversation import NOTE, TICK
-from quaestor.study.interviews.kept_words import REWORD_ACT
+from quaestor.study.interviews.free_text import REWORD_ACT
 from quaestor.study.interviews.names import all_names, finder_of
 from quaestor.study.interviews.room import GUIDES, Interviews
 

@@ -16,8 +16,8 @@ from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import BY_LINK, asked_by, has_said
 from quaestor.study.interviews.files import keys_of
+from quaestor.study.interviews.free_text import WITHDRAW_ACT
 from quaestor.study.interviews.items import forget_participant
-from quaestor.study.interviews.kept_words import WITHDRAW_ACT
 from quaestor.study.interviews.names import all_names
 from quaestor.study.interviews.people import withdrawn
 from quaestor.study.interviews.proposals import replace_names_of
