@@ -22,14 +22,28 @@ class Seal:
         self._cipher = AESGCM(hmac.digest(secret, b"entries", "sha256"))
 
     def sealed(self, text: str, place: str) -> bytes:
-        nonce = secrets.token_bytes(_NONCE)
+        nonce = self._nonce(text, place)
         return nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
+
+    def _nonce(self, text: str, place: str) -> bytes:
+        return secrets.token_bytes(_NONCE)
 
     def opened(self, sealed: bytes, place: str) -> str:
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode()).decode()
         except (InvalidTag, ValueError):
             raise NotOpened(f"what lies in {place!r} does not open") from None
+
+
+class RepeatableSeal(Seal):
+    """A seal that makes the same bytes of the same text in the same place, so that two copies can be compared."""
+
+    def __init__(self, secret: bytes) -> None:
+        super().__init__(secret)
+        self._nonces = hmac.digest(secret, b"nonces", "sha256")
+
+    def _nonce(self, text: str, place: str) -> bytes:
+        return hmac.digest(self._nonces, f"{place}\0{text}".encode(), "sha256")[:_NONCE]
 
 
 def entry_place(participant: str, about: str, kind: str, key: str) -> str:
