@@ -23,8 +23,11 @@ class Seal:
         self._fingerprints = hmac.digest(secret, b"fingerprints", "sha256")
 
     def sealed(self, text: str, place: str) -> bytes:
-        nonce = secrets.token_bytes(_NONCE)
+        nonce = self._nonce(text, place)
         return nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
+
+    def _nonce(self, text: str, place: str) -> bytes:
+        return secrets.token_bytes(_NONCE)
 
     def opened(self, sealed: bytes, place: str) -> str:
         try:
@@ -35,6 +38,17 @@ class Seal:
     def fingerprint(self, text: str) -> bytes:
         """The same for the same text, and nothing to anybody without the secret."""
         return hmac.digest(self._fingerprints, text.encode("utf-8", "surrogatepass"), "sha256")
+
+
+class RepeatableSeal(Seal):
+    """A seal that makes the same bytes of the same text in the same place, so that two copies can be compared."""
+
+    def __init__(self, secret: bytes) -> None:
+        super().__init__(secret)
+        self._nonces = hmac.digest(secret, b"nonces", "sha256")
+
+    def _nonce(self, text: str, place: str) -> bytes:
+        return hmac.digest(self._nonces, f"{place}\0{text}".encode(), "sha256")[:_NONCE]
 
 
 def entry_place(participant: str, about: str, kind: str, key: str) -> str:

@@ -19,9 +19,9 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erased_list import ErasedList
 from quaestor.store.kept_texts import KeptTexts
-from quaestor.store.private_copy import Form
+from quaestor.store.private_copy import CopiedFile, Form
 from quaestor.store.records import canonical, new_key
-from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
+from quaestor.store.seal import NotOpened, RepeatableSeal, Seal, entry_place, piece_place
 from quaestor.store.secret_file import secret_of
 
 _FIRST = """
@@ -93,27 +93,46 @@ class Entry:
     said: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Rewriting:
+    """What shall be said in the place of entries and pieces, by their numbers, and which entries are added."""
+
+    entries: Mapping[int, Mapping[str, Any]]
+    pieces: Mapping[int, Mapping[str, Any]]
+    added: Sequence[NewEntry] = ()
+
+
 class SealedFile:
     """Entries and pieces, `texts` and `words` in one private file; safe for many threads.
 
-    Where `listed` is given, whoever is erased stands in that list too, which outlives the file.
+    Where `listed` is given, whoever is erased stands in that list too, which outlives the file. Where a `copy` is
+    given, all is read and changed there, and the file itself is left alone.
     """
 
-    def __init__(self, path: Path, key: Path, kind: int, whose: str, listed: ErasedList | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        key: Path,
+        kind: int,
+        whose: str,
+        listed: ErasedList | None = None,
+        copy: sqlite3.Connection | None = None,
+    ) -> None:
         self.path = path
         self._key = key
         self._listed = listed
-        self._file = sealed_form(whose, kind).opened(path)
+        self._file = sealed_form(whose, kind).opened(path) if copy is None else CopiedFile(copy)
         try:
             if not key.exists() and self._holds_anything():
                 raise InputError(
                     f"{key} is not there, and nothing else opens {path}: bring back the key that was there"
                 )
-            secret = secret_of(key, whose)
+            # A copy in which nothing is sealed needs no key, and must not make one.
+            secret = secret_of(key, whose) if copy is None or key.exists() else b""
         except BaseException:
             self._file.close()
             raise
-        self._seal = Seal(secret)
+        self._seal = Seal(secret) if copy is None else RepeatableSeal(secret)
         self.texts = KeptTexts(self._file)
         self.words = ActTexts(self._file, SealedCodec(self._seal, key), _is_erased)
 
@@ -169,18 +188,43 @@ class SealedFile:
     def reword(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
         """Write what a function makes of texts in their place: by kind of entry, which of them; how many it changed.
 
-        The one way in which an entry changes. Of what it said before nothing stays.
+        A text may be a list of lines. Of what an entry said before nothing stays.
         """
         changed = 0
         with self._file.erasing() as writing:
             for one in self._opened(_rows(writing, "1", ())):
-                said = {name: change(one.said[name]) for name in written.get(one.kind, ()) if one.said.get(name)}
-                if any(one.said[name] != text for name, text in said.items()):
-                    place = entry_place(one.participant, one.about, one.kind, one.key)
-                    sealed = self._seal.sealed(canonical({**one.said, **said}, one.kind), place)
-                    writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
+                texts = {name: one.said[name] for name in written.get(one.kind, ()) if one.said.get(name)}
+                said = {
+                    name: change(text) if isinstance(text, str) else [change(line) for line in text]
+                    for name, text in texts.items()
+                }
+                if said != texts:
+                    self._replace(writing, one, {**one.said, **said})
                     changed += 1
         return changed
+
+    def rewrite(self, about: str, decide: Callable[[], Rewriting]) -> bool:
+        """Change entries and pieces about something, with nobody in between, all or none; whether anything changed.
+
+        Of what they said before nothing stays.
+        """
+        with self._file.erasing() as writing:
+            made = decide()
+            for one in self._opened(_rows(writing, "about = ?", (about,))) if made.entries else ():
+                if one.number in made.entries:
+                    self._replace(writing, one, made.entries[one.number])
+            for number, piece in made.pieces.items():
+                sealed = self._seal.sealed(canonical(piece, "piece"), piece_place(about, number))
+                writing.execute("UPDATE pieces SET said = ? WHERE about = ? AND number = ?", (sealed, about, number))
+            for new in made.added:
+                self._kept(writing, new)
+        return bool(made.entries or made.pieces or made.added)
+
+    def _replace(self, writing: sqlite3.Connection, one: Entry, said: Mapping[str, Any]) -> None:
+        sealed = self._seal.sealed(
+            canonical(said, one.kind), entry_place(one.participant, one.about, one.kind, one.key)
+        )
+        writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
 
     def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
         text = canonical(new.said, new.kind)

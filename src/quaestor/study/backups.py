@@ -91,6 +91,6 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
             tuple(beside.unknown),
             tuple(sorted(beside.participants.left_out, key=lambda one: int(one.removeprefix("P")))),
         )
-        erased = beside.participants.erased
-    forget_withdrawn(study, erased)
+        erased, names = beside.participants.erased, beside.participants.names
+    forget_withdrawn(study, erased, names)
     return replace(restored, pending=describe_pending_erasures(study.root))

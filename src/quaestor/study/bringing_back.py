@@ -223,10 +223,9 @@ def _take_back_participants(study: Study, bringing: BringingBack, on_record: dic
     sealed = [one for one in bringing.returning if one.form in _SEALED]
     if not sealed:
         return
-    listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
-    there = [one.lasting for one in sealed if one.lasting is not None]
+    there = {one.form.name: one.lasting for one in sealed if one.lasting is not None}
     known = {**on_record_here(study), **on_record}
-    bringing.participants = take_back(listed, known, [one.copy for one in sealed], there)
+    bringing.participants = take_back(study, known, {one.form.name: one.copy for one in sealed}, there)
     if not bringing.participants.known:
         bringing.unknown.append(ERASED_LIST)
 
