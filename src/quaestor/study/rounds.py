@@ -28,7 +28,7 @@ from quaestor.study.free_text import origin_of
 from quaestor.study.funnel import fell_file, step_number
 from quaestor.study.moments import in_utc
 from quaestor.study.samples import draw_sample
-from quaestor.study.withdrawn_items import evidence_without_withdrawn, without_withdrawn
+from quaestor.study.withdrawn_items import without_withdrawn
 from quaestor.study.worked_out import agreement_now
 
 
@@ -69,7 +69,7 @@ def planned(
         practice=tuple(
             Practice(each.item, each.answers, each.feedback)
             for each in one.practice
-            if without_withdrawn(study, [each.item])
+            if without_withdrawn(study, [each.item], origin)
         ),
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         set_size=one.items.set_size or 0,
@@ -125,10 +125,10 @@ def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[s
     """
     chosen: Sequence[str]
     if one.items.kept_by is not None:
-        chosen = _left(study, one, known.taken)
+        chosen = without_withdrawn(study, known.taken, known.origin)
     elif one.items.again is not None:
         seed = one.seed if one.seed is not None else study.settings.study.seed
-        left = _left(study, one, known.taken)
+        left = without_withdrawn(study, known.taken, known.origin)
         chosen = simple_sample(left, one.items.size or len(left), seed)
     elif one.items.sample is not None:
         drawn = draw_sample(study, one.items.sample)
@@ -136,14 +136,8 @@ def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[s
     else:
         passed = step_number(study, str(one.items.after))
         table = pq.read_table(fell_file(study), filters=[("fell_at", ">", passed)], columns=["item"])
-        chosen = sorted(_left(study, one, table.column("item").to_pylist()))
+        chosen = sorted(without_withdrawn(study, table.column("item").to_pylist()))
     return tuple(item for item in chosen if item not in known.left_out)
-
-
-def _left(study: Study, one: RoundSettings, items: Sequence[str]) -> list[str]:
-    """Items that a round may take: without those of people who withdrew."""
-    from_evidence = one.items.kept_by is None and one.items.again is None
-    return evidence_without_withdrawn(study, items) if from_evidence else without_withdrawn(study, items)
 
 
 def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
@@ -187,7 +181,7 @@ def open_named(coding: Coding, name: str, actor: str) -> RoundState:
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if settings_of(open_study(study.root), name) != one:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
-        if len(_left(study, one, items)) < len(items):
+        if len(without_withdrawn(study, items, known.origin)) < len(items):
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
         version, proposals = state.history.latest.version, _proposals(state, one, items)
         origin = origin_of(study) if known.origin is None else known.origin

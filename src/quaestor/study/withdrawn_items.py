@@ -9,43 +9,36 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from quaestor.base.errors import InputError, SettingsError
+from quaestor.base.errors import InputError
+from quaestor.coding.records import INTERVIEWS, SURVEYS
 from quaestor.instruments.response_rows import hashed
 from quaestor.instruments.returning_answers import withdrawals_in
 from quaestor.instruments.withdrawn_list import WithdrawnList
 from quaestor.store.erased_list import ErasedList
 from quaestor.store.sealed_copy import erased_in
 from quaestor.study.folder import Study
-from quaestor.study.forgetting import sources_in
+from quaestor.study.free_text import origin_of
 from quaestor.study.interviews.files import INTERVIEWS_FILE
-from quaestor.study.interviews.free_text import FOLDER as TURNS
 from quaestor.study.surveys.free_text import ANSWERS_FILE
-from quaestor.study.surveys.free_text import FOLDER as OPEN_ANSWERS
 
 _TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 _OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
 _Read = TypeVar("_Read")
 
 
-def without_withdrawn(study: Study, items: Iterable[str]) -> list[str]:
-    """The same items in the same order without those of people who withdrew."""
-    return _left(study, items, turns=True, answers=True)
+def without_withdrawn(study: Study, items: Iterable[str], origin: str | None = None) -> list[str]:
+    """The same items in the same order without those of people who withdrew.
 
-
-def evidence_without_withdrawn(study: Study, items: Iterable[str]) -> list[str]:
-    """The same for items of the funnel: its source says whether they are what people said, whatever their ids are."""
-    source = ""
-    with suppress(SettingsError):
-        source = study.funnel_source()
-    turns, answers = (source in sources_in(study, folder) for folder in (TURNS, OPEN_ANSWERS))
-    return _left(study, items, turns=turns, answers=answers)
-
-
-def _left(study: Study, items: Iterable[str], *, turns: bool, answers: bool) -> list[str]:
+    The origin says whether the items are what people said; None stands for that of the study's funnel. Plans of older
+    rounds name none (an empty origin): there the form of an id has to tell.
+    """
+    if origin is None:
+        origin = origin_of(study)
+    turns, answers = origin in (INTERVIEWS, ""), origin in (SURVEYS, "")
     people = _withdrawn_participants(study) if turns else set()
     responses = _withdrawn_responses(study) if answers else set()
 
