@@ -85,7 +85,13 @@ def _subject(kind: str, text: str) -> str:
 def network_of(address: str) -> str:
     """Whoever has one address of IPv6 has the 2^64 beside it as well."""
     try:
-        found = ipaddress.ip_address(address)
+        found = plain_address(address)
     except ValueError:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
+def plain_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """An address; one of IPv4 also where a server that listens at `::` gets it in the form of IPv6."""
+    address = ipaddress.ip_address(text)
+    return (address.ipv4_mapped or address) if isinstance(address, ipaddress.IPv6Address) else address

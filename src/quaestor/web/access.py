@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -94,7 +94,10 @@ class Access:
         self._introduce(request, sent or new_token(), session)
         refused = self._refusal(request)
         if refused is None and request.method not in _HARMLESS:
-            receive, refused = await self._own_form(request, receive)
+            try:
+                receive, refused = await self._own_form(request, receive)
+            except ClientDisconnect:
+                return  # nobody is left to answer
         if refused is not None:
             await refused(scope, receive, send)
             return
