@@ -11,6 +11,10 @@ class InputError(QuaestorError):
     """A file, archive or address given to Quaestor is not what it must be."""
 
 
+class DamagedStore(InputError):
+    """A file or a database in which the study is kept cannot be read any more."""
+
+
 class SettingsError(QuaestorError):
     """A study file says something that cannot be."""
 

@@ -11,12 +11,12 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError
+from quaestor.base.errors import DamagedStore, InputError, NotNow, QuaestorError
 
 _FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
 
-class Damaged(InputError):
+class Damaged(DamagedStore):
     """A store that cannot be read any more."""
 
 

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
+from quaestor.base.errors import DamagedStore, InputError, NotNow, QuaestorError, StateError
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
 
 
-class DamagedFile(InputError):
+class DamagedFile(DamagedStore):
     """A private file that cannot be read any more."""
 
 
@@ -70,10 +70,11 @@ class PrivateFile:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self._writer.execute("COMMIT")
             except BaseException:
-                self._writer.execute("ROLLBACK")
+                if self._writer.in_transaction:  # where the disk is full, SQLite has taken everything back itself
+                    self._writer.execute("ROLLBACK")
                 raise
-            self._writer.execute("COMMIT")
 
     @contextmanager
     def still(self) -> Iterator[sqlite3.Connection]:
@@ -108,10 +109,11 @@ class PrivateFile:
             if reached < len(self._upgrades):
                 self._writer.execute(f"PRAGMA application_id = {self._kind}")
                 self._writer.execute(f"PRAGMA user_version = {len(self._upgrades)}")
+            self._writer.execute("COMMIT")
         except BaseException:
-            self._writer.execute("ROLLBACK")
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
             raise
-        self._writer.execute("COMMIT")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -126,6 +128,8 @@ class PrivateFile:
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
             return NotNow(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+        if code == sqlite3.SQLITE_FULL:
+            return NotNow(f"{self.path} cannot grow, the disk is full: free some space, then try again")
         return NotNow(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
 
 

@@ -7,6 +7,7 @@ import gc
 import ipaddress
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         raise InputError(
             f"--host {place.host} lets others reach this desk: name it as they will, with --allow-host NAME"
         )
+    _require_writable(folder)
     from quaestor.web.app import make_app
 
     app = make_app(folder, allowed_hosts=place.allowed_hosts, warm=_collect_seldom)
@@ -52,6 +54,17 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         server = make_server(served, proxied=bool(path or place.allowed_hosts))
         with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
             server.run(sockets=[listener])
+
+
+def _require_writable(folder: Path) -> None:
+    """Refuse a folder in which no file can be made, before anybody is told that it is served."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InputError(
+            f"{folder} cannot be written ({error.strerror}): the desk saves there what people do, "
+            "so make it writable, or serve a copy of it"
+        ) from None
 
 
 def _collect_seldom() -> None:
