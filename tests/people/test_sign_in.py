@@ -203,6 +203,19 @@ def test_an_address_that_tries_many_names_waits_too(
     assert isinstance(sign_in(directory, passwords, "rater-1", CHOSEN, "10.9.9.9", clock()), SignedIn)
 
 
+def test_addresses_of_ipv4_count_apart_where_the_server_listens_with_ipv6(
+    directory: Directory, passwords: Counted, clock: SetClock
+) -> None:
+    for number in range(WRONG_FROM_AN_ADDRESS):
+        sign_in(directory, passwords, f"guess-{number}", "x", "::ffff:192.0.2.1", clock())
+    one, other = (
+        sign_in(directory, passwords, "rater-1", CHOSEN, address, clock())
+        for address in ("::ffff:192.0.2.1", "::ffff:198.51.100.7")
+    )
+    assert isinstance(one, Refused)
+    assert isinstance(other, SignedIn)
+
+
 def test_a_right_password_forgives_the_wrong_ones_before_it(
     directory: Directory, passwords: Counted, clock: SetClock
 ) -> None:

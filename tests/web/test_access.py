@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from desk import CHOSEN, HERE, QUICK, SetClock, browser, closing_app, csrf_in, invited, join, post, signed_in
 from quaestor.base.errors import InputError
@@ -421,3 +423,25 @@ def test_a_rater_reads_which_rounds_wait_and_nothing_of_the_others(tmp_path: Pat
         assert "<strong>4</strong> of 4 items left" in page
         assert "rater-2" not in page
         assert "Nothing waits for you" in signed_in(app, study.root, Role.TIE_BREAKER, clock).get("/").text
+
+
+def test_a_client_that_is_gone_before_its_form_is_whole_is_no_failure(app: Starlette) -> None:
+    scope = {
+        "type": "http", "method": "POST", "path": "/sign-in", "raw_path": b"/sign-in", "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1"), (b"sec-fetch-site", b"same-origin")], "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 80), "scheme": "http", "root_path": "",
+    }  # fmt: skip
+    waiting: list[Message] = [
+        {"type": "http.disconnect"},
+        {"type": "http.request", "body": b"name=lead&pass", "more_body": True},
+    ]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return waiting.pop()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    assert sent == []

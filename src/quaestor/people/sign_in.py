@@ -131,11 +131,13 @@ def network_of(address: str) -> str:
     An address of IPv4 that is written as one of IPv6, as a socket for both does, is one of IPv4.
     """
     try:
-        found = ipaddress.ip_address(address)
+        found = plain_address(address)
     except ValueError:
         return address[:_LONGEST_ADDRESS]
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is None:
-            return str(ipaddress.ip_network((found, 64), strict=False))
-        found = found.ipv4_mapped
-    return str(found)
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
+def plain_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """An address; one of IPv4 also where a server that listens at `::` gets it in the form of IPv6."""
+    address = ipaddress.ip_address(text)
+    return (address.ipv4_mapped or address) if isinstance(address, ipaddress.IPv6Address) else address

@@ -127,10 +127,11 @@ class PrivateFile:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self._writer.execute("COMMIT")
             except BaseException:
-                self._writer.execute("ROLLBACK")
+                if self._writer.in_transaction:  # where the disk is full, SQLite has taken everything back itself
+                    self._writer.execute("ROLLBACK")
                 raise
-            self._writer.execute("COMMIT")
 
     def _finish(self, patience: float) -> None:
         if self._note.exists():
@@ -154,10 +155,11 @@ class PrivateFile:
             if reached < len(self._upgrades):
                 self._writer.execute(f"PRAGMA application_id = {self._kind}")
                 self._writer.execute(f"PRAGMA user_version = {len(self._upgrades)}")
+            self._writer.execute("COMMIT")
         except BaseException:
-            self._writer.execute("ROLLBACK")
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
             raise
-        self._writer.execute("COMMIT")
         # A process that was killed, or an earlier version of this program, may have left erased words in the log.
         if finish_erasure(self._writer, self._note, 0):
             empty_log(self._writer, 0)
@@ -175,6 +177,8 @@ class PrivateFile:
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
             return NotNow(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+        if code == sqlite3.SQLITE_FULL:
+            return NotNow(f"{self.path} cannot grow, the disk is full: free some space, then try again")
         return NotNow(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
 
 

@@ -137,6 +137,10 @@ class SQLite:
             return NotNow(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             return NotNow(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
+        if code == sqlite3.SQLITE_IOERR:
+            return NotNow(
+                f"{self.shown} cannot be used ({one_line(error)}): check the space on the disk, then try again"
+            )
         return NotNow(f"{self.shown} cannot be used: {one_line(error)}")
 
     def _refuse_foreign(self) -> None:

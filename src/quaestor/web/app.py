@@ -163,12 +163,13 @@ def make_app(
         middleware=[
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
-            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refusals.refuse),
+            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refusals=refusals),
         ],
         lifespan=lasting,
         exception_handlers={
             HTTPException: refusals.failed,
             QuaestorError: refusals.failed,
+            OSError: refusals.not_written,
             Exception: refusals.broke,
         },
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections import deque
 from datetime import datetime, timedelta
 
 from quaestor.base.clock import Clock
-from quaestor.people.sign_in import network_of
+from quaestor.people.sign_in import network_of, plain_address
 
 _MOST_ADDRESSES = 10_000
 
@@ -28,7 +27,7 @@ class Pace:
 
     def wait(self, address: str) -> timedelta | None:
         """Count one; where there were too many, count nothing and say how long to wait."""
-        if _is_here(address):
+        if is_this_machine(address):
             return None
         now, network = self._clock(), network_of(address)
         with self._lock:
@@ -47,8 +46,8 @@ class Pace:
         return None
 
 
-def _is_here(address: str) -> bool:
+def is_this_machine(address: str) -> bool:
     try:
-        return ipaddress.ip_address(address).is_loopback
+        return plain_address(address).is_loopback
     except ValueError:
         return False
