@@ -2,6 +2,7 @@
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
 #   make campaign a thousand kills of a writing process, on both databases, and of one that takes answers
+#   make attack   attacks on the desk, each bounded in time; ends with 1 if one succeeds
 #   make check    ruff, mypy, import-linter
 #   make docs     the reference of the command line, from the commands
 #   make screenshots  the pictures of the README, from a demo study
@@ -14,9 +15,10 @@ BIN := $(VENV)/bin
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+ATTACK_ARGS ?=
 SCREENSHOT_ARGS ?=
 
-.PHONY: demo test campaign check format docs screenshots bench clean help
+.PHONY: demo test campaign attack check format docs screenshots bench clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -47,6 +49,10 @@ campaign: $(VENV)/ready-dev
 	$(BIN)/python tests/postgres.py --install
 	$(BIN)/python tests/campaigns/kill_writers.py
 	$(BIN)/python tests/campaigns/kill_respondents.py
+
+attack: $(VENV)/ready-dev
+	$(BIN)/python tests/postgres.py --install
+	$(BIN)/python tests/campaigns/attack.py $(ATTACK_ARGS)
 
 check: $(VENV)/ready-dev
 	$(BIN)/ruff check .

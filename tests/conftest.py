@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # what tests share and pytest does not collect
 SHARED = ROOT.parent / "shared" / "data"
+
+settings.register_profile("quaestor", deadline=None)  # a busy machine is no failure
+settings.load_profile("quaestor")
 
 WriteTable = Callable[..., Path]
 

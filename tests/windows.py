@@ -57,6 +57,11 @@ class Server:
             self.kill()
             raise
 
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """Without a word of warning."""
         self._process.kill()

@@ -13,6 +13,7 @@ from quaestor.base.errors import QuaestorError
 from quaestor.study.folder import open_study
 from quaestor.study.interviews.consent import asked_by
 from quaestor.study.interviews.room import open_interviews
+from reading_elsewhere import read_elsewhere
 from small_interviews import a_study, with_transcript
 
 NAMED = ("--name", "Wilhelmina Xanthe", "--email", "w.xanthe@example.org", "--telephone", "+41 555 0199")
@@ -84,6 +85,19 @@ def test_how_to_reach_somebody_is_printed_by_one_command_alone(folder: Path) -> 
     assert not [word for word in TELLING for one in others if word in one]
     run(folder, "participant", "contact", "forget", "P1")
     assert "not known" in run(folder, "participant", "contact", "show", "P1")
+
+
+def test_while_another_program_reads_the_files_it_does_not_say_that_somebody_is_erased(folder: Path) -> None:
+    with open_interviews(open_study(folder)) as room:
+        with_transcript(room)
+        with_transcript(room)
+    with read_elsewhere(folder / "interviews.db", folder / "identities.db"):
+        done = in_this_process("interview", "participant", "withdraw", "P1", "--yes", "--study", folder)
+        assert (done.exit_code, "P1 is erased" in done.output) == (1, False)
+        assert "can still be found in the bytes of identities.db and interviews.db" in done.output
+        done = in_this_process("interview", "participant", "withdraw", "P2", "--yes", "--json", "--study", folder)
+        assert (done.exit_code, json.loads(done.stdout)["pending"]) == (1, True)
+    assert told(folder, "participant", "withdraw", "P1", "--yes")["pending"] is False
 
 
 def test_nobody_is_erased_by_mistake(folder: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_backup_goes_into_a_file_of_its_own_and_comes_back(study: Path) -> Non
     restored = quaestor("restore", report["file"], "--json", cwd=study)
     assert json.loads(restored.stdout) == {
         "acts": 3, "added": 3, "kept": None, "damaged": [], "responses": None, "invitations": None, "interviews": None,
-        "identities": None, "withdrawn": 0, "participants_withdrawn": [], "unknown_since": None,
+        "identities": None, "withdrawn": 0, "participants_withdrawn": [], "unknown_since": None, "pending": False,
     }  # fmt: skip
     assert head(study) == 3
 

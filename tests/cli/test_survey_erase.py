@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from command_line import PLAIN, in_this_process
 from quaestor.base.errors import InputError
 from quaestor.study.surveys.fielding import open_surveys
+from reading_elsewhere import files_with, read_elsewhere
 from small_survey import NAME, imported
 
 
@@ -24,6 +26,25 @@ def test_a_response_is_erased_by_whoever_is_sure(tmp_path: Path) -> None:
     assert (done.exit_code, f"{one.id} is erased" in done.stderr) == (0, True)
     with open_surveys(study) as surveys:
         assert surveys.answers.response(one.id) is None
+
+
+def test_while_another_program_reads_the_answers_it_does_not_say_that_they_are_erased(tmp_path: Path) -> None:
+    study = imported(tmp_path / "study", 1)
+    with open_surveys(study) as surveys:
+        [one] = surveys.answers.listed(NAME)
+    with read_elsewhere(study.root / "answers.db"):
+        command = ("survey", "erase", NAME, one.id, "--why", "asked to", "--yes", "--study", study.root)
+        done = in_this_process(*command, **PLAIN)
+        assert (done.exit_code, "is erased" in done.stderr) == (1, False)
+        assert "can still be found in the bytes of answers.db" in done.stderr
+        assert files_with(study.root, "They never fit")
+        told = in_this_process("status", "--json", "--study", study.root, **PLAIN)
+        assert [stage["name"] for stage in json.loads(told.stdout)["stages"]][-1] == "erasure"
+        checked = in_this_process("doctor", "--study", study.root, **PLAIN)
+        assert "can still be found in the bytes of answers.db" in " ".join(checked.stdout.split())
+    told = in_this_process("status", "--json", "--study", study.root, **PLAIN)
+    assert "erasure" not in [stage["name"] for stage in json.loads(told.stdout)["stages"]]
+    assert files_with(study.root, "They never fit") == []
 
 
 def test_a_reason_is_asked_for(tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.answers import checked_answer, written
 from quaestor.coding.assignment import assigned, in_order
+from quaestor.coding.decisions import disagreements, settled
 from quaestor.coding.phrases import ask_to_reread
 from quaestor.coding.ratings import drift_labels, give_rating, hours, labels, practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
 from quaestor.coding.rounds import (
+    blindness_notes,
+    can_reopen_blind,
     close_round,
     left_by_seat,
     missing,
@@ -119,7 +122,54 @@ def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None
     with pytest.raises(StateError, match="second saw the ratings"):
         reopen_round(table.state, "main", "lead", "again")
     assert unblinding(table.state, "main", "second") is None, "it is on record once"
-    assert unblinding(table.state, "main", "lead") is None, "who has no part in a closed round cannot spoil it"
+    assert unblinding(table.state, "main", "lead") is not None, "the look of somebody without a part counts too"
+
+
+def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_then_on() -> None:
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"))
+    assert can_reopen_blind(table.state, "main")
+    table.record(unblinding(table.state, "main", "a-reader"))
+    assert not can_reopen_blind(table.state, "main")
+    with pytest.raises(StateError, match=r"a-reader saw the ratings .* --not-blind"):
+        reopen_round(table.state, "main", "lead", "again")
+    table.record(reopen_round(table.state, "main", "lead", "again", not_blind=True))
+    table.close()
+    assert table.state.round("main").blindness == "not blind: reopened after ratings had been seen"
+    assert blindness_notes(table.state.rounds.values()) == [
+        "The round main is not blind: reopened after ratings had been seen."
+    ]
+
+
+def test_a_round_that_nobody_has_seen_stays_blind_even_where_not_blind_was_asked_for() -> None:
+    table = rated(("keep", "keep"))
+    table.record(reopen_round(table.state, "main", "lead", "again", not_blind=True))
+    assert table.state.round("main").blindness == ""
+
+
+def test_a_round_with_missing_ratings_is_settled_only_when_it_is_final() -> None:
+    table = Table()
+    table.open(items=["i1", "i2"])
+    for item in ("i1", "i2"):
+        table.rate("first", item, relevance="keep")
+    table.record(close_round(table.state, "main", "lead", "second stopped"))
+    assert not disagreements(table.state, "main")
+    assert not settled(table.state, "main"), "second may still differ after a reopening"
+    table.record(close_round(table.state, "main", "lead", final=True))
+    assert settled(table.state, "main")
+    assert table.state.round("main").incomplete == "second stopped", "the reason stays"
+    with pytest.raises(StateError, match="closed as final"):
+        reopen_round(table.state, "main", "lead", "second is back", not_blind=True)
+    with pytest.raises(StateError, match="is closed"):
+        close_round(table.state, "main", "lead", final=True)
+
+
+def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
+    table = Table()
+    table.open(items=["i1", "i2"], facets=(PHRASE,), set_size=1)
+    for rater in ("first", "second"):
+        table.rate(rater, "i1", phrase="load, model")
+    table.record(close_round(table.state, "main", "lead", "enough"))
+    assert not settled(table.state, "main")
 
 
 def test_a_second_rating_supersedes_the_first_and_both_are_kept() -> None:

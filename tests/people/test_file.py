@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.people.directory import Directory
 from quaestor.people.file import PeopleFile
 from quaestor.people.roles import Role
@@ -103,7 +103,9 @@ def test_what_is_no_file_of_people_is_refused_in_a_sentence(tmp_path: Path) -> N
         other.execute("CREATE TABLE things (x)")
     other.close()
     (tmp_path / "folder").mkdir()
-    for name, words in (("text", "is damaged"), ("other", "another program"), ("folder", "is a folder")):
+    with pytest.raises(NotNow, match="is damaged"):
+        PeopleFile(tmp_path / "text")
+    for name, words in (("other", "another program"), ("folder", "is a folder")):
         with pytest.raises(InputError, match=words):
             PeopleFile(tmp_path / name)
     with pytest.raises(StateError, match="does not exist"):

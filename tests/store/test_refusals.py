@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.base.errors import InputError, MissingPart, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
 from quaestor.store.backup import back_up
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
@@ -27,7 +27,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     file = tmp_path / "study.db"
     file.write_text("no database at all, but long enough to be looked at" * 100)
     before = file.read_bytes()
-    assert "damaged or no store of Quaestor (file is not a database)" in refusal(file)
+    assert "damaged or no store of Quaestor (file is not a database)" in refusal(file, NotNow)
     assert file.read_bytes() == before
 
 
@@ -72,7 +72,7 @@ def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, plac
     start = place(len(content)) // 4096 * 4096
     content[start : start + 4096] = b"\xff" * 4096
     file.write_bytes(content)
-    with pytest.raises(InputError, match="is damaged or no store") as refused, Journal.open(file) as journal:
+    with pytest.raises(NotNow, match="is damaged or no store") as refused, Journal.open(file) as journal:
         list(journal.acts())
         journal.append([NewAct("rating", "r1", {}, key=f"{number:03}, another") for number in range(500)])
     assert "\n" not in str(refused.value)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.store.sealed_file import NewEntry, SealedFile
+from quaestor.store.sealed_file import NewEntry, Rewriting, SealedFile
 
 KIND = 0x51746573
 
@@ -218,3 +218,21 @@ def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None
     (tmp_path / "sealed.key").write_text(kept)
     with opened(tmp_path) as file:
         assert [one.said["text"] for one in file.entries()] == ["there"]
+
+
+def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        piece = {"speaker": "Guest", "text": "I asked Xanthe."}
+        file.put_pieces(
+            "P1", "P1", [piece, piece], NewEntry("transcript", "lead", {"left_out": ["Xanthe"]}, "P1", "P1")
+        )
+        (entry,) = file.entries(about="P1")
+        erased = {**piece, "text": "I asked ██████."}
+        wrong = NewEntry("note", "lead", {}, "P1", "P1", key=entry.key)
+        with pytest.raises(StateError, match="used for something else"):
+            file.rewrite("P1", lambda: Rewriting({}, {0: erased}, [wrong]))
+        assert file.pieces("P1") == [piece, piece]
+        assert file.rewrite("P1", lambda: Rewriting({entry.number: {"left_out": []}}, {0: erased}, [])) is True
+        assert file.pieces("P1") == [erased, piece]
+        assert [one.said for one in file.entries(about="P1")] == [{"left_out": []}]
+        assert file.rewrite("P1", lambda: Rewriting({}, {}, [])) is False

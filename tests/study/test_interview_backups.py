@@ -16,7 +16,7 @@ import pytest
 
 from conftest import new_database
 from killing import killed, moments
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.private_copy import Part
 from quaestor.study.backups import back_up_study, keys_apart, restore_study
@@ -300,7 +300,7 @@ def test_other_interviews_are_refused_or_kept_and_replaced(study: Study, backup:
 def test_damaged_interviews_are_set_aside_and_restored(study: Study, backup: Path) -> None:
     before, path = everything(study), study.root / "interviews.db"
     path.write_bytes(b"x" * 9000)
-    with pytest.raises(InputError, match=r"interviews.db is damaged.*quaestor restore FILE --replace"):
+    with pytest.raises(NotNow, match=r"interviews.db is damaged.*quaestor restore FILE --replace"):
         restore_study(study, backup)
     done = restore_study(study, backup, replacing=True)
     assert [aside.read_bytes() for aside in done.journal.damaged] == [b"x" * 9000]
@@ -399,7 +399,8 @@ def test_acts_come_last_so_that_no_code_is_without_its_words(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(
-            "quaestor.store.private_file.PrivateFile.forget", lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+            "quaestor.store.private_file.PrivateFile.finish_erasure",
+            lambda *given: os.kill(os.getpid(), signal.SIGKILL),
         )
         assert killed(lambda: restore_study(other, backup), None)
     assert everything(other) == everything(study)

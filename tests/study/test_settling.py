@@ -73,6 +73,7 @@ def all_words(value: object) -> str:
 
 
 def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_were(study: Study) -> None:
+    look(study, LEAD)
     opinions = case_of(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
     assert [(one.label, one.key, one.voices[0].who) for one in opinions] == [
         ("keep", "1", "rater-1"),
@@ -83,6 +84,7 @@ def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_wer
 
 
 def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study) -> None:
+    look(study, LEAD)
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
     look(study, FIRST)
     case = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
@@ -111,10 +113,10 @@ def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study
     for act in refused:
         with pytest.raises(StateError, match="open their page and look"):
             act()
-    assert (is_asked_first(study, "main", FIRST), is_asked_first(study, "main", LEAD)) == (True, False)
-    assert unblinded(study) == [], "asking opens nobody's eyes"
+    assert (is_asked_first(study, "main", FIRST), is_asked_first(study, "main", LEAD)) == (True, True)
+    assert unblinded(study) == [], "asking is not a look"
     look(study, FIRST, LEAD)
-    assert (is_asked_first(study, "main", FIRST), unblinded(study)) == (False, ["rater-1"])
+    assert (is_asked_first(study, "main", FIRST), unblinded(study)) == (False, ["rater-1", "lead"])
 
 
 def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Study) -> None:
@@ -129,9 +131,6 @@ def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Stud
 
 
 def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Study) -> None:
-    listing_of(study, "main", LEAD, ALL)
-    with open_coding(study) as coding:
-        assert coding.state.round("main").unblinded == []
     for _ in range(2):
         look(study, FIRST)
         listing_of(study, "main", FIRST, ALL)
@@ -155,6 +154,7 @@ def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study
 
 
 def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> None:
+    look(study, LEAD)
     settle(study, FIRST, ITEMS[1], "keep")
     found = listing_of(study, "main", LEAD, ALL)
     assert (found.settled, found.total, found.first_open) == (1, 3, (ITEMS[0], "relevance"))
@@ -165,6 +165,7 @@ def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> Non
 
 
 def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_first(study: Study) -> None:
+    look(study, LEAD)
     keys = [(item, "relevance") for item in ITEMS[:3]]
     ways = {item: case_of(study, "main", LEAD, item, "relevance", ALL) for item in ITEMS[:3]}
     assert [(case.before, case.after) for case in ways.values()] == [
@@ -278,6 +279,7 @@ def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(st
 
 
 def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> None:
+    look(study, LEAD)
     assert listing_of(study, "main", LEAD, ALL).following == ()
     for item in ITEMS[:3]:
         settle(study, FIRST, item, "keep")
@@ -308,6 +310,7 @@ def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: St
 
 def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", facet="phase")
+    look(study, LEAD)
     first, second = case_of(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
     assert (first.label, first.meanings[0].not_) == ("model training", "The model is only put together.")
     assert first.meanings[0].use.startswith("The question is about")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from desk import CHOSEN, HERE, QUICK, SetClock, browser, closing_app, csrf_in, invited, join, post, signed_in
 from quaestor.base.errors import InputError
@@ -137,6 +139,42 @@ def test_the_cookie_is_for_this_desk_and_no_script(app: Starlette, folder: Path,
         assert ("; Secure" in cookie) == secure
 
 
+def test_a_browser_that_signed_in_is_known_by_a_cookie_of_its_own(
+    app: Starlette, folder: Path, clock: SetClock
+) -> None:
+    for address, secure in ((HERE, False), ("https://127.0.0.1", True)):
+        opened = browser(app, address)
+        answer = post(
+            opened, f"/join/{invited(folder, Role.RATER, clock=clock)}", {"password": CHOSEN, "again": CHOSEN}
+        )
+        session, device = answer.headers.get_list("set-cookie")
+        assert session.partition("=")[0] + "-device" == device.partition("=")[0]
+        for part in ("HttpOnly", "SameSite=lax", "Path=/", "Max-Age=7776000"):
+            assert f"; {part}" in device
+        assert ("; Secure" in device) == secure
+    before = dict(opened.cookies)
+    post(opened, "/sign-out", {}, page="/me")
+    assert dict(opened.cookies).items() < before.items(), "signing out keeps the device known"
+    sign_in(opened, "rater-1")
+    assert len(opened.cookies) == 2
+    assert not set(before.values()) & set(dict(opened.cookies).values()), "both are new"
+    reviewer = browser(app)
+    post(reviewer, f"/join/{invited(folder, Role.REVIEWER, clock=clock)}", {})
+    assert len(reviewer.cookies) == 1
+
+
+def test_signing_out_everywhere_makes_other_browsers_unknown(app: Starlette, folder: Path, clock: SetClock) -> None:
+    here = signed_in(app, folder, Role.RATER, clock)
+    lost = browser(app, client="10.0.0.7")
+    sign_in(lost, "rater-1")
+    post(here, "/sign-out-everywhere", {}, page="/me")
+    stranger = browser(app, client="10.0.0.7")
+    for _ in range(5):
+        sign_in(stranger, "rater-1", "wrong password")
+    assert sign_in(lost, "rater-1").status_code == 429
+    assert sign_in(here, "rater-1").status_code == 303
+
+
 def test_signing_in_gives_a_new_token_and_ends_the_old_one(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.RATER, clock)
     old = dict(opened.cookies)
@@ -169,7 +207,8 @@ def test_a_wrong_name_and_a_wrong_password_read_the_same(app: Starlette, folder:
 
 
 def test_after_wrong_guesses_the_page_says_how_long_to_wait(app: Starlette, folder: Path, clock: SetClock) -> None:
-    signed_in(app, folder, Role.RATER, clock)
+    owner = signed_in(app, folder, Role.RATER, clock)
+    post(owner, "/sign-out", {}, page="/me")
     opened = browser(app)
     for _ in range(5):
         assert sign_in(opened, "rater-1", "wrong password").status_code == 422
@@ -178,6 +217,8 @@ def test_after_wrong_guesses_the_page_says_how_long_to_wait(app: Starlette, fold
     assert answer.status_code == 429
     assert "wait 12 minutes" in answer.text
     assert answer.headers["retry-after"] == "691"
+    assert sign_in(browser(app, client="10.0.0.7"), "rater-1").status_code == 303, "from elsewhere"
+    assert sign_in(owner, "rater-1").status_code == 303, "in a browser that has signed in before"
     clock.pass_by(minutes=11, seconds=30)
     assert sign_in(opened, "rater-1").status_code == 303
 
@@ -382,3 +423,25 @@ def test_a_rater_reads_which_rounds_wait_and_nothing_of_the_others(tmp_path: Pat
         assert "<strong>4</strong> of 4 items left" in page
         assert "rater-2" not in page
         assert "Nothing waits for you" in signed_in(app, study.root, Role.TIE_BREAKER, clock).get("/").text
+
+
+def test_a_client_that_is_gone_before_its_form_is_whole_is_no_failure(app: Starlette) -> None:
+    scope = {
+        "type": "http", "method": "POST", "path": "/sign-in", "raw_path": b"/sign-in", "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1"), (b"sec-fetch-site", b"same-origin")], "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 80), "scheme": "http", "root_path": "",
+    }  # fmt: skip
+    waiting: list[Message] = [
+        {"type": "http.disconnect"},
+        {"type": "http.request", "body": b"name=lead&pass", "more_body": True},
+    ]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return waiting.pop()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    assert sent == []

@@ -135,6 +135,7 @@ def test_a_confused_pair_opens_its_items_with_both_opinions(reading: TestClient)
 
 
 def test_three_raters_have_pairs_and_no_table(reading: TestClient) -> None:
+    look(reading, "topics")
     page = reading.get("/rounds/topics/agreement").text
     assert "Fleiss" in page
     assert 'class="matrix"' not in page
@@ -188,7 +189,7 @@ def test_a_rater_sees_nothing_while_a_round_is_open_and_is_asked_when_it_is_clos
             assert "rater-2" not in answer.text
             assert "kappa" not in answer.text
     before = head(study)
-    assert "cannot be reopened" in rater.get("/rounds/phases/agreement").text
+    assert "reopened only as not blind" in rater.get("/rounds/phases/agreement").text
     assert rater.get("/rounds/phases/agreement.json").status_code == 409
     assert head(study) == before
     look(rater, "phases")

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import re
-import zipfile
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
 
 import pytest
 from starlette.applications import Starlette
-from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from desk import HERE, QUICK, closing_app, invited, join
+from crawling import crawl
+from desk import QUICK, closing_app, invited, join
 from desk import browser as visitor
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
@@ -31,12 +26,6 @@ from small_study import ITEMS, small_study
 
 TELLING = "tellingmemo"
 NAMES = ("head-of-study", "rater-1", "rater-2", "the-breaker")
-ANSWERED = {
-    "name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html",
-    "code": "unknown", "response": "unknown", "interview": "P1", "figure": "saturation",
-}  # fmt: skip
-QUERIES = (f"item={ITEMS[0]}&facet=relevance", f"item={ITEMS[0]}", "round=main&disagreement=any", "facet=relevance")
-MOST_PAGES = 450
 
 
 @pytest.fixture
@@ -83,42 +72,6 @@ def seated(app: Starlette, study: Study, role: Role, name: str | None = None) ->
     return opened
 
 
-def addresses(app: Starlette) -> list[str]:
-    """Every route that can be asked for, with what its path needs, alone and with the questions pages ask."""
-    found = []
-    for route in app.routes:
-        if isinstance(route, Mount) or not isinstance(route, Route) or "GET" not in (route.methods or ()):
-            continue
-        path = re.sub(r"{(\w+)(?::(\w+))?}", lambda part: ANSWERED.get(part[2] or "", ANSWERED[part[1]]), route.path)
-        found += [path, *(f"{path}?{query}" for query in QUERIES)]
-    return found
-
-
-def everything(app: Starlette, opened: TestClient) -> Iterator[tuple[str, str]]:
-    """All that somebody is answered: every route, and every page that these lead to."""
-    waiting, seen = addresses(app), set()
-    while waiting and len(seen) < MOST_PAGES:
-        address = waiting.pop(0)
-        if address in seen or address.startswith(("/sign-out", "/static/")):
-            continue
-        seen.add(address)
-        answer = opened.get(address)
-        yield address, f"{dict(answer.headers)}\n{text_of(answer.content)}"
-        if answer.headers.get("content-type", "").startswith("text/html"):
-            for link in re.findall(r'(?:href|action)="([^"#]+)', answer.text):
-                target = urlsplit(urljoin(f"{HERE}{address}", unescape(link)))
-                if f"{target.scheme}://{target.netloc}" == HERE:
-                    waiting.append(f"{target.path}?{target.query}" if target.query else target.path)
-
-
-def text_of(content: bytes) -> str:
-    """What an answer says; a packed one is unpacked."""
-    if not content.startswith(b"PK"):
-        return content.decode("utf-8", "replace")
-    with zipfile.ZipFile(io.BytesIO(content)) as packed:
-        return "\n".join(packed.read(name).decode("utf-8", "replace") for name in packed.namelist())
-
-
 @pytest.mark.parametrize(
     ("role", "name"),
     [(Role.RATER, "rater-1"), (Role.TIE_BREAKER, "the-breaker"), (Role.LEAD, "head-of-study"), (Role.VIEWER, None),
@@ -129,7 +82,7 @@ def test_nobody_finds_what_was_said_in_an_open_blind_round(
 ) -> None:
     opened = seated(app, study, role, name)
     pages = 0
-    for address, said in everything(app, opened):
+    for address, said in crawl(app, opened):
         pages += 1
         assert TELLING not in said, address
         assert "7777.5" not in said, address
@@ -142,7 +95,7 @@ def test_nobody_finds_what_was_said_in_an_open_blind_round(
 def test_a_lead_who_rates_finds_nothing_of_the_others_in_an_open_blind_round(app: Starlette, study: Study) -> None:
     opened = seated(app, study, Role.LEAD, "rater-1")
     pages = 0
-    for address, said in everything(app, opened):
+    for address, said in crawl(app, opened):
         pages += 1
         assert TELLING not in said, address
         assert "7777.5" not in said, address
@@ -156,11 +109,24 @@ def test_who_rated_in_a_closed_round_has_looked_only_when_they_say_so(app: Starl
     close_by_name(study, "main", None, "rater-1 stopped")
     opened = seated(app, study, role, "rater-2" if role is Role.RATER else "rater-1")
     read = ""
-    for address, said in everything(app, opened):
+    for address, said in crawl(app, opened):
         assert role is Role.RATER or TELLING not in said, address
         read += said
-    assert "can then not be opened again" in read, "but they are asked whether they look"
+    assert "reopened only as not blind" in read, "but they are asked whether they look"
     assert unblinded(study) == [], "no page is a look by itself"
+    reopen_by_name(study, "main", None, "rater-1 goes on")
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [(Role.LEAD, "head-of-study"), (Role.VIEWER, None), (Role.REVIEWER, None), (Role.PAYER, None)]
+)
+def test_nobody_finds_what_was_said_in_a_closed_round_that_may_be_reopened(
+    app: Starlette, study: Study, role: Role, name: str | None
+) -> None:
+    close_by_name(study, "main", None, "rater-1 stopped")
+    for address, said in crawl(app, seated(app, study, role, name)):
+        assert TELLING not in said, address
+    assert unblinded(study) == [], "looking around is no look at the ratings"
     reopen_by_name(study, "main", None, "rater-1 goes on")
 
 
@@ -174,7 +140,7 @@ def test_a_tie_breaker_finds_no_name_before_the_last_is_settled(app: Starlette, 
     comment_on_item(study, "main", "rater-2", ITEMS[0], "relevance", f"I, rater-2, say so: {TELLING}")
     opened = seated(app, study, Role.TIE_BREAKER, "the-breaker")
     read = ""
-    for address, said in everything(app, opened):
+    for address, said in crawl(app, opened):
         assert TELLING not in said, address
         assert "rater-1" not in said, address
         assert "rater-2" not in said, address
@@ -191,7 +157,7 @@ def test_a_reviewer_never_finds_a_name(app: Starlette, study: Study) -> None:
         settle_item(study, "main", None, item, "relevance", "keep", "together", "head-of-study said so")
     opened = seated(app, study, Role.REVIEWER)
     read = ""
-    for address, said in everything(app, opened):
+    for address, said in crawl(app, opened):
         for name in NAMES:
             assert name not in said, (address, name)
         read += said

@@ -224,7 +224,7 @@ def test_a_lead_who_rates_gets_their_own_until_the_round_is_closed(tmp_path: Pat
         close_by_name(study, "pilot", None)
         before = head(study)
         asked = lead.get("/rounds/pilot/ratings.csv").text
-        assert "You rated in pilot" in asked
+        assert "goes on record" in asked
         assert TELLING not in asked
         assert head(study) == before
 

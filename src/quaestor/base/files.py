@@ -6,8 +6,15 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from quaestor.base.errors import StateError
+
+
+def open_private(path: Path) -> BinaryIO:
+    """A new file to write to, for its owner alone from its first moment; one that a killed process left is replaced."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def fsync(path: Path) -> None:
@@ -19,11 +26,14 @@ def fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace the file at once: a reader sees the old content or the new, never a part."""
+def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Replace the file at once: a reader sees the old content or the new, never a part.
+
+    A private one is never readable by anybody but its owner, not even while it is written.
+    """
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with aside.open("wb") as file:
+        with open_private(aside) if private else aside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -31,6 +41,15 @@ def write_whole(path: Path, content: bytes) -> None:
         fsync(path.parent)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def open_lock(path: Path) -> BinaryIO:
+    """A file to lock, for its owner alone: whoever can read a file can lock it, and so keep its owner out."""
+    lock = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb")
+    if hasattr(os, "fchmod") and os.fstat(lock.fileno()).st_mode & 0o077:
+        with contextlib.suppress(PermissionError):  # of another owner, who let us write to it
+            os.fchmod(lock.fileno(), 0o600)
+    return lock
 
 
 @contextlib.contextmanager
@@ -41,7 +60,7 @@ def sole_user(folder: Path, purpose: str) -> Iterator[None]:
     except ImportError:  # a system without such locks
         yield
         return
-    with (folder / ".lock").open("w") as lock:
+    with open_lock(folder / ".lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -141,6 +141,7 @@ def withdraw(
     Example: quaestor interview participant withdraw P1 --yes
     """
     from quaestor.base.errors import InputError
+    from quaestor.study.erasures import describe_pending_erasures
     from quaestor.study.interviews.room import open_interviews
     from quaestor.study.interviews.withdrawal import withdraw as erase
 
@@ -151,10 +152,15 @@ def withdraw(
         done = erase(interviews, pseudonym, actor)
     if json:
         print_json({**asdict(done), "interviews": list(done.interviews)})
-        return
-    say(f"{pseudonym} is erased; the pseudonym will not be given again")
-    if done.published:
+    elif done.pending:
+        pending = describe_pending_erasures(opened.root)
+        say(f"{pseudonym} is no longer part of the study, but not fully erased yet. {pending}")
+    else:
+        say(f"{pseudonym} is erased; the pseudonym will not be given again")
+    if done.published and not json:
         say("What was published may have quoted them and was removed: `quaestor report` makes it anew")
+    if done.pending:
+        raise typer.Exit(1)
 
 
 @contact_group.command("set")

@@ -96,10 +96,14 @@ def remove(name: NameArgument, study: StudyOption = None) -> None:
 
     Example: quaestor people remove rater-2
     """
+    from quaestor.study.erasures import describe_pending_erasures
     from quaestor.study.people import remove_person
 
-    remove_person(chosen_study(study), name)
+    chosen = chosen_study(study)
+    remove_person(chosen, name)
     say(f"{name} is removed and signed out everywhere")
+    if pending := describe_pending_erasures(chosen.root):
+        say(pending)
 
 
 @group.command("revoke")

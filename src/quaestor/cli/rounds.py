@@ -43,6 +43,7 @@ def list_rounds(study: StudyOption = None, json: JsonOption = False) -> None:
     for one in found:
         raters = ", ".join(one["raters"]) + (" (simulated)" if one["simulated"] else "")
         status = one["status"] + (f", set {one['set']} of {one['sets']}" if one["sets"] > 1 else "")
+        status += (", final" if one["final"] else "") + (f", {one['blindness']}" if one["blindness"] else "")
         table.add_row(
             escape(one["round"]), one["kind"], status, number(one["items"]), number(one["missing"]), escape(raters)
         )
@@ -68,34 +69,42 @@ def open_one(
 def close_one(
     name: RoundArgument,
     incomplete: Annotated[str, typer.Option(help="Close it although ratings are missing, for this reason.")] = "",
+    final: Annotated[bool, typer.Option("--final", help="It is never reopened; missing ratings stay missing.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Close a round: its ratings are fixed, its agreement and disagreements can be seen.
 
+    A round with missing ratings counts as settled only once it is final. One that is closed already can be made final.
+
     Example: quaestor round close pilot
     """
     from quaestor.study.round_acts import close_by_name
 
-    _tell(close_by_name(chosen_study(study), name, actor, incomplete), "closed", json)
+    done = close_by_name(chosen_study(study), name, actor, incomplete, final=final)
+    _tell(done, "closed as final" if done["final"] else "closed", json)
 
 
 @group.command()
 def reopen(
     name: RoundArgument,
     reason: ReasonOption,
+    not_blind: Annotated[
+        bool, typer.Option("--not-blind", help="Reopen it although somebody has seen ratings; its results say so.")
+    ] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Open a closed round again, as long as no rater has seen what others said.
+    """Open a closed round again, as long as nobody has seen another person's ratings.
 
     Example: quaestor round reopen pilot --reason "one item was missing"
     """
     from quaestor.study.round_acts import reopen_by_name
 
-    _tell(reopen_by_name(chosen_study(study), name, actor, reason), "open again", json)
+    done = reopen_by_name(chosen_study(study), name, actor, reason, not_blind=not_blind)
+    _tell(done, f"open again, {done['blindness']}" if done["blindness"] else "open again", json)
 
 
 @group.command()

@@ -165,7 +165,7 @@ def _tell_restored(done: StudyRestored, file: Path, json: bool) -> None:
         }
         beside = {name: done.beside.get(name) for _, _, name, _ in _COUNTED}
         left_out = {"withdrawn": done.withdrawn, "participants_withdrawn": list(done.participants)}
-        print_json({**told, **beside, **left_out, "unknown_since": done.unknown_since})
+        print_json({**told, **beside, **left_out, "unknown_since": done.unknown_since, "pending": bool(done.pending)})
         return
     lines = [f"The study has {number(report.acts)} acts, {number(report.added)} of them from {file}"]
     if done.beside:
@@ -184,6 +184,8 @@ def _tell_restored(done: StudyRestored, file: Path, json: bool) -> None:
     if report.kept is not None:
         lines.append(f"What was there before is kept in {report.kept}")
     lines += [f"What could not be read is in {one}" for one in report.damaged if one != report.kept]
+    if done.pending:
+        lines.append(done.pending)
     for line in lines:
         console().print(line, soft_wrap=True, markup=False)
 

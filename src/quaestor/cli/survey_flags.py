@@ -92,11 +92,21 @@ def erase(
     Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --why "asked to by letter" --yes
     """
     from quaestor.base.errors import InputError
+    from quaestor.study.erasures import describe_pending_erasures
     from quaestor.study.surveys.erasing import erase_response
     from quaestor.study.surveys.fielding import open_surveys
 
     if not sure:
         raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {response}")
-    with open_surveys(chosen_study(study)) as surveys:
-        erase_response(surveys, name, response, why, actor)
-    say(f"{response} is erased, and so is all that was made of it here")
+    chosen = chosen_study(study)
+    with open_surveys(chosen) as surveys:
+        quoted = erase_response(surveys, name, response, why, actor)
+    pending = describe_pending_erasures(chosen.root)
+    if pending:
+        say(f"{response} is no longer part of the study, but not fully erased yet. {pending}")
+    else:
+        say(f"{response} is erased, and so is all that was made of it here")
+    for place in quoted:
+        say(f"It is still quoted, and the journal keeps that: {place}")
+    if pending:
+        raise typer.Exit(1)

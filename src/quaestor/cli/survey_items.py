@@ -61,8 +61,8 @@ def themes(
             {"code": one.code, "name": one.name, "participants": one.participants, "answers": one.items}
             for one in found.themes
         ]
-        more = {"participants": found.participants, "withdrawn": found.withdrawn}
-        more |= {"uncoded": found.uncoded, "simulated": found.simulated}
+        more: dict[str, object] = {"participants": found.participants, "withdrawn": found.withdrawn}
+        more |= {"uncoded": found.uncoded, "simulated": found.simulated, "blindness": list(found.blindness)}
         print_json({"round": found.round, "facet": found.facet, **more, "themes": counted})
         return
     made = themes_table(found)

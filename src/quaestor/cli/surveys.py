@@ -177,6 +177,9 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
         if one.affordable == 0:
             file = f"instruments/{one.survey}.toml"
             say(f"The budget of {one.survey} pays for 0 more: raise pay.budget in {file}, or close the survey")
+    for one in found:
+        for place in one.quoted:
+            say(f"A withdrawn response to {one.survey} is still quoted: {place}")
     for source in (source for one in found for source in one.to_ingest):
         say(f"The evidence of {source} is older than its open answers: `quaestor ingest {source}`, `quaestor funnel`")
 

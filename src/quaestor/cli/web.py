@@ -48,9 +48,8 @@ def tell_address(study: Study, address: str) -> None:
     """Where the desk is, and the lead's way in where the lead has none yet."""
     from quaestor.study.people import lead_link
 
-    screen = console()
+    screen, token = console(), lead_link(study)  # first the link: where it cannot be saved, nothing is served
     screen.print(f"Serving {study.root} at {address}  (Ctrl+C ends)", soft_wrap=True, markup=False)
-    token = lead_link(study)
     if token is not None:
         link = f"Open {address}join/{token}  (the lead's link, valid once, for 7 days)"
         screen.print(link, soft_wrap=True, markup=False)

@@ -11,6 +11,7 @@ from quaestor.base.names import listed
 from quaestor.coding.answers import checked_answer, label_of
 from quaestor.coding.phrases import Words, all_words, unified
 from quaestor.coding.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
+from quaestor.coding.rounds import is_complete
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.coding.stretches import KIND as STRETCHES
 from quaestor.coding.stretches import differing_fields, own_words, union
@@ -147,9 +148,12 @@ def ways_of(plan: Plan) -> tuple[str, ...]:
 
 
 def settled(state: State, name: str) -> bool:
-    """Whether no disagreement is left."""
+    """Whether no rating is missing (unless the round is final) and every disagreement is decided.
+
+    A rating that may still come can still differ, so an incomplete round that can be reopened is never settled.
+    """
     one = state.round(name)
-    return _comparison(one).differing.keys() <= one.decisions.keys()
+    return (one.final or is_complete(one)) and _comparison(one).differing.keys() <= one.decisions.keys()
 
 
 def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:

@@ -10,6 +10,8 @@ from typing import Any
 ACTIVE, RETIRED, MERGED, SPLIT, WITHDRAWN = "active", "retired", "merged", "split", "withdrawn"
 CANNOT_JUDGE = "cannot judge"
 KEEP, EXCLUDE = "keep", "exclude"
+EVIDENCE, INTERVIEWS, SURVEYS = "evidence", "interviews", "surveys"
+"""Where items come from: authors of interviews and open answers can withdraw, those of other evidence cannot."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -204,6 +206,8 @@ class Plan:
     deadline: str = ""
     set_size: int = 0
     proposals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    origin: str = ""
+    """Where the items come from: a feature whose authors can withdraw, or `EVIDENCE`; empty in older plans."""
 
     def facet(self, name: str) -> Facet:
         return next(one for one in self.facets if one.id == name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.answers import checked_answer
@@ -82,8 +83,24 @@ def left_by_seat(one: RoundState) -> dict[str, int]:
     return left
 
 
-def close_round(state: State, name: str, actor: str, incomplete: str = "") -> NewAct:
-    """Close a round whose ratings are all there, or one that is not, for a reason on the record."""
+def is_complete(one: RoundState) -> bool:
+    """Whether every planned rating exists, in all sets."""
+    return one.set >= len(one.sets) and not any(left_by_seat(one).values())
+
+
+def blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
+    """A sentence for each of these rounds whose raters were not blind, for every result that comes from them."""
+    return [f"The round {one.plan.round} is {one.blindness}." for one in rounds if one.blindness]
+
+
+def close_round(state: State, name: str, actor: str, incomplete: str = "", *, final: bool = False) -> NewAct:
+    """Close a round whose ratings are all there, or one that is not, for a reason on the record.
+
+    A final round cannot be reopened. One that was closed as incomplete can be declared final later.
+    """
+    one = state.round(name)
+    if final and one.status == CLOSED and not one.final:
+        return NewAct("round.close", actor, {"round": name, "final": True}, one.plan.codebook)
     one = _open(state, name)
     left = missing(one)
     sets = one.sets
@@ -91,14 +108,21 @@ def close_round(state: State, name: str, actor: str, incomplete: str = "") -> Ne
         unopened = sum(len(items) for items in sets[one.set :])
         what = f"{len(left)} ratings are missing" if left else f"{unopened} items are in sets not opened yet"
         raise StateError(f"{name!r} is not complete, {what}: rate them, or close it with --incomplete and a reason")
-    return NewAct("round.close", actor, {"round": name, "incomplete": incomplete}, one.plan.codebook)
+    payload: dict[str, object] = {"round": name, "incomplete": incomplete}
+    payload |= {"final": True} if final else {}
+    return NewAct("round.close", actor, payload, one.plan.codebook)
 
 
-def reopen_round(state: State, name: str, actor: str, reason: str) -> NewAct:
-    """Open a closed round again, as long as nobody has seen what the others said."""
+def reopen_round(state: State, name: str, actor: str, reason: str, *, not_blind: bool = False) -> NewAct:
+    """Open a closed round again.
+
+    Once anybody has seen ratings of others, this needs `not_blind`, which every result of the round then states.
+    """
     one = state.round(name)
     if one.status == OPEN:
         raise StateError(f"{name!r} is open")
+    if one.final:
+        raise StateError(f"{name!r} was closed as final: rate its items again in a new round")
     if not reason:
         raise StateError(f"opening {name!r} again needs a reason: give one with --reason")
     if one.decisions or one.comments or one.tie_comments:
@@ -106,13 +130,24 @@ def reopen_round(state: State, name: str, actor: str, reason: str) -> NewAct:
     followers = [other.plan.round for other in state.rounds.values() if other.plan.after == name]
     if followers:
         raise StateError(f"{followers[0]!r} was opened on what {name!r} reached: its ratings stand")
-    saw = [actor for actor in one.unblinded if one.seat_of(actor)]
-    if saw:
-        raise StateError(
-            f"{', '.join(saw)} saw the ratings of {name!r}, so it is no longer blind: "
-            "rate its items again in a new round"
-        )
-    return NewAct("round.reopen", actor, {"round": name, "reason": reason}, one.plan.codebook)
+    payload: dict[str, object] = {"round": name, "reason": reason}
+    if one.unblinded and one.plan.blind:
+        if not not_blind:
+            raise StateError(
+                f"{', '.join(one.unblinded)} saw the ratings of {name!r}, so it is no longer blind: rate its items "
+                "again in a new round, or reopen it with --not-blind, which all its results will then state"
+            )
+        payload["not_blind"] = True
+    return NewAct("round.reopen", actor, payload, one.plan.codebook)
+
+
+def can_reopen_blind(state: State, name: str) -> bool:
+    """Whether a closed round could be reopened with its raters still blind."""
+    try:
+        act = reopen_round(state, name, "", "to see whether it is possible", not_blind=True)
+    except StateError:
+        return False
+    return "not_blind" not in act.payload
 
 
 def waive_gate(state: State, name: str, actor: str, reason: str) -> NewAct:

@@ -17,7 +17,17 @@ from quaestor.base.names import listed, nearest_first
 from quaestor.coding.assignment import assigned, in_order
 from quaestor.coding.codebook.history import History
 from quaestor.coding.progress import Progress
-from quaestor.coding.records import Comment, Decision, Facet, Noted, Plan, Practice, Rating, Unification
+from quaestor.coding.records import (
+    INTERVIEWS,
+    Comment,
+    Decision,
+    Facet,
+    Noted,
+    Plan,
+    Practice,
+    Rating,
+    Unification,
+)
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
@@ -66,6 +76,10 @@ class RoundState:
     opened: str = ""
     closed: str = ""
     incomplete: str = ""
+    final: bool = False
+    """Closed for good: it cannot be reopened, so ratings that are missing stay missing."""
+    not_blind: bool = False
+    """Reopened after somebody had seen ratings of others."""
     waived: str = ""
     unblinded: list[str] = field(default_factory=list)
     ratings: dict[str, dict[str, list[Rating]]] = field(default_factory=dict)
@@ -132,6 +146,13 @@ class RoundState:
         self.reread = {item: number for item, number in self.reread.items() if not is_gone(item)}
         self.memory.pop("left by seat", None)
         self.forget_progress()
+
+    @property
+    def blindness(self) -> str:
+        """What every result of the round says about its blindness; empty where its raters were blind."""
+        if not self.plan.blind:
+            return "not blind"
+        return "not blind: reopened after ratings had been seen" if self.not_blind else ""
 
     def items_left(self) -> tuple[str, ...]:
         """The items of the round that can still be read."""
@@ -251,12 +272,15 @@ def _opened(state: State, act: Act) -> None:
 
 def _closed(state: State, act: Act) -> None:
     one = state.rounds[act.payload["round"]]
-    one.status, one.closed, one.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
+    one.final = bool(act.payload.get("final"))
+    if one.status == OPEN:  # a closed round can be declared final later, which leaves the rest as it was
+        one.status, one.closed, one.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
 
 
 def _reopened(state: State, act: Act) -> None:
     one = state.rounds[act.payload["round"]]
     one.status, one.closed, one.incomplete, one.waived = OPEN, "", "", ""
+    one.not_blind = one.not_blind or bool(act.payload.get("not_blind"))
 
 
 def _waived(state: State, act: Act) -> None:
@@ -386,11 +410,15 @@ def _compared(state: State, act: Act) -> None:
 
 
 def _withdrew(state: State, act: Act) -> None:
-    """The interviews of P1 are P1, P1-2 and so on, and their turns P1/00001, P1-2/00001: these can be read no more."""
+    """The interviews of P1 are P1, P1-2 and so on, and their turns P1/00001, P1-2/00001: these can be read no more.
+
+    Items of other evidence may have such ids too. A plan from before it said where its items come from is taken by ids.
+    """
     state.others.append(act)
     theirs = re.compile(rf"{re.escape(act.payload['participant'])}(-\d+)?/\d+")
     for one in state.rounds.values():
-        one.let_go(theirs.fullmatch)
+        if one.plan.origin in (INTERVIEWS, ""):
+            one.let_go(theirs.fullmatch)
 
 
 def _practised(state: State, act: Act) -> None:

@@ -12,6 +12,7 @@ from quaestor.coding.decisions import disagreements, settled
 from quaestor.coding.phrases import words_before
 from quaestor.coding.progress import Progress
 from quaestor.coding.records import Codebook, Disagreement, Plan, Practice, RaterView, Rating, TieCase
+from quaestor.coding.rounds import can_reopen_blind
 from quaestor.coding.state import CLOSED, RoundState, Seat, State
 from quaestor.store.records import NewAct
 
@@ -115,14 +116,26 @@ def require_lead_view(state: State, name: str, actor: str, lead: str) -> RoundSt
 
 
 def unblinding(state: State, name: str, actor: str) -> NewAct | None:
-    """The act that records that somebody now sees the ratings of a blind round; None where it is on record.
+    """The act that records that somebody now sees others' ratings of a blind round; None where it is on record.
 
-    Who looks at an open round can take no seat in it any more; a rater who looks at a closed one ends its reopening.
+    Anybody who has looked can take no seat in the round any more, and it can no longer be reopened as a blind one.
     """
     one = state.round(name)
-    if actor in one.unblinded or not one.plan.blind or (one.status == CLOSED and one.seat_of(actor) is None):
+    if actor in one.unblinded or not one.plan.blind:
         return None
     return NewAct("round.unblind", actor, {"round": name}, one.plan.codebook)
+
+
+def asks_first(state: State, name: str, actor: str) -> bool:
+    """Whether a first look at others' ratings has a consequence, so that the viewer has to agree to it beforehand.
+
+    A rater's look ends their blindness; a look at a round that can still be reopened blind ends that. A look of
+    anybody else is recorded without a question.
+    """
+    one = state.round(name)
+    if unblinding(state, name, actor) is None:
+        return False
+    return one.status != CLOSED or one.seat_of(actor) is not None or can_reopen_blind(state, name)
 
 
 def disagreements_for(state: State, name: str, actor: str, lead: str) -> list[Disagreement]:

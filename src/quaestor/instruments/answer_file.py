@@ -23,6 +23,7 @@ from quaestor.instruments.records import Answer, Response, Standing
 from quaestor.instruments.response_rows import find_response, hashed, new_id, response_in, row_of
 from quaestor.instruments.sending import Sending, add_save, recorded
 from quaestor.instruments.withdrawn_list import Withdrawal, WithdrawnList
+from quaestor.store.act_texts import TEXT_TABLES, ActTexts, PlainCodec, erase_texts
 from quaestor.store.private_copy import Form
 
 _KIND = 0x51416E73
@@ -50,8 +51,14 @@ ALTER TABLE erasures ADD COLUMN response TEXT NOT NULL DEFAULT '';
 CREATE INDEX erasures_of_response ON erasures (response);
 """
 """The hash of the id that was erased, by which it is known should it come again; empty where it was not kept yet."""
+_THIRD = f"""{TEXT_TABLES}
+CREATE TABLE quoted (survey TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (survey, place)) WITHOUT ROWID;
+"""
+"""What raters and leads wrote about responses, and where withdrawn responses are still quoted."""
 _PAGE = 2_000
-ANSWERS = Form("answers", _KIND, (_FIRST, _SECOND), "restore a backup of it with `quaestor restore FILE --replace`")
+ANSWERS = Form(
+    "answers", _KIND, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,8 @@ class AnswerFile:
 
     def __init__(self, path: Path) -> None:
         self._file = ANSWERS.opened(path)
+        self.texts = ActTexts(self._file, PlainCodec(), _is_erased)
+        """What raters and leads wrote about responses; each text belongs to the id of a response."""
         self._withdrawn = WithdrawnList.beside(path)
         self._waiting: deque[Sending] = deque()
         self._recording = threading.Lock()
@@ -296,17 +305,20 @@ class AnswerFile:
         outcomes: list[Response | BaseException]
         try:
             limited = self._look_at_groups(together)
-            with self._file.writing() as writing:
+            with self._file.erasing() if self._erases(together) else self._file.writing() as writing:
                 if limited:
                     self._places.catch_up(writing)
                 outcomes = [recorded(writing, sending, self._places) for sending in together]
-            if any(sending.standing is Standing.DECLINED for sending in together):
-                self._file.forget()
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
             outcomes = [error for _ in together]
             self._places = Places()  # what it has noted may not be in the file
         for sending, outcome in zip(together, outcomes, strict=True):
             sending.outcome = outcome
+
+    def _erases(self, together: Sequence[Sending]) -> bool:
+        """Whether somebody declines who has sent pages: without consent nothing of them is kept."""
+        codes = [sending.code for sending in together if sending.standing is Standing.DECLINED]
+        return any((found := self.find(code)) is not None and self.journal(found.id) for code in codes)
 
     def _look_at_groups(self, together: Sequence[Sending]) -> bool:
         """Whether there are places to be taken; groups that are new are looked at here, while others can write."""
@@ -326,30 +338,46 @@ class AnswerFile:
         found = self.find(code)
         return found is not None and self.erase_response(found.id, day, "respondent")
 
-    def erase_response(self, name: str, day: str, by: str) -> bool:
-        """The same by the id of a response; whether it was there."""
-        with self._file.writing() as writing:
+    def erase_response(self, name: str, day: str, by: str, quoted: Sequence[str] = ()) -> bool:
+        """The same by the id of a response; whether it was there. `quoted` are places that still hold its words."""
+        with self._file.erasing() as writing:
             row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
             if row is None:
                 return False
             found = response_in(row)
-            # First its pages, then itself: nothing of it is left in a page of the file, `secure_delete` sees to that.
             writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
+            erase_texts(writing, found.id)
+            places = [(found.survey, place) for place in quoted]
+            writing.executemany("INSERT OR IGNORE INTO quoted VALUES (?, ?)", places)
             writing.execute(
                 "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)",
                 (found.survey, day, by, hashed(found.id)),
             )
             # In a list of its own too, which outlives the file: a backup that is brought back later must not know more.
             self._withdrawn.add([Withdrawal(hashed(found.id), found.survey, day)])
-        self._file.forget()
         return True
+
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether something erased may still be found in the bytes of the file."""
+        return self._file.erasure_pending
+
+    def quoted(self, survey: str) -> tuple[str, ...]:
+        """Places that still hold words of withdrawn responses."""
+        with self._file.reading() as reading:
+            found = reading.execute("SELECT place FROM quoted WHERE survey = ? ORDER BY place", (survey,))
+            return tuple(place for (place,) in found)
 
     def is_erased(self, name: str) -> bool:
         """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""
         with self._file.reading() as reading:
-            found = reading.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(name),)).fetchone()
-        return found is not None
+            return _is_erased(reading, name)
+
+
+def _is_erased(connection: sqlite3.Connection, response: str) -> bool:
+    found = connection.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(response),)).fetchone()
+    return found is not None
 
 
 def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from quaestor.instruments.records import Standing
 from quaestor.instruments.response_rows import hashed, response_in
 from quaestor.instruments.withdrawn_list import Withdrawal
+from quaestor.store.act_texts import check_plain_texts, erase_texts, owners_in
 
 _ERASURES = "SELECT survey, day, by, response FROM erasures"
 Erasure = tuple[str, str, str, str]
@@ -23,6 +24,7 @@ def check_answers(copy: sqlite3.Connection) -> None:
             raise ValueError(f"the answers of the response {found.id!r} are none")
         if not all(isinstance(page, str) for page in found.sent):
             raise ValueError(f"the pages of the response {found.id!r} are none")
+    check_plain_texts(copy)
 
 
 def erasures_in(answers: sqlite3.Connection) -> list[Erasure]:
@@ -42,6 +44,10 @@ def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
     names = [name for (name,) in copy.execute("SELECT id FROM responses").fetchall() if hashed(name) in gone]
     for name in names:
         _remove(copy, name)
+    # A backup may hold what was written about a response that it does not hold any more.
+    for owner in owners_in(copy):
+        if hashed(owner) in gone:
+            erase_texts(copy, owner)
     return len(names)
 
 
@@ -73,6 +79,13 @@ def keep_refusals(copy: sqlite3.Connection, answers: sqlite3.Connection) -> int:
     return len(since)
 
 
+def keep_quoted(copy: sqlite3.Connection, answers: sqlite3.Connection) -> None:
+    """Where withdrawn responses are still quoted is known after a restore too."""
+    places = answers.execute("SELECT survey, place FROM quoted").fetchall()
+    copy.executemany("INSERT OR IGNORE INTO quoted VALUES (?, ?)", places)
+
+
 def _remove(copy: sqlite3.Connection, name: str) -> None:
+    erase_texts(copy, name)
     copy.execute("DELETE FROM saves WHERE response = ?", (name,))
     copy.execute("DELETE FROM responses WHERE id = ?", (name,))

@@ -53,8 +53,11 @@ class WithdrawnList:
         known = set(self._lines())
         together = known | {f"{one.response}\t{' '.join(one.survey.split())}\t{one.day}" for one in new}
         if together != known:
-            write_whole(self.path, "".join(f"{line}\n" for line in sorted(together)).encode("utf-8", "surrogateescape"))
-            self.path.chmod(0o600)
+            write_whole(
+                self.path,
+                "".join(f"{line}\n" for line in sorted(together)).encode("utf-8", "surrogateescape"),
+                private=True,
+            )
 
     def _lines(self) -> list[str]:
         try:

@@ -18,6 +18,9 @@ INVITED_FOR = timedelta(days=7)
 SIGNED_IN_FOR = timedelta(hours=12)
 _RENEWED_AFTER = timedelta(minutes=10)
 _LONGEST_NAME = 200
+DEVICE_KNOWN_FOR = timedelta(days=90)
+MOST_DEVICES = 20
+"""Devices of one account; the one that was not used for longest is dropped for a new one."""
 
 
 class Directory:
@@ -47,10 +50,9 @@ class Directory:
 
     def remove(self, name: str) -> bool:
         """Erase an account, its sessions, and the invitations under its name; whether there was anything."""
-        with self.file.writing() as writing:
+        with self.file.erasing() as writing:
             gone = writing.execute("DELETE FROM accounts WHERE name = ?", (name,)).rowcount
             gone += writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount
-        self.file.forget()
         return gone > 0
 
     def change_role(self, name: str, role: Role) -> bool:
@@ -107,7 +109,7 @@ class Directory:
         """Join by a link and be signed in: the session's token, or nothing where the link is not open.
 
         A link is used up by this, but for a reviewer's. An account that was there gets the new password and role,
-        and whoever was signed in with the old ones is so no more.
+        whoever was signed in with the old ones is so no more, and no device is known any more.
         """
         session = new_token()
         with self.file.writing() as writing:
@@ -122,6 +124,7 @@ class Directory:
                 raise StateError("joining needs a password: choose one")
             writing.execute("DELETE FROM invitations WHERE number = ?", (found.number,))
             writing.execute("DELETE FROM sessions WHERE account = ?", (found.name,))
+            writing.execute("DELETE FROM devices WHERE account = ?", (found.name,))
             writing.execute(
                 "INSERT INTO accounts (name, role, password, made) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET role = excluded.role, password = excluded.password",
@@ -160,13 +163,54 @@ class Directory:
         with self.file.writing() as writing:
             writing.execute("DELETE FROM sessions WHERE token = ?", (fingerprint(token),))
 
-    def end_sessions(self, of: Session) -> None:
-        """Sign somebody out wherever they are signed in."""
+    def end_sessions(self, of: Session, device: str = "") -> None:
+        """Sign somebody out wherever they are signed in; only the device they do it from stays known."""
         with self.file.writing() as writing:
             if of.invitation is None:
                 writing.execute("DELETE FROM sessions WHERE account = ?", (of.name,))
+                writing.execute("DELETE FROM devices WHERE account = ? AND token <> ?", (of.name, fingerprint(device)))
             else:
                 writing.execute("DELETE FROM sessions WHERE invitation = ?", (of.invitation,))
+
+    def knows_device(self, device: str, name: str, now: datetime) -> bool:
+        """Whether somebody signed in to an account before from the browser that holds a device token."""
+        if not device:
+            return False
+        with self.file.reading() as reading:
+            row = reading.execute(
+                "SELECT 1 FROM devices WHERE token = ? AND account = ? AND used > ?",
+                (fingerprint(device), name, written(now - DEVICE_KNOWN_FOR)),
+            ).fetchone()
+        return row is not None
+
+    def remember_device(self, session: str, device: str, now: datetime) -> str | None:
+        """Know the browser of a session that has just begun, by a new token in place of the one it had.
+
+        None for a reviewer, who has no account. Other accounts that signed in from the same browser keep it.
+        """
+        token = new_token()
+        with self.file.writing() as writing:
+            writing.execute("DELETE FROM devices WHERE used <= ?", (written(now - DEVICE_KNOWN_FOR),))
+            # After a clock that was ahead, nothing lasts longer than if it had been used now.
+            writing.execute("UPDATE devices SET used = :now WHERE used > :now", {"now": written(now)})
+            row = writing.execute("SELECT account FROM sessions WHERE token = ?", (fingerprint(session),)).fetchone()
+            if row is None or row[0] is None:
+                return None
+            if device:
+                writing.execute(
+                    "UPDATE devices SET token = ? WHERE token = ?", (fingerprint(token), fingerprint(device))
+                )
+            writing.execute(
+                "INSERT INTO devices (token, account, used) VALUES (?, ?, ?) "
+                "ON CONFLICT (token, account) DO UPDATE SET used = excluded.used",
+                (fingerprint(token), row[0], written(now)),
+            )
+            writing.execute(
+                "DELETE FROM devices WHERE account = :account AND token NOT IN "
+                "(SELECT token FROM devices WHERE account = :account ORDER BY used DESC, rowid DESC LIMIT :most)",
+                {"account": row[0], "most": MOST_DEVICES},
+            )
+        return token
 
 
 _INVITATIONS = "SELECT number, name, role, made, expires FROM invitations"

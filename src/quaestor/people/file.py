@@ -35,11 +35,18 @@ CREATE TABLE filters (
     UNIQUE (account, name)
 );
 """
-_UPGRADES = (_FIRST, _FILTERS)
+_DEVICES = """
+CREATE TABLE devices (
+    token TEXT NOT NULL, account TEXT NOT NULL REFERENCES accounts (name) ON DELETE CASCADE, used TEXT NOT NULL,
+    PRIMARY KEY (token, account)
+);
+CREATE INDEX devices_of_account ON devices (account, used);
+"""
+_UPGRADES = (_FIRST, _FILTERS, _DEVICES)
 
 
 class PeopleFile(PrivateFile):
-    """Accounts, invitations, sessions, attempts and saved filters."""
+    """Accounts, invitations, sessions, attempts, saved filters and known devices."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, _KIND, _UPGRADES, "move it away and invite everybody again")

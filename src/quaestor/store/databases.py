@@ -16,7 +16,7 @@ from quaestor.base.errors import InputError, NotNow, QuaestorError
 _FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
 
-class Damaged(InputError):
+class Damaged(NotNow):
     """A store that cannot be read any more."""
 
 

@@ -50,8 +50,7 @@ class ErasedList:
         added = [f"{participant}\t{day}" for participant, day in new.items() if participant not in known]
         if added:
             text = "".join(f"{line}\n" for line in [*lines, *added])
-            write_whole(self.path, text.encode("utf-8", "surrogateescape"))
-            self.path.chmod(0o600)
+            write_whole(self.path, text.encode("utf-8", "surrogateescape"), private=True)
 
     def _lines(self) -> list[str]:
         try:

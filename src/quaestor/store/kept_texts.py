@@ -58,7 +58,7 @@ class KeptTexts:
         For a name that nobody may read there any more: of what a text said before nothing stays.
         """
         changed = 0
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             rows = writing.execute("SELECT * FROM texts WHERE substr(name, 1, ?) = ?", (len(begins), begins)).fetchall()
             for one in (KeptText(*row) for row in rows):
                 text = change(one.name.removeprefix(begins), one.text)
@@ -67,7 +67,6 @@ class KeptTexts:
                     at = (text, sha256, one.name, one.version)
                     writing.execute("UPDATE texts SET text = ?, sha256 = ? WHERE name = ? AND version = ?", at)
                     changed += 1
-        self._file.forget()
         return changed
 
 

@@ -49,6 +49,33 @@ class Part:
     lines: Iterable[str]
 
 
+class CopiedFile(PrivateFile):
+    """A copy that is read and changed as the file is of which it is a copy; whoever made it closes it."""
+
+    def __init__(self, copy: sqlite3.Connection) -> None:
+        self._copy = copy
+
+    def close(self) -> None:
+        return
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        yield self._copy
+
+    writing = still = reading
+
+    @contextmanager
+    def erasing(self, *, finish: bool = True) -> Iterator[sqlite3.Connection]:
+        yield self._copy
+
+    @property
+    def erasure_pending(self) -> bool:
+        return False
+
+    def forget(self) -> None:
+        return
+
+
 class LineDigest:
     """The SHA-256 over lines in order, and how many rows of each table there were."""
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sqlite3
-import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,13 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
+from quaestor.base.errors import InputError, NotNow, QuaestorError
+from quaestor.base.private import close_to_others, create_private
+from quaestor.store.erasure import ErasureNote, connect, empty_log, finish_erasure
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
+_ERASING_PATIENCE = 2.0
+"""Seconds that whoever erases waits for those who read; after that the erasure is pending."""
 
 
-class DamagedFile(InputError):
+class DamagedFile(NotNow):
     """A private file that cannot be read any more."""
 
 
@@ -35,14 +36,16 @@ class PrivateFile:
         self._kind = kind
         self._upgrades = upgrades
         self._lost = lost
-        _make_private(path)
+        self._note = ErasureNote.beside(path)
+        create_private(path)
+        close_to_others(path)
         self._writing = threading.Lock()
         self._reading = threading.Lock()
         with self._explained():
-            self._writer = _connect(path)
+            self._writer = connect(path, PATIENCE)
             try:
                 self._prepare()
-                self._reader = _connect(path)
+                self._reader = connect(path, PATIENCE)
             except BaseException:
                 self._writer.close()
                 raise
@@ -74,14 +77,35 @@ class PrivateFile:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock from its first moment, and is on the disk when it ends."""
-        with self._writing, self._explained():
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writer
-            except BaseException:
-                self._writer.execute("ROLLBACK")
-                raise
-            self._writer.execute("COMMIT")
+        with self._transaction() as writing:
+            yield writing
+        self._finish(0)
+
+    @contextmanager
+    def erasing(self, *, finish: bool = True) -> Iterator[sqlite3.Connection]:
+        """The same for a transaction that removes words for good: none of their bytes is left in the file or its log.
+
+        Where a process that reads keeps us from that, or this one is killed, the erasure is pending: the next write,
+        the next opening or `finish_erasures` finishes it. Without `finish` it is left to `finish_erasure`.
+        """
+        was_pending = self.erasure_pending
+        with self._transaction() as writing:
+            before = writing.total_changes
+            yield writing
+            if writing.total_changes != before:
+                self._note.add()
+        if finish:
+            # Whoever erases in several steps waits once for the same reader.
+            self._finish(0 if was_pending else _ERASING_PATIENCE)
+
+    def finish_erasure(self) -> None:
+        """Finish an erasure that is pending, as far as those who read let us."""
+        self._finish(_ERASING_PATIENCE)
+
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether words that were erased may still be found in the bytes of the file or its log."""
+        return self._note.exists()
 
     @contextmanager
     def still(self) -> Iterator[sqlite3.Connection]:
@@ -95,9 +119,32 @@ class PrivateFile:
                 self._reader.execute("ROLLBACK")
 
     def forget(self) -> None:
-        """Empty the log of changes, so that nothing erased stays in it."""
+        """Empty the log of changes, so that it does not tell what came when; where somebody reads, a little later."""
+        with self._writing:
+            if not empty_log(self._writer, _ERASING_PATIENCE):
+                with self._explained():
+                    self._writer.execute("BEGIN IMMEDIATE")
+                    try:
+                        self._note.add()
+                    finally:
+                        self._writer.execute("ROLLBACK")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._writing, self._explained():
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:  # where the disk is full, SQLite has taken everything back itself
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def _finish(self, patience: float) -> None:
+        if self._note.exists():
+            with self._writing:
+                finish_erasure(self._writer, self._note, patience)
 
     def _prepare(self) -> None:
         _use_write_ahead_log(self._writer)
@@ -116,10 +163,14 @@ class PrivateFile:
             if reached < len(self._upgrades):
                 self._writer.execute(f"PRAGMA application_id = {self._kind}")
                 self._writer.execute(f"PRAGMA user_version = {len(self._upgrades)}")
+            self._writer.execute("COMMIT")
         except BaseException:
-            self._writer.execute("ROLLBACK")
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
             raise
-        self._writer.execute("COMMIT")
+        # A process that was killed, or an earlier version of this program, may have left erased words in the log.
+        if finish_erasure(self._writer, self._note, 0):
+            empty_log(self._writer, 0)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -134,6 +185,8 @@ class PrivateFile:
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
             return NotNow(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+        if code == sqlite3.SQLITE_FULL:
+            return NotNow(f"{self.path} cannot grow, the disk is full: free some space, then try again")
         return NotNow(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
 
 
@@ -142,28 +195,6 @@ def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:
     for one in upgrades:
         for statement in one.split(";\n"):
             connection.execute(statement)
-
-
-def _make_private(path: Path) -> None:
-    """The file is there and its owner's alone; SQLite gives its companions the same permissions."""
-    if not path.parent.is_dir():
-        raise StateError(f"the folder {path.parent} does not exist: make it first")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: move it away")
-    # Only a file that is new is opened here: to close one that SQLite has open, anywhere in this process, would drop
-    # its locks, and another process could then remove the log under it.
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        path.chmod(0o600)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA secure_delete = ON")
-    return connection
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:

@@ -9,14 +9,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from quaestor.base.errors import InputError
+from quaestor.store.act_texts import erase_texts, owners_in
 from quaestor.store.erased_list import DAY, PSEUDONYM
-from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place, words_place
+from quaestor.store.seal import NotOpened, Seal, entry_place, label_place, piece_place, words_place
 from quaestor.store.secret_file import read_secret
 
 _ENTRIES = "SELECT participant, about, kind, key, said FROM entries"
 _PIECES = "SELECT about, number, said FROM pieces"
-_WORDS = "SELECT act, number, participant, said FROM words"
-_ANYTHING = "SELECT 1 FROM entries UNION ALL SELECT 1 FROM pieces UNION ALL SELECT 1 FROM words LIMIT 1"
+_WORDS = "SELECT act, number, owner, said FROM words"
+_LABELS = "SELECT token, owner, said FROM labels"
+_ANYTHING = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in ("entries", "pieces", "words", "labels"))  # noqa: S608
 _STRAY = "SELECT about, participant FROM pieces EXCEPT SELECT about, participant FROM entries LIMIT 1"
 
 
@@ -30,7 +32,7 @@ def check_sealed(copy: sqlite3.Connection, key: Path, whose: str, source: Path) 
             raise ValueError("the SHA-256 of a text differs")
     if copy.execute(_STRAY).fetchone():
         raise ValueError("pieces that belong to no entry")
-    if copy.execute(_ANYTHING).fetchone() is None:
+    if copy.execute(f"{_ANYTHING} LIMIT 1").fetchone() is None:
         return
     if not key.exists():
         raise InputError(
@@ -65,8 +67,10 @@ def _sealed_in(copy: sqlite3.Connection) -> Iterator[tuple[bytes, str]]:
         yield said, entry_place(participant, about, kind, key)
     for about, number, said in copy.execute(_PIECES):
         yield said, piece_place(about, number)
-    for act, number, participant, said in copy.execute(_WORDS):
-        yield said, words_place(act, number, participant)
+    for act, number, owner, said in copy.execute(_WORDS):
+        yield said, words_place(act, number, owner)
+    for token, owner, said in copy.execute(_LABELS):
+        yield said, label_place(token, owner)
 
 
 def erased_in(file: sqlite3.Connection) -> dict[str, str]:
@@ -77,10 +81,12 @@ def erased_in(file: sqlite3.Connection) -> dict[str, str]:
 def participants_held(file: sqlite3.Connection) -> dict[str, set[str]]:
     """Of whom the file holds anything, and what it is about, such as their interviews."""
     found: dict[str, set[str]] = {}
-    asked = "SELECT participant, about FROM entries UNION SELECT participant, about FROM pieces "
-    asked += "UNION SELECT participant, '' FROM words"
-    for participant, about in file.execute(asked):
+    for participant, about in file.execute(
+        "SELECT participant, about FROM entries UNION SELECT participant, about FROM pieces"
+    ):
         found.setdefault(participant, set()).update({about} - {""})
+    for owner in owners_in(file):
+        found.setdefault(owner, set())
     return found
 
 
@@ -98,6 +104,7 @@ def leave_out(copy: sqlite3.Connection, known: Mapping[str, str]) -> dict[str, s
     copy.executemany("INSERT INTO erasures (number, participant, day) VALUES (?, ?, ?)", numbered)
     gone = {one: about for one, about in participants_held(copy).items() if one in together}
     for participant in gone:
-        for table in ("entries", "pieces", "words"):
+        for table in ("entries", "pieces"):
             copy.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,))  # noqa: S608
+        erase_texts(copy, participant)
     return gone

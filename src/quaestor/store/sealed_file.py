@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erased_list import ErasedList
 from quaestor.store.kept_texts import KeptTexts
-from quaestor.store.private_copy import Form
+from quaestor.store.private_copy import CopiedFile, Form
 from quaestor.store.records import canonical, new_key
-from quaestor.store.seal import NotOpened, Seal, entry_place, piece_place
-from quaestor.store.sealed_words import WORDS, WORDS_TABLE, SealedWords
+from quaestor.store.seal import NotOpened, RepeatableSeal, Seal, entry_place, piece_place
 from quaestor.store.secret_file import secret_of
 
 _FIRST = """
@@ -42,13 +42,27 @@ CREATE TABLE pieces (
 CREATE INDEX pieces_of_participant ON pieces (participant);
 CREATE TABLE erasures (number INTEGER PRIMARY KEY AUTOINCREMENT, participant TEXT NOT NULL, day TEXT NOT NULL);
 """
-_TABLES = ("entries", "pieces", WORDS)
+_SECOND = """
+CREATE TABLE words (
+    act TEXT NOT NULL, number INTEGER NOT NULL, participant TEXT NOT NULL, said BLOB NOT NULL,
+    PRIMARY KEY (act, number)
+) WITHOUT ROWID;
+CREATE INDEX words_of_participant ON words (participant);
+"""
+_BEFORE = "\nALTER TABLE words RENAME TO words_of_one_owner;\n"
+_AFTER = """
+INSERT INTO words SELECT act, number, participant, said FROM words_of_one_owner;
+DROP TABLE words_of_one_owner;
+"""
+_THIRD = _BEFORE + TEXT_TABLES.strip() + _AFTER
+"""Texts about several people, and labels."""
+_TABLES = ("entries", "pieces")
 """Those in which each row is a participant's."""
 
 
 def sealed_form(name: str, kind: int) -> Form:
     """What a backup holds of such a file."""
-    return Form(name, kind, (_FIRST, WORDS_TABLE), "restore a backup of it with `quaestor restore FILE --replace`")
+    return Form(name, kind, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`")
 
 
 @dataclass(frozen=True)
@@ -79,29 +93,48 @@ class Entry:
     said: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Rewriting:
+    """What shall be said in the place of entries and pieces, by their numbers, and which entries are added."""
+
+    entries: Mapping[int, Mapping[str, Any]]
+    pieces: Mapping[int, Mapping[str, Any]]
+    added: Sequence[NewEntry] = ()
+
+
 class SealedFile:
     """Entries and pieces, `texts` and `words` in one private file; safe for many threads.
 
-    Where `listed` is given, whoever is erased stands in that list too, which outlives the file.
+    Where `listed` is given, whoever is erased stands in that list too, which outlives the file. Where a `copy` is
+    given, all is read and changed there, and the file itself is left alone.
     """
 
-    def __init__(self, path: Path, key: Path, kind: int, whose: str, listed: ErasedList | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        key: Path,
+        kind: int,
+        whose: str,
+        listed: ErasedList | None = None,
+        copy: sqlite3.Connection | None = None,
+    ) -> None:
         self.path = path
         self._key = key
         self._listed = listed
-        self._file = sealed_form(whose, kind).opened(path)
+        self._file = sealed_form(whose, kind).opened(path) if copy is None else CopiedFile(copy)
         try:
             if not key.exists() and self._holds_anything():
                 raise InputError(
                     f"{key} is not there, and nothing else opens {path}: bring back the key that was there"
                 )
-            secret = secret_of(key, whose)
+            # A copy in which nothing is sealed needs no key, and must not make one.
+            secret = secret_of(key, whose) if copy is None or key.exists() else b""
         except BaseException:
             self._file.close()
             raise
-        self._seal = Seal(secret)
+        self._seal = Seal(secret) if copy is None else RepeatableSeal(secret)
         self.texts = KeptTexts(self._file)
-        self.words = SealedWords(self._file, self._seal, key)
+        self.words = ActTexts(self._file, SealedCodec(self._seal, key), _is_erased)
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +147,7 @@ class SealedFile:
 
     def _holds_anything(self) -> bool:
         with self._file.reading() as reading:
-            asked = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _TABLES)  # noqa: S608
+            asked = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in (*_TABLES, "words", "labels"))  # noqa: S608
             return reading.execute(f"{asked} LIMIT 1").fetchone() is not None
 
     @contextmanager
@@ -143,35 +176,55 @@ class SealedFile:
 
     def put(self, new: NewEntry) -> Entry:
         """Keep an entry in the place of those of its kind about the same; of what it replaces nothing stays."""
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             _drop(writing, new.participant, new.about, new.kind)
-            made = self._kept(writing, new)
-        self._file.forget()
-        return made
+            return self._kept(writing, new)
 
     def drop(self, participant: str, kind: str, about: str = "") -> bool:
         """Remove the entries of one kind for good, and nothing else; whether there were any."""
-        with self._file.writing() as writing:
-            found = _drop(writing, participant, about, kind)
-        self._file.forget()
-        return found
+        with self._file.erasing() as writing:
+            return _drop(writing, participant, about, kind)
 
     def reword(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
         """Write what a function makes of texts in their place: by kind of entry, which of them; how many it changed.
 
-        The one way in which an entry changes. Of what it said before nothing stays.
+        A text may be a list of lines. Of what an entry said before nothing stays.
         """
         changed = 0
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             for one in self._opened(_rows(writing, "1", ())):
-                said = {name: change(one.said[name]) for name in written.get(one.kind, ()) if one.said.get(name)}
-                if any(one.said[name] != text for name, text in said.items()):
-                    place = entry_place(one.participant, one.about, one.kind, one.key)
-                    sealed = self._seal.sealed(canonical({**one.said, **said}, one.kind), place)
-                    writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
+                texts = {name: one.said[name] for name in written.get(one.kind, ()) if one.said.get(name)}
+                said = {
+                    name: change(text) if isinstance(text, str) else [change(line) for line in text]
+                    for name, text in texts.items()
+                }
+                if said != texts:
+                    self._replace(writing, one, {**one.said, **said})
                     changed += 1
-        self._file.forget()
         return changed
+
+    def rewrite(self, about: str, decide: Callable[[], Rewriting]) -> bool:
+        """Change entries and pieces about something, with nobody in between, all or none; whether anything changed.
+
+        Of what they said before nothing stays.
+        """
+        with self._file.erasing() as writing:
+            made = decide()
+            for one in self._opened(_rows(writing, "about = ?", (about,))) if made.entries else ():
+                if one.number in made.entries:
+                    self._replace(writing, one, made.entries[one.number])
+            for number, piece in made.pieces.items():
+                sealed = self._seal.sealed(canonical(piece, "piece"), piece_place(about, number))
+                writing.execute("UPDATE pieces SET said = ? WHERE about = ? AND number = ?", (sealed, about, number))
+            for new in made.added:
+                self._kept(writing, new)
+        return bool(made.entries or made.pieces or made.added)
+
+    def _replace(self, writing: sqlite3.Connection, one: Entry, said: Mapping[str, Any]) -> None:
+        sealed = self._seal.sealed(
+            canonical(said, one.kind), entry_place(one.participant, one.about, one.kind, one.key)
+        )
+        writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
 
     def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
         text = canonical(new.said, new.kind)
@@ -261,17 +314,22 @@ class SealedFile:
 
     def erase(self, participant: str, day: str) -> bool:
         """Remove all that is a participant's for good; whether there was anything, or it had been done."""
-        with self._file.writing() as writing:
+        with self._file.erasing() as writing:
             found = [
                 writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
                 for table in _TABLES
             ]
+            found.append(erase_texts(writing, participant))
             if not _is_erased(writing, participant):
                 writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))
             if self._listed is not None:
                 self._listed.add({participant: day})
-        self._file.forget()
         return any(found)
+
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether something erased may still be found in the bytes of the file."""
+        return self._file.erasure_pending
 
     def erased(self) -> dict[str, str]:
         """Who withdrew, and the day of it."""

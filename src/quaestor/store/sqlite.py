@@ -14,7 +14,8 @@ from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.base.files import fsync
+from quaestor.base.files import fsync, open_private
+from quaestor.base.private import close_to_others, create_private
 from quaestor.store.backup_file import BACKUP
 from quaestor.store.databases import Damaged, explained, one_line
 from quaestor.store.tables import VERSIONS, noted_revision
@@ -44,8 +45,10 @@ class SQLite:
             raise InputError(f"{self.shown} is a folder: name the file of a store")
         if not self.file.parent.is_dir():
             raise StateError(f"the folder {self.file.parent} does not exist: make it, or name another store")
+        create_private(self.file)
         with explained(self):
             self._refuse_foreign()
+            close_to_others(self.file)
             self._use_write_ahead_log()
 
     def close(self) -> None:
@@ -88,6 +91,7 @@ class SQLite:
     def keep(self, target: Path, connection: Connection, made: str) -> None:
         aside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
+            open_private(aside).close()
             # A copy of the file, whatever an older program kept in it.
             with closing(sqlite3.connect(self.file)) as source, closing(sqlite3.connect(aside)) as copy:
                 source.backup(copy)
@@ -133,6 +137,10 @@ class SQLite:
             return NotNow(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             return NotNow(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
+        if code == sqlite3.SQLITE_IOERR:
+            return NotNow(
+                f"{self.shown} cannot be used ({one_line(error)}): check the space on the disk, then try again"
+            )
         return NotNow(f"{self.shown} cannot be used: {one_line(error)}")
 
     def _refuse_foreign(self) -> None:
@@ -161,8 +169,9 @@ class SQLite:
 
 
 def _be_durable(connection: sqlite3.Connection, record: Any) -> None:
-    """Every commit is on the disk before it is acknowledged."""
+    """Every commit is on the disk before it is acknowledged, and what a restore replaces is overwritten."""
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")
 
 
 def _begin(connection: Connection) -> None:

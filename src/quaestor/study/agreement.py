@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import choices
 from quaestor.coding.ratings import Label, drift_labels, labels
-from quaestor.coding.records import CANNOT_JUDGE
+from quaestor.coding.records import CANNOT_JUDGE, EVIDENCE
 from quaestor.coding.state import State
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
 from quaestor.measures.records import Agreement, Estimate, Scale
@@ -81,6 +81,8 @@ class AskedFacet:
     """Whether an item may have several codes."""
     scale: Scale
     order: tuple[str, ...]
+    first_used_first: bool = False
+    """Whether labels are words that a withdrawal can erase: no statistic may depend on their alphabetical order."""
 
 
 def asked_of(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> AskedFacet:
@@ -97,7 +99,8 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     if level and level not in levels:
         raise InputError(f"{facet!r} has no level {level!r}, allowed: {listed(nearest_first(level, levels)) or 'none'}")
     order = tuple(choices(asked, book)) if asked.scale == "ordinal" else ()
-    return AskedFacet(facet, asked.kind in ("multiple", "stretches"), _scale(asked.scale), order)
+    erasable = asked.kind == "phrase" and one.plan.origin not in (EVIDENCE, "")
+    return AskedFacet(facet, asked.kind in ("multiple", "stretches"), _scale(asked.scale), order, erasable)
 
 
 def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
@@ -106,7 +109,8 @@ def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) 
         sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
         return set_table(sets, cannot_judge=[CANNOT_JUDGE])
     single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
-    return rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE])
+    first = asked.first_used_first
+    return rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
 
 
 def agreement_on(asked: AskedFacet, table: RatingTable, *, seed: int = 0) -> Agreement:

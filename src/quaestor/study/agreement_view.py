@@ -100,7 +100,7 @@ class AgreementView:
 def agreement_view(coding: Coding, name: str, actor: str, asked: Asked, *, wait: bool = False) -> AgreementView:
     """For those who have looked; a large round is shown as it was worked out last."""
     with coding.looking() as state:
-        one = require_look(state, name, actor, coding.lead)
+        one = require_look(coding, name, actor)
         facet = _facet(state, one, asked.facet)
         asked = Asked(facet.id, asked.level, asked.version)
         book = state.history.at(one.plan.codebook if asked.version is None else asked.version)

@@ -19,6 +19,7 @@ from quaestor.store.private_copy import Part, copied, lines_of
 from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.tables import head_of, rows
 from quaestor.study.bringing_back import BESIDE, bringing_back
+from quaestor.study.erasures import describe_pending_erasures
 from quaestor.study.folder import Study
 from quaestor.study.interviews.files import keys_of
 from quaestor.study.interviews.withdrawal import forget_withdrawn
@@ -41,6 +42,8 @@ class StudyRestored:
     """The lists that would say it."""
     participants: tuple[str, ...] = ()
     """Participants of the backup who were left out, since they have withdrawn."""
+    pending: str = ""
+    """What was replaced or withdrawn and can still be found in the bytes of a file, in words."""
 
 
 def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_now) -> BackupReport:
@@ -88,6 +91,6 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
             tuple(beside.unknown),
             tuple(sorted(beside.participants.left_out, key=lambda one: int(one.removeprefix("P")))),
         )
-        erased = beside.participants.erased
-    forget_withdrawn(study, erased)
-    return restored
+        erased, names = beside.participants.erased, beside.participants.names
+    forget_withdrawn(study, erased, names)
+    return replace(restored, pending=describe_pending_erasures(study.root))

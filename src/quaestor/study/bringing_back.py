@@ -16,6 +16,7 @@ from quaestor.instruments.invitation_file import INVITATIONS
 from quaestor.instruments.returning_answers import (
     check_answers,
     erasures_in,
+    keep_quoted,
     keep_refusals,
     leave_out,
     withdrawals_in,
@@ -29,7 +30,8 @@ from quaestor.store.sealed_copy import check_sealed, erased_in
 from quaestor.study.folder import Study
 from quaestor.study.interviews.files import IDENTITIES, IDENTITIES_FILE, INTERVIEWS, INTERVIEWS_FILE, keys_of
 from quaestor.study.interviews.returning import WithdrawnParticipants, on_record_here, on_record_in, take_back
-from quaestor.study.surveys.fielding import ANSWERS_FILE, INVITATIONS_FILE
+from quaestor.study.surveys.fielding import INVITATIONS_FILE
+from quaestor.study.surveys.free_text import ANSWERS_FILE
 
 BESIDE: tuple[tuple[Form, str], ...] = (
     (INVITATIONS, INVITATIONS_FILE),
@@ -101,7 +103,7 @@ class BringingBack:
         for one in self.returning:
             if one.same:
                 continue
-            writing = one.there or self._held.enter_context(self._opened(one.form, one.path).writing())
+            writing = one.there or self._held.enter_context(self._opened(one.form, one.path).erasing(finish=False))
             refill(writing, one.copy)
             if one.form is ANSWERS:
                 WithdrawnList.beside(one.path).add(withdrawals_in(one.copy))
@@ -109,7 +111,7 @@ class BringingBack:
                 ErasedList.beside(one.path).add(erased_in(one.copy))
         self._held.close()
         for file in self._files:
-            file.forget()
+            file.finish_erasure()
 
     def counts(self) -> dict[str, int]:
         """What the study has now of each kind."""
@@ -124,7 +126,7 @@ class BringingBack:
             whole = reading.execute("PRAGMA integrity_check").fetchone()[0]
         if whole != "ok":
             raise DamagedFile(f"{path} is damaged ({whole.splitlines()[-1]}): {form.lost}")
-        writing = self._held.enter_context(file.writing())
+        writing = self._held.enter_context(file.erasing(finish=False))
         with file.still() as still:
             return writing, copied(still)
 
@@ -213,6 +215,7 @@ def _take_back(bringing: BringingBack, path: Path, copy: sqlite3.Connection, the
     if there is not None:
         leave_out(there, erasures_in(copy))
         bringing.withdrawn += keep_refusals(copy, there)
+        keep_quoted(copy, there)
 
 
 def _take_back_participants(study: Study, bringing: BringingBack, on_record: dict[str, str]) -> None:
@@ -220,10 +223,9 @@ def _take_back_participants(study: Study, bringing: BringingBack, on_record: dic
     sealed = [one for one in bringing.returning if one.form in _SEALED]
     if not sealed:
         return
-    listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
-    there = [one.lasting for one in sealed if one.lasting is not None]
+    there = {one.form.name: one.lasting for one in sealed if one.lasting is not None}
     known = {**on_record_here(study), **on_record}
-    bringing.participants = take_back(listed, known, [one.copy for one in sealed], there)
+    bringing.participants = take_back(study, known, {one.form.name: one.copy for one in sealed}, there)
     if not bringing.participants.known:
         bringing.unknown.append(ERASED_LIST)
 

@@ -84,23 +84,21 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
                 "lost: restore with --replace, which keeps what is there in a file"
             )
         known = path.exists()
-        with CLAIMS.opened(path) as claims:
-            with claims.writing() as there:
-                known = known and not is_empty(there)
-                kept = None
-                if other and there_key is not None:
-                    target = backups_of(study) / f"claims-before-restore-{stamp(clock())}.backup"
-                    kept = _written(target, there_key, lines_of(there)).file
-                    before = 0
-                else:
-                    before = _count(there)
-                    _put_together(copy, there)
-                if there_key is None or other:
-                    _write_key(study.root / CLAIMS_KEY, key)
-                if digest_of(there) != digest_of(copy):
-                    refill(there, copy)
-                after = _count(there)
-            claims.forget()
+        with CLAIMS.opened(path) as claims, claims.erasing() as there:
+            known = known and not is_empty(there)
+            kept = None
+            if other and there_key is not None:
+                target = backups_of(study) / f"claims-before-restore-{stamp(clock())}.backup"
+                kept = _written(target, there_key, lines_of(there)).file
+                before = 0
+            else:
+                before = _count(there)
+                _put_together(copy, there)
+            if there_key is None or other:
+                _write_key(study.root / CLAIMS_KEY, key)
+            if digest_of(there) != digest_of(copy):
+                refill(there, copy)
+            after = _count(there)
     return ClaimsRestored(after, after - before, kept, known and not other)
 
 

@@ -14,7 +14,7 @@ from quaestor.coding.state import State
 from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
-from quaestor.study.interviews.kept_words import CHANGING, KeptWords, is_about_turns
+from quaestor.study.free_text import FreeTexts
 from quaestor.study.journal import open_journal
 
 Decide = Callable[[State], NewAct | Sequence[NewAct] | None]
@@ -43,15 +43,15 @@ class Coding:
     def __init__(self, study: Study, journal: Journal) -> None:
         self.study = study
         self.journal = journal
-        self._words = KeptWords(study)
+        self._free_text = FreeTexts(study)
         self._state = State()
         self._outdated = False
-        """Whether the state may hold words that have been taken back or changed."""
+        """Whether the state may hold free text that has been erased or changed."""
         self._taking = threading.RLock()
         self._waiting: deque[Wanted] = deque()
 
     def close(self) -> None:
-        self._words.close()
+        self._free_text.close()
 
     @property
     def lead(self) -> str:
@@ -70,8 +70,8 @@ class Coding:
             head = self.journal.head()
             if head > self._state.head:
                 self._take(self.journal.acts(after=self._state.head))
-            # A backup was brought back, or words are gone, or there again.
-            if head < self._state.head or self._outdated or self._words.found_again():
+            # A backup was restored, or free text was erased, changed, or can be read again.
+            if head < self._state.head or self._outdated or self._free_text.is_outdated():
                 self._state = State()
                 self._take(self.journal.acts())
             yield self._state
@@ -80,13 +80,13 @@ class Coding:
         """Go on with acts as the journal has them."""
         from_the_first = self._state.head == 0
 
-        def told() -> Iterator[Act]:
+        def joined() -> Iterator[Act]:
             for act in acts:
-                self._outdated |= act.kind in CHANGING
-                yield self._words.told(act)
+                self._outdated |= act.kind in self._free_text.changing
+                yield self._free_text.join(self._state, act)
 
         with _collector_paused() if from_the_first else nullcontext():
-            self._state.take(told())
+            self._state.take(joined())
         self._outdated &= not from_the_first
 
     def now(self) -> str:
@@ -129,7 +129,11 @@ class Coding:
                 safe = self._state.head
                 writing.look_up(wanted.key for wanted in together if wanted.key)
                 outcomes: list[list[Act] | BaseException] = [self._recorded(writing, wanted) for wanted in together]
+                # Before the journal commits, and while its write lock is held: see `FreeTexts` for the lock order.
+                self._free_text.store()
+            self._free_text.forget_pending()
         except BaseException as error:  # noqa: BLE001 - raised where the act was asked for
+            self._free_text.forget_pending()
             if self._state.head > safe:  # it holds acts that were not recorded after all
                 self._state = State()
             if len(together) > 1 and isinstance(error, Exception):
@@ -142,34 +146,32 @@ class Coding:
 
     def _recorded(self, writing: Writing, wanted: Wanted) -> list[Act] | QuaestorError:
         """One act within the transaction; a refusal is its own, and leaves nothing behind."""
+        wished: list[NewAct] = []
         try:
             known = writing.find(wanted.key) if wanted.key else None
             if known:
-                told = self._words.told(known)
-                if wanted.same and not wanted.same(self._state, told) and not self._reworded_since(known):
+                told = self._free_text.join(self._state, known)
+                # Where a text was erased or changed since, the key alone says that it is the same act.
+                changed = self._free_text.is_changed(self._state, known)
+                if wanted.same and not changed and not wanted.same(self._state, told):
                     raise StateError(f"the key {wanted.key!r} stands for act {known.number}, which says something else")
                 return [told]
             new = wanted.decide(self._state)
             wished = [new] if isinstance(new, NewAct) else list(new or ())
             writing.look_up(one.key for one in wished)
-            made = writing.append(
-                [self._words.put_apart(self._state, one, writing.is_known(one.key)) for one in wished]
-            )
+            made = writing.append([self._free_text.separate(self._state, one, writing.find(one.key)) for one in wished])
         except QuaestorError as error:
+            for one in wished:
+                self._free_text.forget_pending(one.key)
             return error
         # Taken before the commit: what the state cannot take is not recorded.
         self._take(made)
-        return [self._words.told(one) for one in made]
-
-    def _reworded_since(self, known: Act) -> bool:
-        """Whether what an act says about a turn may have become other words since: its key alone tells it then."""
-        changed = any(one.kind in CHANGING and one.number > known.number for one in self._state.others)
-        return changed and is_about_turns(known)
+        return [self._free_text.join(self._state, one) for one in made]
 
     def require_words(self) -> None:
         """Refuses where words that somebody wrote cannot be read, so that they are not left out without a word."""
         with self.looking():
-            self._words.require_told()
+            self._free_text.require_loaded()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quaestor.coding.decisions import disagreements
-from quaestor.coding.rounds import left_by_seat
+from quaestor.coding.rounds import is_complete, left_by_seat
 from quaestor.coding.state import CLOSED, OPEN, RoundState, State
 from quaestor.study.agreement import Agreement, round_agreement, statistic
 from quaestor.study.codebook import CODEBOOK_FILE
@@ -91,6 +91,7 @@ def _unopened(name: str) -> tuple[Stage, Next | None]:
 def _round(state: State, one: RoundState, gates: Gates) -> tuple[Stage, Next | None]:
     name, plan = one.plan.round, one.plan
     count = f"{len(plan.items):,} items{', simulated raters' if one.simulated else ''}"
+    count += f", {one.blindness}" if one.blindness else ""
     if one.status == OPEN:
         return _open(one, count)
     if _has_gate(one):
@@ -129,6 +130,11 @@ def _settling(state: State, one: RoundState, count: str) -> tuple[Stage, Next | 
     name = one.plan.round
     waiting = sum(found.decision is None for found in disagreements(state, name))
     made = _most_decided(one)
+    if not one.final and not is_complete(one):
+        missing = sum(left_by_seat(one).values())
+        stage = Stage(f"round {name}", "waiting", f"closed, {count}, {made:,} decided, {missing:,} ratings missing")
+        words = f"Reopen the round {name} for its missing ratings, or close it as final"
+        return stage, Next(f"quaestor round close {name} --final", words, "rounds", name)
     if made and not waiting:
         return Stage(f"round {name}", "done", f"settled, {count}, {made:,} decided"), None
     more = f", {waiting:,} disagreements open" if made else ""

@@ -147,7 +147,7 @@ def confused_items(
     every = items_confused(table, first, second, either=either)
     chosen = every[offset : offset + limit]
     with coding.looking() as state:
-        one = require_look(state, name, actor, coding.lead)
+        one = require_look(coding, name, actor)
         book = state.history.at(one.plan.codebook if version is None else version)
         asked = one.plan.facet(facet)
         opinions = {item: _opinions(one, item, asked, book) for item in chosen}

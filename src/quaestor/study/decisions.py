@@ -18,11 +18,11 @@ from quaestor.coding.decisions import (
     is_simulated,
     tie_comment,
 )
-from quaestor.coding.records import Decision
+from quaestor.coding.records import Decision, TieCase
 from quaestor.coding.state import State
 from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
 from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Where, open_coding
+from quaestor.study.coding import Coding, Where, open_coding
 from quaestor.study.ratings import export_decisions, note_view
 
 
@@ -34,7 +34,7 @@ def disagreements_of(
         who = actor or coding.lead
         state = coding.state
         if who == state.round(name).plan.tie_breaker:
-            found = _for_tie_breaker(state, name, who)
+            found = _for_tie_breaker(coding, name, who)
         else:
             shown = disagreements_for(state, name, who, coding.lead)
             note_view(coding, name, who)
@@ -60,7 +60,16 @@ def disagreements_of(
     ]
 
 
-def _for_tie_breaker(state: State, name: str, who: str) -> list[dict[str, Any]]:
+def tie_cases(coding: Coding, name: str, actor: str) -> list[TieCase]:
+    """The cases of a round for its tie-breaker, who is on record as having seen ratings once there is one."""
+    cases = tie_view(coding.state, name, actor)
+    if cases:
+        note_view(coding, name, actor)
+    return cases
+
+
+def _for_tie_breaker(coding: Coding, name: str, who: str) -> list[dict[str, Any]]:
+    state = coding.state
     made = {(one.item, one.facet): one.decision for one in disagreements(state, name)}
     return [
         {
@@ -73,7 +82,7 @@ def _for_tie_breaker(state: State, name: str, who: str) -> list[dict[str, Any]]:
             "tie_text": case.comment.text if case.comment else "",
             **_end(made[case.item, case.facet] if case.comment else None),
         }
-        for case in tie_view(state, name, who)
+        for case in tie_cases(coding, name, who)
     ]
 
 

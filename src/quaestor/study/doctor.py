@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.sources.stackexchange.lanes import lane_count
+from quaestor.study.erasures import describe_pending_erasures, finish_erasures
 
 _LEAST_FREE = 5 * 10**9
 
@@ -27,7 +28,16 @@ class Check:
 
 def examine(folder: Path) -> list[Check]:
     """Look at the machine from a folder where evidence would go."""
-    return [_python(), _cores(), _disk(folder), _memory(), _archives(), _browser(), *_packages()]
+    return [
+        _python(), _cores(), _disk(folder), _memory(), _archives(), _browser(), *_packages(), *_erasures(folder),
+    ]  # fmt: skip
+
+
+def _erasures(folder: Path) -> list[Check]:
+    """Only where something is pending: most folders are no study, and in most studies nobody withdraws."""
+    pending = finish_erasures(folder) if folder.is_dir() else []
+    remedy = "end the program that uses the file, or free space on the disk, then run this again"
+    return [Check("erasure", False, describe_pending_erasures(folder), remedy)] if pending else []
 
 
 def _python() -> Check:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow.compute as pc
@@ -53,6 +54,68 @@ def forget_items(study: Study, source: str, items: str) -> bool:
     funnel = _forgotten_in_funnel(study, source, items)
     copies = _forgotten_in_copies(study, items, certain=evidence or funnel)
     return evidence or funnel or copies
+
+
+def remake_items(study: Study, source: str, is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:
+    """Make a source's evidence and the funnel again where a row is stale; whether there was one.
+
+    The input of the source has to be as it shall be before. What cannot be made again is removed.
+    """
+    study = _latest(study)
+    folder, found = study.evidence_of(source), False
+    if folder.is_dir() and _is_any_stale(_rows_of_evidence(folder), is_stale):
+        found = True
+        _alone(folder, "an ingest", [Aside(folder).root])
+        with suppress(*_FAILED):
+            ingest_source(study, source)
+        if _is_any_stale(_rows_of_evidence(folder), is_stale):
+            shutil.rmtree(folder)
+    funnel = study.funnel_folder
+    if funnel.is_dir() and study.funnel_source() == source and _is_any_stale(_rows_of_funnel(funnel), is_stale):
+        found = True
+        _alone(funnel, "the funnel", list(funnel.glob(".*.parquet")))
+        with suppress(*_FAILED):
+            if last_result(study) is not None:
+                run_funnel(study)
+        if _is_any_stale(_rows_of_funnel(funnel), is_stale):
+            _remove_funnel(funnel)
+    return found
+
+
+def forget_copies(study: Study) -> None:
+    """Remove what was copied to be searched and read; it is copied again when somebody asks for it."""
+    _forgotten_in_copies(study, "", certain=True)
+
+
+def _is_any_stale(rows: Iterator[Mapping[str, Any]], is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:
+    try:
+        return any(map(is_stale, rows))
+    except (OSError, ValueError):  # a file that cannot be read may hold anything
+        return True
+
+
+def _rows_of_evidence(folder: Path) -> Iterator[Mapping[str, Any]]:
+    for path in folder.glob("*/*.parquet"):
+        yield from pq.read_table(path).to_pylist()
+    for path in folder.glob("rejects/*.jsonl"):
+        yield from (json.loads(line) for line in path.read_text("utf-8").splitlines())
+
+
+def _rows_of_funnel(folder: Path) -> Iterator[Mapping[str, Any]]:
+    if (folder / CANDIDATES).is_file():
+        yield from pq.read_table(folder / CANDIDATES).to_pylist()
+    if (folder / RESULT).is_file():
+        waiting = [json.loads((folder / RESULT).read_bytes())]
+        while waiting:
+            value = waiting.pop()
+            waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            if isinstance(value, dict) and "item" in value:
+                yield value
+
+
+def _remove_funnel(folder: Path) -> None:
+    for name in (RESULT, CANDIDATES, FELL):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _latest(study: Study) -> Study:
@@ -100,8 +163,7 @@ def _forgotten_in_funnel(study: Study, source: str, items: str) -> bool:
         if study.funnel_source() == source and last_result(study) is not None:
             run_funnel(study)
     if _funnel_holds(folder, items):
-        for name in (RESULT, CANDIDATES, FELL):
-            (folder / name).unlink(missing_ok=True)
+        _remove_funnel(folder)
     return True
 
 

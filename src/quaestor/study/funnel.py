@@ -119,6 +119,8 @@ def notes_on_rounds(study: Study, opened: _Open, fell: ir.Table) -> list[str]:
             notes.append(f"{outside:,} items were not in the round {name} and are not kept")
         if any(rating.simulated for rating in one.all_ratings()):
             notes.append(f"the round {name} was rated by simulated raters")
+        if one.blindness:
+            notes.append(f"the round {name} is {one.blindness}")
         never = sum(not any(one.of_seat(seat, item) for seat in one.seats) for item in one.plan.items)
         if never:
             notes.append(f"{never:,} items of the round {name} were never rated and are not kept")

@@ -9,9 +9,10 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.answers import written
 from quaestor.coding.records import Codebook, Comment, Decision, Rating
-from quaestor.coding.state import RoundState
+from quaestor.coding.state import RoundState, State
 from quaestor.coding.stretches import codes_in
 from quaestor.publish.handbook.addresses import page_names
+from quaestor.store.records import NewAct
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.items import way_of
@@ -83,11 +84,33 @@ def history_of(study: Study, coding: Coding | None, item: str, viewer: Viewer) -
         if reading is None:
             raise
         no_way = str(refusal)
+    if coding is not None:
+        _record_views(coding, item, viewer)
     with looking(coding) as state:
         sight = Sight(state, study.settings.study.lead, viewer)
         decided = Outcomes(sight).about(item)
         rounds = rounds_of(study, sight, item)
     return ItemHistory(item, reading, way, no_way, decided, rounds)
+
+
+def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
+    """Put on record whose ratings of an item the viewer is about to see; decided again under the journal's lock.
+
+    A round that is reopened first shows nothing afterwards; one whose view is recorded first is no longer blind.
+    """
+
+    def views(state: State) -> list[NewAct]:
+        rated = [
+            one.plan.round
+            for one in state.rounds.values()
+            if any(item in given for rater, given in one.ratings.items() if rater != viewer.name)
+        ]
+        return Sight(state, coding.lead, viewer).views_to_record(rated)
+
+    with coding.looking() as state:
+        due = bool(views(state))
+    if due:
+        coding.act(views)
 
 
 def rounds_of(study: Study, sight: Sight, item: str) -> tuple[RoundPart, ...]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from quaestor.base.errors import StateError
 from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.coding.views import asks_first, require_lead_view
 from quaestor.study.coding import Coding
 from quaestor.study.ratings import note_view
 from quaestor.study.round_agreement import RoundAgreement, beside_threshold
@@ -32,10 +32,10 @@ def look_at(state: State, name: str, actor: str, lead: str) -> Look:
         one = require_lead_view(state, name, actor, lead)
     except StateError as refusal:
         return Look("not yet", _why_not(state.round(name), actor, str(refusal)))
-    if unblinding(state, name, actor) is None:
+    if not asks_first(state, name, actor):
         return Look("now")
     if one.status == CLOSED:
-        return Look("ask", "You rated in this round. That you look is put on record, and it cannot be reopened then.")
+        return Look("ask", "Your look goes on record. The round can then be reopened only as not blind.")
     return Look("ask", "This round is open and blind. Who looks is on record and can take no seat in it any more.")
 
 
@@ -54,11 +54,13 @@ def note_look(coding: Coding, name: str, actor: str) -> None:
     note_view(coding, name, actor)
 
 
-def require_look(state: State, name: str, actor: str, lead: str) -> RoundState:
-    """The round, for those who may see its agreement and are on record for it where that is needed."""
-    one = require_lead_view(state, name, actor, lead)
-    if unblinding(state, name, actor) is not None:
-        raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
+def require_look(coding: Coding, name: str, actor: str) -> RoundState:
+    """The round, for those who may see its agreement, and who are on record from now on."""
+    with coding.looking() as state:
+        one = require_lead_view(state, name, actor, coding.lead)
+        if asks_first(state, name, actor):
+            raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
+    note_view(coding, name, actor)
     return one
 
 
@@ -78,8 +80,7 @@ def seen(
     wait: bool = True,
 ) -> tuple[RoundAgreement, WorkedOut] | None:
     """The agreement on one facet beside its threshold; None where it is still being worked out."""
-    with coding.looking() as state:
-        require_look(state, name, actor, coding.lead)
+    require_look(coding, name, actor)
     found = agreement_now(coding, name, facet, version=version, level=level, wait=wait)
     if found is None:
         return None
@@ -92,7 +93,6 @@ def all_seen(
     coding: Coding, name: str, actor: str, facets: Sequence[str] = (), *, version: int | None = None, level: str = ""
 ) -> list[RoundAgreement]:
     """What `quaestor agreement --round` says, for those who have looked already."""
-    with coding.looking() as state:
-        wanted = list(facets) or facets_compared(require_look(state, name, actor, coding.lead), level)
+    wanted = list(facets) or facets_compared(require_look(coding, name, actor), level)
     each = (seen(coding, name, actor, facet, version=version, level=level) for facet in wanted)
     return [found[0] for found in each if found is not None]

@@ -78,6 +78,7 @@ class RoundLine:
     incomplete: str = ""
     waived: str = ""
     simulated: bool = False
+    blindness: str = ""
     missing: int = 0
     seats: tuple[Seated, ...] = ()
     hours: float | None = None
@@ -207,6 +208,7 @@ def _line(sight: Sight, one: RoundState) -> RoundLine:
         one.incomplete if sight.viewer.role is Role.LEAD else "",
         one.waived if sight.viewer.role is Role.LEAD else "",
         one.simulated,
+        one.blindness,
         sum(left_by_seat(one).values()),
         tuple(_seated(sight, one, seat, timed) for seat in one.seats),
         hours or None,
@@ -236,6 +238,8 @@ def _look(sight: Sight, one: RoundState, measured: str) -> Look | None:
     if not measured or not one.given:
         return None
     if sight.viewer.role is Role.LEAD:
+        if one.status == CLOSED and one.seat_of(sight.viewer.name) is None:
+            return Look("now")  # one coefficient shows no rating; its page, which tells more, asks first
         return look_at(sight.state, one.plan.round, sight.viewer.name, sight.lead)
     return None if sight.why_no_ratings(one.plan.round) else Look("now")
 

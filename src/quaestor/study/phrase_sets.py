@@ -11,10 +11,11 @@ from quaestor.coding.phrases import HYPERNYM, PARTS, SAME_MEANING, curves, phras
 from quaestor.coding.records import CANNOT_JUDGE, SetCurve
 from quaestor.coding.rounds import missing
 from quaestor.coding.state import OPEN, RoundState, Seat, State
-from quaestor.coding.views import unblinding
+from quaestor.coding.views import asks_first
 from quaestor.publish.curves import draw_curves
 from quaestor.study.coding import Where, open_coding
 from quaestor.study.desk import Desk
+from quaestor.study.ratings import note_view
 
 WAIT, ASK, SEE = "wait", "ask", "see"
 
@@ -103,7 +104,7 @@ class PhraseSet:
 
 
 def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
-    """A set of a round, the present one unless another is named; looking at it puts nothing on record."""
+    """A set of a round, the present one unless another is named; what has consequences is asked for first."""
     with open_coding(where) as coding:
         state = coding.state
         one = state.round(name)
@@ -114,6 +115,8 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
         if not 1 <= wanted <= one.set:
             raise InputError(f"there is no set {wanted} of {name!r} yet: it is at set {one.set}")
         look, hindrance = _look(state, one, actor, wanted)
+        if look == SEE and one.status != OPEN:
+            note_view(coding, name, actor)
         found = PhraseSet(
             round=name,
             number=wanted,
@@ -139,7 +142,7 @@ def _look(state: State, one: RoundState, actor: str, number: int) -> tuple[str, 
     plan = one.plan
     part = one.seat_of(actor) is not None or actor == plan.tie_breaker
     if not part or one.status != OPEN:
-        return (SEE if unblinding(state, plan.round, actor) is None else ASK), ""
+        return (ASK if asks_first(state, plan.round, actor) else SEE), ""
     if number < one.set and number in one.compared:
         return SEE, ""  # its raters have seen each other's words, and it cannot be rated any more
     if plan.blind and not plan.set_size:

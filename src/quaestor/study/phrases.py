@@ -25,7 +25,7 @@ from quaestor.coding.phrases import (
 from quaestor.coding.records import SetCurve
 from quaestor.coding.rounds import missing
 from quaestor.coding.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.coding.views import asks_first, require_lead_view
 from quaestor.publish.curves import save_curves
 from quaestor.store.records import NewAct
 from quaestor.study.coding import Coding, Where, open_coding, require_lead, require_part
@@ -149,7 +149,7 @@ def _proposed_of_now(state: State, name: str, phases: str) -> list[ProposedObjec
 
 def _is_in_sight(state: State, name: str, lead: str) -> bool:
     """Whether the lead sees a closed round whole, and looking puts nothing on record."""
-    if state.round(name).status != CLOSED or unblinding(state, name, lead) is not None:
+    if state.round(name).status != CLOSED or asks_first(state, name, lead):
         return False
     try:
         require_lead_view(state, name, lead, lead)

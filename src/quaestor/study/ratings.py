@@ -21,6 +21,7 @@ from quaestor.coding.state import RoundState, State
 from quaestor.coding.views import require_lead_view, unblinding
 from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding, Wanted
+from quaestor.study.free_text import origin_of
 from quaestor.study.moments import in_utc
 from quaestor.study.tables import read_rows
 
@@ -228,8 +229,11 @@ def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: T
 
 
 def note_view(coding: Coding, name: str, actor: str) -> None:
-    """Put on record that a rater of the round now sees what the others said; there is no way back."""
-    coding.act(lambda state: unblinding(state, name, actor))
+    """Put on record that somebody now sees what the raters of a round said; there is no way back."""
+    with coding.looking() as state:
+        due = unblinding(state, name, actor) is not None
+    if due:
+        coding.act(lambda state: unblinding(state, name, actor))
 
 
 def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:
@@ -269,12 +273,16 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
     key = f"published/{name}/{hashlib.sha256(path.read_bytes()).hexdigest()[:24]}"
     version = coding.state.history.latest.version
     act = import_published(name, actor, source or path.name, entries, version)
-    coding.act(lambda state: NewAct(act.kind, act.actor, act.payload, act.codebook, key), key)
+    payload = {**act.payload, "origin": origin_of(coding.study)}
+    coding.act(lambda state: NewAct(act.kind, act.actor, payload, act.codebook, key), key)
     return len(entries)
 
 
 def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
-    """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula."""
+    """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula.
+
+    For their owner alone: labels of open rounds and what raters wrote are in it.
+    """
     if path.suffix.lower() not in (".csv", ".xlsx"):
         raise InputError(f"{path} is neither .csv nor .xlsx: name a file of one of the two")
     names = list(rows[0]) if rows else ["item"]
@@ -287,10 +295,10 @@ def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
             for line, values in enumerate([names, *([row.get(name, "") for name in names] for row in rows)]):
                 for column, value in enumerate(values):
                     sheet.write_string(line, column, value)
-        write_whole(path, buffer.getvalue())
+        write_whole(path, buffer.getvalue(), private=True)
         return
     text = io.StringIO()
     writer = csv.DictWriter(text, names)
     writer.writeheader()
     writer.writerows(rows)
-    write_whole(path, text.getvalue().encode("utf-8"))
+    write_whole(path, text.getvalue().encode("utf-8"), private=True)

@@ -31,7 +31,7 @@ def all_rounds(study: Where) -> list[dict[str, Any]]:
 
 def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
     nothing = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
-    words = {"deadline": "", "waived": "", "incomplete": ""}
+    words = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
     return {
         "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **nothing, **words
     }  # fmt: skip
@@ -45,20 +45,24 @@ def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
             return summary(state.round(name))
 
 
-def close_by_name(study: Where, name: str, actor: str | None, incomplete: str = "") -> dict[str, Any]:
-    return _act(
-        study,
-        name,
-        lambda coding: lambda state: close_round(state, name, require_lead(coding, actor, "change rounds"), incomplete),
-    )
+def close_by_name(
+    study: Where, name: str, actor: str | None, incomplete: str = "", *, final: bool = False
+) -> dict[str, Any]:
+    def decide(coding: Coding) -> Decide:
+        lead = require_lead(coding, actor, "change rounds")
+        return lambda state: close_round(state, name, lead, incomplete, final=final)
+
+    return _act(study, name, decide)
 
 
-def reopen_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
-    return _act(
-        study,
-        name,
-        lambda coding: lambda state: reopen_round(state, name, require_lead(coding, actor, "change rounds"), reason),
-    )
+def reopen_by_name(
+    study: Where, name: str, actor: str | None, reason: str, *, not_blind: bool = False
+) -> dict[str, Any]:
+    def decide(coding: Coding) -> Decide:
+        lead = require_lead(coding, actor, "change rounds")
+        return lambda state: reopen_round(state, name, lead, reason, not_blind=not_blind)
+
+    return _act(study, name, decide)
 
 
 def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:

@@ -23,6 +23,8 @@ class RoundAgreement:
     kind: str
     open: bool
     simulated: bool
+    blindness: str
+    """Empty where the raters were blind."""
     statistic: str
     threshold: float | None
     passed: bool | None
@@ -30,7 +32,12 @@ class RoundAgreement:
 
     @property
     def title(self) -> str:
-        notes = [self.kind, *(["still open"] if self.open else []), *(["simulated raters"] if self.simulated else [])]
+        notes = [
+            self.kind,
+            *(["still open"] if self.open else []),
+            *(["simulated raters"] if self.simulated else []),
+            *([self.blindness] if self.blindness else []),
+        ]
         return f"{self.round} ({', '.join(notes)})"
 
     @property
@@ -46,6 +53,7 @@ class RoundAgreement:
             "kind": self.kind,
             "open": self.open,
             "simulated": self.simulated,
+            "blindness": self.blindness,
             "statistic": self.statistic,
             "threshold": self.threshold,
             "passed": self.passed,
@@ -98,6 +106,7 @@ def beside_threshold(one: RoundState, found: Agreement, *, as_fixed: bool) -> Ro
         plan.kind,
         one.status != CLOSED,
         one.simulated,
+        one.blindness,
         plan.statistic,
         plan.threshold if measured else None,
         (value is not None and value >= (plan.threshold or 0)) if measured else None,

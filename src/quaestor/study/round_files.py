@@ -10,7 +10,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.spreadsheets import harmless
 from quaestor.coding.state import OPEN, State
-from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.coding.views import asks_first, require_lead_view
 from quaestor.study.coding import Coding
 from quaestor.study.decisions import decisions_of
 from quaestor.study.ratings import export_ratings, note_view, write_table
@@ -28,19 +28,18 @@ class RoundFile:
 
 
 def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
-    """Whether somebody who looks at the ratings of a round now sees them for the first time, which goes on record."""
+    """Whether somebody has to agree first that their look at the ratings of a round goes on record."""
     one = state.round(name)
     if one.seat_of(actor) and one.plan.blind and one.status == OPEN:
         return False  # they get their own
     require_lead_view(state, name, actor, lead)
-    return unblinding(state, name, actor) is not None
+    return asks_first(state, name, actor)
 
 
 @dataclass(frozen=True)
 class Asking:
-    """Somebody who is about to see the ratings of others for the first time, and what that means for them."""
+    """The state of a round whose ratings a person is about to see for the first time."""
 
-    rates: bool
     is_open: bool
 
 
@@ -49,8 +48,7 @@ def asking(coding: Coding, name: str, actor: str) -> Asking | None:
     with coding.looking() as state:
         if name in state.published or not needs_record(state, name, actor, coding.lead):
             return None
-        one = state.round(name)
-        return Asking(one.seat_of(actor) is not None, one.status == OPEN)
+        return Asking(state.round(name).status == OPEN)
 
 
 def why_no_files(state: State, name: str, actor: str, lead: str) -> str:

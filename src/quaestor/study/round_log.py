@@ -48,10 +48,17 @@ def _decided(said: Mapping[str, Any]) -> str:
     return ", ".join(f"{_count(number, 'decision')} by {how}" for how, number in ways.items()) or "no decision"
 
 
+def _closed(said: Mapping[str, Any]) -> str:
+    if "incomplete" not in said:
+        return "declared it final"
+    words = "closed it although it was not complete" if said["incomplete"] else "closed it"
+    return f"{words}, as final" if said.get("final") else words
+
+
 _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "round.open": lambda said: f"opened it with {_count(len(said['plan']['items']), 'item')}",
-    "round.close": lambda said: "closed it although it was not complete" if said.get("incomplete") else "closed it",
-    "round.reopen": lambda said: "opened it again",
+    "round.close": _closed,
+    "round.reopen": lambda said: "reopened it as not blind" if said.get("not_blind") else "opened it again",
     "round.waive": lambda said: "waived its threshold",
     "round.replace": lambda said: f"gave {_count(len(said['items']), 'item')} of {said['rater']} to {said['by']}",
     "round.deadline": lambda said: f"set its deadline to {said['deadline'][:16].replace('T', ' ')} UTC",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import fits_an_address
-from quaestor.coding.rounds import reopen_round
+from quaestor.coding.rounds import is_complete, reopen_round
 from quaestor.coding.settings import RoundSettings
 from quaestor.coding.state import CLOSED, OPEN, RoundState, Seat, State
 from quaestor.study.folder import Study
@@ -42,7 +42,8 @@ class RoundOverview:
     facets: tuple[str, ...]
     seats: tuple[SeatProgress, ...]
     acts: tuple[str, ...]
-    """What the lead can do now: open, change, close, next set, deadline, replace, reopen, waive."""
+    """What the lead can do now: open, change, close, next set, deadline, replace, waive, reopen (as not blind), make
+    final."""
     set: int = 0
     sets: int = 0
     complete: bool = False
@@ -63,6 +64,9 @@ class RoundOverview:
     closed: str = ""
     waived: str = ""
     incomplete: str = ""
+    final: bool = False
+    blindness: str = ""
+    """Empty where its raters were blind."""
     simulated: bool = False
     phrases: bool = False
     stretches: bool = False
@@ -142,6 +146,8 @@ def _opened(study: Study, state: State, one: RoundState) -> RoundOverview:
         closed=one.closed,
         waived=one.waived,
         incomplete=one.incomplete,
+        final=one.final,
+        blindness=one.blindness,
         simulated=_is_simulated(one),
         phrases=any(facet.kind == "phrase" for facet in plan.facets),
         stretches=any(facet.kind == "stretches" for facet in plan.facets),
@@ -157,10 +163,12 @@ def _acts(state: State, one: RoundState, lead: str, rated: bool) -> tuple[str, .
     if one.plan.threshold is not None and not one.waived:
         found.append("waive")
     try:
-        reopen_round(state, one.plan.round, lead, "asked whether it could be")
-        found.append("reopen")
+        act = reopen_round(state, one.plan.round, lead, "asked whether it could be", not_blind=True)
+        found.append("reopen as not blind" if act.payload.get("not_blind") else "reopen")
     except StateError:
         pass
+    if not one.final and not is_complete(one):
+        found.append("make final")
     return tuple(found)
 
 

@@ -24,9 +24,11 @@ from quaestor.store.records import NewAct
 from quaestor.study.agreement import statistic
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study, open_study
+from quaestor.study.free_text import origin_of
 from quaestor.study.funnel import fell_file, step_number
 from quaestor.study.moments import in_utc
 from quaestor.study.samples import draw_sample
+from quaestor.study.withdrawn_items import without_withdrawn
 from quaestor.study.worked_out import agreement_now
 
 
@@ -44,6 +46,7 @@ def planned(
     items: tuple[str, ...],
     codebook: int,
     proposals: Mapping[str, Mapping[str, str]] | None = None,
+    origin: str = "",
 ) -> Plan:
     """A round of the study file as a plan over these items."""
     return Plan(
@@ -63,10 +66,15 @@ def planned(
         tie_breaker=one.tie_breaker or "",
         settle=one.settle,
         instructions=one.instructions,
-        practice=tuple(Practice(each.item, each.answers, each.feedback) for each in one.practice),
+        practice=tuple(
+            Practice(each.item, each.answers, each.feedback)
+            for each in one.practice
+            if without_withdrawn(study, [each.item], origin)
+        ),
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
         set_size=one.items.set_size or 0,
         proposals=proposals or {},
+        origin=origin,
     )
 
 
@@ -92,10 +100,13 @@ class KnownItems:
 
     taken: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
+    origin: str | None = None
+    """Of the items it takes from an earlier round; None where they come from the evidence."""
 
 
 def known_items(state: State, one: RoundSettings) -> KnownItems:
     taken: tuple[str, ...] = ()
+    earlier = one.items.kept_by or one.items.again
     if one.items.kept_by is not None:
         found = kept(state, one.items.kept_by)
         if found is None:
@@ -103,24 +114,29 @@ def known_items(state: State, one: RoundSettings) -> KnownItems:
         taken = tuple(sorted(found))
     elif one.items.again is not None:
         taken = state.round(one.items.again).plan.items
-    return KnownItems(taken, frozenset(item for name in one.items.without for item in state.round(name).plan.items))
+    left_out = frozenset(item for name in one.items.without for item in state.round(name).plan.items)
+    return KnownItems(taken, left_out, state.round(earlier).plan.origin if earlier else None)
 
 
 def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[str, ...]:
-    """The items of a round, looked up in the evidence where they do not come from an earlier one."""
+    """The items of a round, looked up in the evidence where they do not come from an earlier one.
+
+    None of them is of a person who withdrew.
+    """
     chosen: Sequence[str]
     if one.items.kept_by is not None:
-        chosen = known.taken
+        chosen = without_withdrawn(study, known.taken, known.origin)
     elif one.items.again is not None:
         seed = one.seed if one.seed is not None else study.settings.study.seed
-        chosen = simple_sample(known.taken, one.items.size or len(known.taken), seed)
+        left = without_withdrawn(study, known.taken, known.origin)
+        chosen = simple_sample(left, one.items.size or len(left), seed)
     elif one.items.sample is not None:
         drawn = draw_sample(study, one.items.sample)
         chosen = sorted(item for items in drawn.strata.values() for item in items)
     else:
         passed = step_number(study, str(one.items.after))
         table = pq.read_table(fell_file(study), filters=[("fell_at", ">", passed)], columns=["item"])
-        chosen = sorted(table.column("item").to_pylist())
+        chosen = sorted(without_withdrawn(study, table.column("item").to_pylist()))
     return tuple(item for item in chosen if item not in known.left_out)
 
 
@@ -165,7 +181,11 @@ def open_named(coding: Coding, name: str, actor: str) -> RoundState:
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if settings_of(open_study(study.root), name) != one:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
-        plan = planned(study, one, items, state.history.latest.version, _proposals(state, one, items))
+        if len(without_withdrawn(study, items, known.origin)) < len(items):
+            raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
+        version, proposals = state.history.latest.version, _proposals(state, one, items)
+        origin = origin_of(study) if known.origin is None else known.origin
+        plan = planned(study, one, items, version, proposals, origin)
         return open_round(state, plan, actor, passed)
 
     coding.act(decide)
@@ -220,4 +240,6 @@ def summary(one: RoundState) -> dict[str, Any]:
         "deadline": one.deadline,
         "waived": one.waived,
         "incomplete": one.incomplete,
+        "final": one.final,
+        "blindness": one.blindness,
     }

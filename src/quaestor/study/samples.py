@@ -20,6 +20,7 @@ from quaestor.corpus.sampling import sample_size, simple_sample, stratified_samp
 from quaestor.corpus.settings import SampleSettings
 from quaestor.study.folder import Study
 from quaestor.study.funnel import fell_file, last_result, step_number
+from quaestor.study.withdrawn_items import without_withdrawn
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def describe_sample(**options: object) -> SampleSettings:
 def draw_sample(study: Study, name: str | None, override: SampleSettings | None = None) -> Sample:
     """Draw the named sample of the study file, or one described on the spot."""
     settings = override or _named(study, name)
-    strata = _strata(study, settings)
+    found = {name: without_withdrawn(study, items) for name, items in _strata(study, settings).items()}
+    strata = {name: items for name, items in found.items() if items or settings.by is None}
     population = sum(len(items) for items in strata.values())
     needed = sample_size(population, settings.confidence, settings.margin)
     seed = settings.seed if settings.seed is not None else study.settings.study.seed

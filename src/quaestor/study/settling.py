@@ -9,7 +9,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.decisions import agreed_left, answers_of, differing_words, is_settled, settled
 from quaestor.coding.records import Disagreement, Facet
 from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.views import disagreements_for, unblinding
+from quaestor.coding.views import asks_first, disagreements_for
 from quaestor.study.cases import Filter, Outcome, Remark, Row, Step, Teller
 from quaestor.study.coding import Coding, Where, open_coding, require_lead
 from quaestor.study.decisions import comment_on_item, settle_agreed, settle_item
@@ -78,7 +78,7 @@ def is_asked_first(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody would see for the first time what the others said, which is theirs to say; else they may now."""
     with open_coding(where) as coding:
         disagreements_for(coding.state, name, viewer.name, coding.lead)
-        return unblinding(coding.state, name, viewer.name) is not None
+        return asks_first(coding.state, name, viewer.name)
 
 
 def look_at_disagreements(where: Where, name: str, viewer: Viewer) -> None:
@@ -229,7 +229,9 @@ def _looked_at(coding: Coding, name: str, viewer: Viewer) -> tuple[list[Disagree
 
 
 def _require_looked(coding: Coding, name: str, viewer: Viewer) -> None:
-    """Refuse raters of a closed round who have not said that they look; nobody's eyes are opened by the way."""
-    one = coding.state.round(name)
-    if one.status == CLOSED and unblinding(coding.state, name, viewer.name) is not None:
+    """Refuse those who have to agree first that their look goes on record; record the look of everybody else."""
+    if coding.state.round(name).status != CLOSED:
+        return
+    if asks_first(coding.state, name, viewer.name):
         raise StateError(f"The disagreements of {name!r} are seen by those who say so: open their page and look.")
+    note_view(coding, name, viewer.name)

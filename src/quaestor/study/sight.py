@@ -1,19 +1,22 @@
-"""What a reader of a study may see of its rounds; looking here puts nothing on record and opens nobody's eyes.
+"""What a reader of a study may see of its rounds; asking here puts nothing on record.
 
 The lead sees what `coding.views` allows and what is on record as seen, or needs no record. Viewers and reviewers see
-the decisions of closed rounds, and ratings when every disagreement is settled. Everybody sees their own ratings.
+the decisions of closed rounds, and ratings when no rating is missing and every disagreement is settled; a page that
+shows them ratings records it first (`Sight.views_to_record`). Everybody sees their own ratings.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
 from quaestor.coding.decisions import settled
 from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.coding.views import asks_first, require_lead_view, unblinding
 from quaestor.people.roles import Permission, Role, can
+from quaestor.store.records import NewAct
 
 ASKER = "asker"
 """The author of an item, for those who see no names."""
@@ -51,10 +54,21 @@ class Sight:
         """Why the viewer does not see what the raters of a round said; empty where they do."""
         one = self.state.round(name)
         if self.viewer.role is Role.LEAD:
-            return self._why_not(name)
+            return self._why_not(name) or self._why_not_yet(name)
         if one.status != CLOSED or not settled(self.state, name):
-            return f"what the raters said in {name} can be seen when it is closed and every disagreement is settled"
+            return (
+                f"what the raters said in {name} can be seen when it is closed, no rating is missing (or it is final) "
+                "and every disagreement is settled"
+            )
         return self._why_not(name)
+
+    def views_to_record(self, names: Iterable[str]) -> list[NewAct]:
+        """The acts that record that the viewer now sees the ratings of these rounds, where they may and it is due."""
+        return [
+            act
+            for name in names
+            if not self.why_no_ratings(name) and (act := unblinding(self.state, name, self.viewer.name)) is not None
+        ]
 
     def why_no_disagreements(self, name: str) -> str:
         """Why the viewer does not see on which items the raters of a round differ; empty where they do."""
@@ -71,10 +85,16 @@ class Sight:
             one = require_lead_view(self.state, name, self.viewer.name, self.lead)
         except StateError as refusal:
             return str(refusal)
-        if unblinding(self.state, name, self.viewer.name) is None:
+        if one.status == CLOSED and one.seat_of(self.viewer.name) is None:
             return ""
-        if one.status == CLOSED:
-            return f"you rated in {name}: open its disagreements to see what others said, which is put on record"
+        return self._why_not_yet(name)
+
+    def _why_not_yet(self, name: str) -> str:
+        """What the lead has to do before ratings are shown, because a look goes on record."""
+        if not asks_first(self.state, name, self.viewer.name):
+            return ""
+        if self.state.round(name).status == CLOSED:
+            return f"open the disagreements of {name} to see what its raters said, which is put on record"
         return f"the round {name} is open and blind: who looks at it on its own page is on record and cannot rate in it"
 
     def shown(self, name: str, actor: str) -> str:

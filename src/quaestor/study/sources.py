@@ -45,7 +45,7 @@ def _work(study: Study, name: str, progress: Progress = no_progress) -> Work:
 
 def _mended(study: Study, name: str) -> str:
     """What to do where the input of a source is not there."""
-    from quaestor.study.interviews.older_items import FOLDER
+    from quaestor.study.interviews.free_text import FOLDER
 
     if study.path_of(name).parent == study.root / FOLDER:
         return "run `quaestor interview items`, which writes it"

@@ -8,6 +8,7 @@ from quaestor.coding.state import State
 from quaestor.corpus.evidence import read_manifest
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.coding_status import Next, Stage, coding_way, gates_of
+from quaestor.study.erasures import describe_pending_erasures, finish_erasures
 from quaestor.study.folder import Study
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.interviews.status import awaits_items, interview_way
@@ -42,6 +43,7 @@ def status_and_next(
     if coding is None and has_journal(study):
         with open_coding(study) as opened:
             return status_and_next(study, opened, wait=wait)
+    finish_erasures(study.root)
     sources = [_source(study, name) for name in study.settings.sources]
     funnel = _funnel(study, coding)
     stages, then = _coding(study, coding, wait)
@@ -53,7 +55,13 @@ def status_and_next(
     then = (survey or talk or then) if people_first else (then or survey or talk)
     status = Status(
         study.settings.study.title or study.settings.study.name,
-        (*sources, *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]), *asked, *stages),
+        (
+            *sources,
+            *([] if asked and not (sources or study.settings.funnel.steps) else [funnel]),
+            *asked,
+            *stages,
+            *_erasures(study),
+        ),
         before or (then.command if then else "quaestor serve, to look at what each step kept and dropped"),
     )
     return status, None if before else then
@@ -65,6 +73,11 @@ def _coding(study: Study, coding: Coding | None, wait: bool) -> tuple[list[Stage
     gates = gates_of(coding, wait=wait)
     with coding.looking() as state:
         return coding_way(study, state, gates)
+
+
+def _erasures(study: Study) -> list[Stage]:
+    pending = describe_pending_erasures(study.root)
+    return [Stage("erasure", "stale", pending)] if pending else []
 
 
 def _source(study: Study, name: str) -> Stage:

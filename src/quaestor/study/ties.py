@@ -10,7 +10,7 @@ from quaestor.coding.records import Facet, TieCase
 from quaestor.coding.state import CLOSED, RoundState, State
 from quaestor.coding.views import tie_view
 from quaestor.study.coding import Where, open_coding
-from quaestor.study.decisions import break_tie
+from quaestor.study.decisions import break_tie, tie_cases
 from quaestor.study.opinions import Chosen, Question, chosen_answer, in_words, question_of
 from quaestor.study.settling import Key, facet_of
 
@@ -61,8 +61,8 @@ class Ties:
 def ties_of(where: Where, name: str, actor: str) -> Ties:
     """The cases of a round, answered or not."""
     with open_coding(where) as coding:
+        cases = tie_cases(coding, name, actor)
         state = coding.state
-        cases = tie_view(state, name, actor)
         one = state.round(name)
         rows = tuple(_row(one, state, case) for case in cases)
         facets = tuple(facet.id for facet in one.plan.facets)
@@ -73,8 +73,8 @@ def ties_of(where: Where, name: str, actor: str) -> Ties:
 def tie_of(where: Where, name: str, actor: str, item: str = "", facet: str = "") -> Tie | None:
     """The case asked for, else the next one to answer; None where nothing is left."""
     with open_coding(where) as coding:
+        cases = tie_cases(coding, name, actor)
         state = coding.state
-        cases = tie_view(state, name, actor)
         if item:
             place = next((at for at, one in enumerate(cases) if one.item == item and facet in ("", one.facet)), None)
             if place is None:

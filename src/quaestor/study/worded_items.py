@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.files import sole_user, write_whole
+from quaestor.base.files import open_lock, sole_user, write_whole
 from quaestor.base.toml_text import toml_key, toml_value
 from quaestor.study.folder import Study
 from quaestor.study.settings import StudySettings, explain
@@ -87,6 +87,21 @@ def forget_lines(folder: Path, place: int, whose: str) -> bool:
     return found
 
 
+def change_lines(folder: Path, change: Callable[[Line], Line]) -> bool:
+    """Write what a function makes of each line in its place, in all items of a folder; whether any changed."""
+    if not folder.is_dir():
+        return False
+    found = False
+    with _in_turn(folder):
+        for path in sorted(folder.glob("*.csv")):
+            head, *lines = csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+            changed = [list(change(line)) for line in lines]
+            if changed != lines:
+                found = True
+                _write_private(path, [head, *changed])
+    return found
+
+
 def as_html(words: str) -> str:
     """Words as HTML shows them, since that is what a rater's page reads."""
     lines = words.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
@@ -102,7 +117,7 @@ def _in_turn(folder: Path) -> Iterator[None]:
     except ImportError:  # a system without such locks
         yield
         return
-    with (folder / ".lock").open("w") as lock:
+    with open_lock(folder / ".lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -112,8 +127,7 @@ def _write_private(path: Path, lines: Sequence[Line]) -> None:
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(lines)
     path.parent.chmod(0o700)
-    write_whole(path, written.getvalue().encode())
-    path.chmod(0o600)
+    write_whole(path, written.getvalue().encode(), private=True)
 
 
 def _block(source: WordedSource, *, with_funnel: bool) -> str:

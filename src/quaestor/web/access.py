@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Literal, Protocol, TypedDict
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaestor.base.clock import Clock
-from quaestor.people.directory import SIGNED_IN_FOR, Directory, is_due
+from quaestor.base.errors import QuaestorError
+from quaestor.people.directory import DEVICE_KNOWN_FOR, SIGNED_IN_FOR, Directory, is_due
 from quaestor.people.records import Session
 from quaestor.people.roles import Permission, Role, can
 from quaestor.people.tokens import form_token, new_token, same
 from quaestor.web.forms import LONGEST, TooLong, fields_in, is_form, is_same_origin, read_whole, told_again
-from quaestor.web.matrix import BY_LINK, MATRIX, PUBLIC, WITH_A_FILE
+from quaestor.web.matrix import BY_LINK, FILES, MATRIX, PUBLIC, WITH_A_FILE
 from quaestor.web.multipart import LONGEST_WITH_A_FILE, is_multipart, parts_in
 
-Refuse = Callable[[Request, int, str], Response]
 _HARMLESS = ("GET", "HEAD")
 _ROUTE = "quaestor.route"
 _NOT_OURS = "This was not sent from a page of this desk, or the page is too old: load the page again and send it anew."
@@ -48,6 +47,14 @@ class Visitor:
         return self.role if self.role is Role.REVIEWER else self.name
 
 
+class Refusing(Protocol):
+    """Makes the pages that say why there is no other."""
+
+    def refuse(self, request: Request, status: int, words: str) -> Response: ...
+
+    async def failed(self, request: Request, error: Exception) -> Response: ...
+
+
 class _Flags(TypedDict):
     path: str
     httponly: bool
@@ -57,9 +64,23 @@ class _Flags(TypedDict):
 
 @dataclass(frozen=True)
 class Cookie:
-    """The one cookie of a desk; its name is the study's own, for browsers do not tell ports apart."""
+    """The cookies of a desk: one holds the session, one says that this browser has signed in before.
+
+    Their names are the study's own, for browsers do not tell ports apart.
+    """
 
     name: str
+
+    @property
+    def device_name(self) -> str:
+        return f"{self.name}-device"
+
+    def device(self, request: Request) -> str:
+        """The token by which this browser is known; empty where it is not."""
+        return request.cookies.get(self.device_name, "")
+
+    def give_device(self, request: Request, response: Response, token: str) -> None:
+        response.set_cookie(self.device_name, token, int(DEVICE_KNOWN_FOR.total_seconds()), **self._flags(request))
 
     def give(self, request: Request, response: Response, token: str) -> None:
         response.set_cookie(self.name, token, int(SIGNED_IN_FOR.total_seconds()), **self._flags(request))
@@ -75,12 +96,12 @@ class Cookie:
 class Access:
     """Lets a request through to its page where the matrix allows it, and nowhere else."""
 
-    def __init__(self, app: ASGIApp, directory: Directory, cookie: Cookie, clock: Clock, refuse: Refuse) -> None:
+    def __init__(self, app: ASGIApp, directory: Directory, cookie: Cookie, clock: Clock, refusals: Refusing) -> None:
         self.app = app
         self._directory = directory
         self._cookie = cookie
         self._clock = clock
-        self._refuse = refuse
+        self._refusals = refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -89,20 +110,36 @@ class Access:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request = Request(scope)
-        sent = request.cookies.get(self._cookie.name, "")
-        session = self._directory.session(sent, self._clock()) if sent else None
-        self._introduce(request, sent or new_token(), session)
-        refused = self._refusal(request)
+        request, name = Request(scope), route_name(scope)
+        sent, session = request.cookies.get(self._cookie.name, ""), None
+        self._introduce(request, sent or new_token(), None)
+        if sent and name not in FILES:
+            try:
+                session = self._directory.session(sent, self._clock())
+            except QuaestorError as error:
+                await (await self._refusals.failed(request, error))(scope, receive, send)
+                return
+            self._introduce(request, sent, session)
+        refused = self._refusal(request, name)
         if refused is None and request.method not in _HARMLESS:
-            receive, refused = await self._own_form(request, receive)
+            try:
+                receive, refused = await self._own_form(request, name, receive)
+            except ClientDisconnect:
+                return  # nobody is left to answer
         if refused is not None:
             await refused(scope, receive, send)
             return
-        if session is not None and is_due(session, self._clock()):
-            await run_in_threadpool(self._directory.renew, sent, self._clock())
+        if session is not None and is_due(session, self._clock()) and await self._renew(sent):
             send = self._renewing(request, sent, send)
         await self.app(scope, receive, send)
+
+    async def _renew(self, token: str) -> bool:
+        """Let a session last from now on; where that cannot be written, its page is shown all the same."""
+        try:
+            await run_in_threadpool(self._directory.renew, token, self._clock())
+        except QuaestorError:
+            return False  # tried again with the next page, and until then the session lasts as long as it did
+        return True
 
     def _introduce(self, request: Request, token: str, session: Session | None) -> None:
         request.state.token = token
@@ -110,38 +147,37 @@ class Access:
         request.state.session = session
         request.state.visitor = None if session is None else Visitor(session.name, session.role, session.expires)
 
-    def _refusal(self, request: Request) -> Response | None:
-        row = MATRIX.get(route_name(request.scope) or "")
+    def _refusal(self, request: Request, name: str | None) -> Response | None:
+        row = MATRIX.get(name or "")
         visitor: Visitor | None = request.state.visitor
         if row == PUBLIC:
             return None
         if visitor is None:
             return self._to_sign_in(request)
-        if route_name(request.scope) is None or (row is not None and visitor.can(row)):
+        if name is None or (row is not None and visitor.can(row)):
             return None  # where there is no page, the application says so
         a_role = f"{'an' if visitor.role[0] in 'aeiou' else 'a'} {visitor.role}"
         words = f"This page is not for {a_role}: ask the lead of the study if you need it."
-        return self._refuse(request, 403, words)
+        return self._refusals.refuse(request, 403, words)
 
     def _to_sign_in(self, request: Request) -> Response:
         if "x-csrf-token" in request.headers:  # a script, which a form in place of its answer would not help
-            return self._refuse(request, 401, "You are not signed in any more: sign in and send it again.")
+            return self._refusals.refuse(request, 401, "You are not signed in any more: sign in and send it again.")
         target = str(request.url_for("sign-in").path)
         if request.method in _HARMLESS:
             query = f"?{request.url.query}" if request.url.query else ""
             target += f"?next={quote(request.scope['path'] + query, safe='')}"
         return RedirectResponse(target, 303)
 
-    async def _own_form(self, request: Request, receive: Receive) -> tuple[Receive, Response | None]:
+    async def _own_form(self, request: Request, name: str | None, receive: Receive) -> tuple[Receive, Response | None]:
         """Whether what changes something was sent from a page that this very browser was shown; read up to a bound."""
         if not is_same_origin(request.headers):
-            return receive, self._refuse(request, 403, _NOT_OURS)
-        name = route_name(request.scope)
+            return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         with_a_file = name in WITH_A_FILE and is_multipart(request.headers)
         try:
             body = await read_whole(receive, LONGEST_WITH_A_FILE if with_a_file else LONGEST)
         except TooLong:
-            return receive, self._refuse(request, 413, _TOO_LONG)
+            return receive, self._refusals.refuse(request, 413, _TOO_LONG)
         receive = told_again(body, receive)
         if name in BY_LINK:
             return receive, None
@@ -151,7 +187,7 @@ class Access:
         elif not said and with_a_file:
             said = parts_in(body, request.headers).fields.get("csrf", "")
         if not same(said, request.state.csrf):
-            return receive, self._refuse(request, 403, _NOT_OURS)
+            return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         return receive, None
 
     def _renewing(self, request: Request, token: str, send: Send) -> Send:

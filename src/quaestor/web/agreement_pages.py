@@ -24,6 +24,7 @@ from quaestor.study.looking import Look, all_seen, look_at, note_look
 from quaestor.study.round_agreement import RoundAgreement
 from quaestor.web.links import link_to
 from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.refusals import refusal_status
 
 _PAGE = 50
 
@@ -64,7 +65,7 @@ class AgreementPages(Pages):
             await self.work(lambda: note_look(coding, name, who))
         except QuaestorError as error:
             look = await self.work(lambda: self._look(name, who))
-            return self._asked_first(request, name, look, str(error), 409)
+            return self._asked_first(request, name, look, str(error), refusal_status(error))
         return self.go(request, "agreement", name=name)
 
     def _look(self, name: str, who: str) -> Look:

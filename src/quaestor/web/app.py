@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
@@ -10,6 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -29,6 +31,7 @@ from quaestor.people.roles import Permission
 from quaestor.people.tokens import fingerprint
 from quaestor.study.codes.room import CodebookRoom
 from quaestor.study.desk import answer_in_words, fresh_key
+from quaestor.study.erasures import finish_erasures
 from quaestor.study.interviews.overview import has_interviews
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.people import PEOPLE_FILE
@@ -77,6 +80,8 @@ from quaestor.web.ties import TiePages
 from quaestor.web.transcript_pages import TranscriptPages
 
 _HERE = Path(str(resources.files("quaestor.web")))
+_ERASURES_TRIED_EVERY = 60.0
+"""Seconds between two attempts to finish pending erasures."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """A page of this desk answers under these names only, so that no foreign name can be pointed at it."""
 
@@ -148,7 +153,10 @@ def make_app(
     async def lasting(app: Starlette) -> AsyncIterator[None]:
         for part in parts:
             part.begin()
+        await run_in_threadpool(finish_erasures, study)
+        trying = asyncio.create_task(_finish_erasures_later(study))
         yield
+        trying.cancel()
         let_go()
 
     app = Starlette(
@@ -156,13 +164,14 @@ def make_app(
         middleware=[
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
-            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refuse=refusals.refuse),
+            Middleware(Access, directory=directory, cookie=cookie, clock=clock, refusals=refusals),
             Middleware(ThreadPools),
         ],
         lifespan=lasting,
         exception_handlers={
             HTTPException: refusals.failed,
             QuaestorError: refusals.failed,
+            OSError: refusals.not_written,
             Exception: refusals.broke,
         },
     )
@@ -252,6 +261,13 @@ def _talks_with_people(opened: KeptOpen) -> bool:
         return has_interviews(opened.latest)
     except QuaestorError:
         return False
+
+
+async def _finish_erasures_later(study: Path) -> None:
+    """Finish what a program that read a file kept us from erasing, however quiet the desk is."""
+    while True:
+        await asyncio.sleep(_ERASURES_TRIED_EVERY)
+        await run_in_threadpool(finish_erasures, study)
 
 
 async def _tokens(request: Request) -> Response:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
-from quaestor.base.errors import InputError, QuaestorError
+from quaestor.base.errors import QuaestorError
 from quaestor.study.coding import Coding
 from quaestor.study.opinions import Chosen
 from quaestor.study.reading import Reading
@@ -57,10 +57,6 @@ def typed_in(form: Fields) -> dict[str, Any]:
     """What somebody typed before they were refused, so that nothing is lost."""
     told = {name: one_of(form, name) for name in ("answer", "instead", "how", "reason", "text")}
     return {**told, "others": tuple(form.get("other", ()))}
-
-
-def status_of(error: QuaestorError) -> int:
-    return 422 if isinstance(error, InputError) else 409
 
 
 def one_of(form: Fields, name: str) -> str:

@@ -32,8 +32,8 @@ class ClaimPages(StrangerPages):
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
         return [
-            Route("/i/{token}", self.invitation, methods=both, name="invitation"),
-            Route("/claim/{name}/{token}", self.claim, methods=both, name="claim"),
+            Route("/i/{token}", self.or_later(self.invitation), methods=both, name="invitation"),
+            Route("/claim/{name}/{token}", self.or_later(self.claim), methods=both, name="claim"),
         ]
 
     def form(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:

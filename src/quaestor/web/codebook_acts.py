@@ -22,6 +22,7 @@ from quaestor.study.kept_open import KeptOpen
 from quaestor.web.codebook_pages import viewer
 from quaestor.web.forms import fields_in
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import is_unavailable
 
 Fields = Mapping[str, Sequence[str]]
 _OURS = ("csrf", "at")
@@ -70,7 +71,7 @@ class CodebookActs(Pages):
         except QuaestorError as error:
             if act == "import":
                 raise
-            return await self._looked_ahead(request, fields, str(error), 422)
+            return await self._looked_ahead(request, fields, str(error), 503 if is_unavailable(error) else 422)
         if kind == "codebook.undo":
             return self.go(request, "codebook-history")
         book = await self.work(lambda: self._room.book(viewer(request)))

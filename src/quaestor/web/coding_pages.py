@@ -42,6 +42,7 @@ from quaestor.web.cases import one_of
 from quaestor.web.forms import checked_key, fields_in
 from quaestor.web.page import Pages, visitor
 from quaestor.web.recording import Together
+from quaestor.web.refusals import is_unavailable
 from quaestor.web.spoken_text import exactly, margin, spoken, stretches_json
 
 _LONGEST_BODY = 400_000
@@ -92,6 +93,7 @@ class CodingPages(Pages):
         turn: int | None,
         typed: Mapping[str, str] | None = None,
         refused: str = "",
+        status: int = 200,
     ) -> Response:
         name, interview, who = (*self._place(request), visitor(request).name)
 
@@ -108,7 +110,7 @@ class CodingPages(Pages):
             "typed": defaultdict(str, typed or {}),
             "refused": refused,
         }
-        return self.page(request, "coding_transcript.html", context, 422 if refused else 200)
+        return self.page(request, "coding_transcript.html", context, status)
 
     def _place(self, request: Request) -> tuple[str, str]:
         return request.path_params["name"], request.path_params["interview"]
@@ -161,7 +163,8 @@ class CodingPages(Pages):
             await self._recorded(request, said)
         except QuaestorError as error:
             typed = {field: values[0] for field, values in form.items()}
-            return await self._page(request, page, turn, typed, str(error))
+            status = 503 if is_unavailable(error) else 422
+            return await self._page(request, page, turn, typed, str(error), status)
         if isinstance(said, ReadTo):
             return self.go(request, "coding-transcript", name=name, interview=interview)
         return self.go(

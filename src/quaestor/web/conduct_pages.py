@@ -24,6 +24,7 @@ from quaestor.study.ratings import OtherStudy
 from quaestor.web.cases import one_of
 from quaestor.web.forms import checked_key, fields_in
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 
 _ONE = "/interviews/{name:interview}"
 _LONGEST_BODY = 200_000
@@ -94,7 +95,7 @@ class ConductPages(Pages):
         try:
             reached = await self.work(lambda: self._sent(name, stamp, form))
         except QuaestorError as error:
-            status = 422 if isinstance(error, InputError) else 409
+            status = refusal_status(error)
             return await self._desk(request, stop, status, refused=str(error), typed=one_of(form, "note"))
         if one_of(form, "act") == "clock" and one_of(form, "what") == "end":
             return self.go(request, "interview-protocol", name=name)
@@ -124,6 +125,8 @@ class ConductPages(Pages):
         room = await self.work(self._room)
         try:
             return JSONResponse(await self.work(lambda: since(room, name, after)))
+        except NotNow:
+            return JSONResponse({"later": _LATER}, status_code=503)
         except (InputError, StateError) as error:
             return JSONResponse({"refused": str(error)}, status_code=410)
 

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
-from quaestor.base.errors import InputError, NotNow, SettingsError, StateError
+from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
 from quaestor.base.numbers import whole_number
 from quaestor.study.interviews.consent import Asked, answer_by_link, asked_by
 from quaestor.study.interviews.withdrawal import withdraw_by_link
@@ -19,6 +19,7 @@ from quaestor.study.kept_open import KeptOpen
 from quaestor.web.forms import fields_of
 from quaestor.web.pace import Pace
 from quaestor.web.page import Pages
+from quaestor.web.strangers import Handler
 
 MOST_TRIES = 30
 """Links that lead nowhere, and answers, in a minute from one address."""
@@ -26,7 +27,7 @@ _NO_LINK = (
     "There is nothing behind this link: all that was said was withdrawn, a newer link was sent, or this one is not "
     "whole. Please check that you have copied all of it, or ask whoever sent it to you."
 )
-_LATER = "This could not be done at this moment, and nothing has changed. Please go back and try again later."
+_LATER = "This cannot be done at this moment, and nothing has changed. Please go back and try again later."
 
 
 class ConsentPages(Pages):
@@ -39,9 +40,20 @@ class ConsentPages(Pages):
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
         return [
-            Route("/c/{code}", self.consent, methods=both, name="consent"),
-            Route("/c/{code}/withdraw", self.withdraw, methods=both, name="consent-withdraw"),
+            Route("/c/{code}", self._or_later(self.consent), methods=both, name="consent"),
+            Route("/c/{code}/withdraw", self._or_later(self.withdraw), methods=both, name="consent-withdraw"),
         ]
+
+    def _or_later(self, handler: Handler) -> Handler:
+        """The same page; where the interviews cannot be opened, a request to come back later, without saying why."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except QuaestorError:
+                return self._refused(request, 503, "One moment", _LATER)
+
+        return answered
 
     async def consent(self, request: Request) -> Response:
         """The agreement with two buttons; once answered, what was said and how to change one's mind."""
@@ -74,7 +86,10 @@ class ConsentPages(Pages):
         if request.method == "GET":
             return self.page(request, "consent_withdraw.html", {"asked": found, "code": code})
         refused = await self._try(request, lambda: withdraw_by_link(self.opened.interviews, code))
-        return refused or self.page(request, "consent_withdrawn.html", {})
+        if refused is not None:
+            return refused
+        pending = await self.work(lambda: self.opened.interviews.erasure_pending)
+        return self.page(request, "consent_withdrawn.html", {"pending": pending})
 
     async def _found(self, code: str) -> Asked | None:
         return await self.work(lambda: asked_by(self.opened.interviews_if_any, code))

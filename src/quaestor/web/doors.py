@@ -66,8 +66,9 @@ class DoorPages:
         fields = await fields_of(request)
         name, wanted = fields.get("name", "").strip(), local_path(fields.get("next", ""), _root(request))
         address = request.client.host if request.client else ""
+        device, password = self._cookie.device(request), fields.get("password", "")
         outcome = await run_in_threadpool(
-            sign_in, self._directory, self._passwords, name, fields.get("password", ""), address, self._clock()
+            sign_in, self._directory, self._passwords, name, password, address, self._clock(), device
         )
         if not isinstance(outcome, Refused):
             return await self._enter(request, outcome.token, wanted)
@@ -119,7 +120,7 @@ class DoorPages:
         return self._leave(request)
 
     async def sign_out_everywhere(self, request: Request) -> Response:
-        await run_in_threadpool(self._directory.end_sessions, request.state.session)
+        await run_in_threadpool(self._directory.end_sessions, request.state.session, self._cookie.device(request))
         return self._leave(request)
 
     async def me(self, request: Request) -> Response:
@@ -137,8 +138,13 @@ class DoorPages:
     async def _enter(self, request: Request, token: str, wanted: str) -> Response:
         """A new session takes the place of the one this browser had, so that no token outlives a sign-in."""
         await run_in_threadpool(self._directory.end_session, request.state.token)
+        device = await run_in_threadpool(
+            self._directory.remember_device, token, self._cookie.device(request), self._clock()
+        )
         answer = RedirectResponse(wanted, 303)
         self._cookie.give(request, answer, token)
+        if device is not None:
+            self._cookie.give_device(request, answer, device)
         return answer
 
     def _leave(self, request: Request) -> Response:

@@ -14,9 +14,10 @@ from quaestor.base.numbers import whole_number
 from quaestor.study.interviews.coding_sheet import require_stretches
 from quaestor.study.interviews.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
 from quaestor.study.interviews.room import Interviews
-from quaestor.web.cases import page_of, status_of
+from quaestor.web.cases import page_of
 from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 
 
 class InVivoPages(Pages):
@@ -37,7 +38,7 @@ class InVivoPages(Pages):
             try:
                 await self.work(lambda: self._adopt(request, fields))
             except QuaestorError as error:
-                refused, status = str(error), status_of(error)
+                refused, status = str(error), refusal_status(error)
             else:
                 return self.go(request, "in-vivo", f"page={fields.get('page', '1')}", name=request.path_params["name"])
         return await self._list(request, refused, status)

@@ -40,6 +40,7 @@ from quaestor.study.interviews.withdrawal import withdraw
 from quaestor.web.forms import checked_key, fields_of
 from quaestor.web.links import link_to, outside
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 
 _NONE = "nobody takes part in interviews yet: add a participant first"
 
@@ -86,7 +87,8 @@ class InterviewPages(Pages):
         found = await self.work(
             lambda: interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, leads)
         )
-        context = {"found": found, "typed": {}, "leads": leads, **_shared(request), **more}
+        erasing = await self.pending_erasures()
+        context = {"found": found, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:
@@ -102,7 +104,7 @@ class InterviewPages(Pages):
         try:
             name = await self.work(added)
         except QuaestorError as error:
-            return await self._interviews(request, _status(error), refused=str(error), typed=fields)
+            return await self._interviews(request, refusal_status(error), refused=str(error), typed=fields)
         return self.go(request, "participant", name=name)
 
     # The agreement
@@ -127,7 +129,7 @@ class InterviewPages(Pages):
         try:
             await self.work(lambda: put_agreement_in_force(self._room(), who))
         except QuaestorError as error:
-            return await self._agreement(request, _status(error), refused=str(error))
+            return await self._agreement(request, refusal_status(error), refused=str(error))
         return self.go(request, "interview-agreement")
 
     # One of them
@@ -190,7 +192,7 @@ class InterviewPages(Pages):
                 try:
                     made = await self.work(lambda: make_link(self._room(), name, who, key))
                 except StateError as error:
-                    return await self._participant(request, 409, refused=str(error))
+                    return await self._participant(request, refusal_status(error), refused=str(error))
                 link = outside(request, str(request.url_for("consent", code=made.code).path))
                 return await self._participant(request, link=link, relinked=before.linked)
             case "withdraw" if fields.get("sure", "") == name:
@@ -214,14 +216,14 @@ class InterviewPages(Pages):
             await self.work(lambda: set_contact(self._room(), name, typed, who))
         except QuaestorError as error:
             context |= {"contact": typed, "refused": str(error)}
-            return self.page(request, "participant_contact.html", context, _status(error))
+            return self.page(request, "participant_contact.html", context, refusal_status(error))
         return self.go(request, "participant", name=name)
 
     async def _done(self, request: Request, fields: Mapping[str, str], act: Callable[[], None]) -> Response:
         try:
             await self.work(act)
         except QuaestorError as error:
-            return await self._participant(request, _status(error), refused=str(error), typed=fields)
+            return await self._participant(request, refusal_status(error), refused=str(error), typed=fields)
         kept = "kept=contact" if fields.get("act") == "contact" else ""
         return self.go(request, "participant", kept, name=request.path_params["name"])
 
@@ -235,7 +237,3 @@ class InterviewPages(Pages):
 
 def _shared(request: Request) -> dict[str, Any]:
     return {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
-
-
-def _status(error: QuaestorError) -> int:
-    return 422 if isinstance(error, InputError) else 409

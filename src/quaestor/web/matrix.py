@@ -19,6 +19,9 @@ What is sent must come from a page of ours.
 WITH_A_FILE = frozenset({"interview-import"})
 """Forms that send a file, and so may be longer than others."""
 
+FILES = frozenset({"health", "tokens", "icon", "static"})
+"""What every page needs to be shown, pages that say why there is no other too: the same for everybody who asks."""
+
 MATRIX: Mapping[str, Permission | Public] = {
     "home": Permission.VISIT,
     "funnel": Permission.READ_EVIDENCE,

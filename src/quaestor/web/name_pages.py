@@ -19,6 +19,7 @@ from quaestor.study.interviews.rewording import replace_written
 from quaestor.study.interviews.room import Interviews
 from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.refusals import refusal_status
 
 KINDS = {
     "person": "Person",
@@ -48,7 +49,7 @@ class NamePages(Pages):
         try:
             added = await self.work(lambda: _done(self.opened.interviews, who, fields, asked))
         except QuaestorError as error:
-            status = 422 if isinstance(error, InputError) else 409
+            status = refusal_status(error)
             said = f"{str(error)[:1].upper()}{str(error)[1:]}"
             return await self._shown(request, asked, status, refused=said, typed=fields)
         query = urlencode({key: value for key, value in (*asked.items(), ("added", added)) if value})

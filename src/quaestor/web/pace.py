@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections import deque
 from datetime import datetime, timedelta
 
 from quaestor.base.clock import Clock
-from quaestor.people.sign_in import network_of
+from quaestor.people.sign_in import network_of, plain_address
 
 _MOST_ADDRESSES = 10_000
 
@@ -23,28 +22,32 @@ class Pace:
         self._most = most
         self._within = within
         self._clock = clock
-        self._made: dict[str, deque[datetime]] = {}
+        self._times: dict[str, deque[datetime]] = {}
         self._lock = threading.Lock()
 
     def wait(self, address: str) -> timedelta | None:
         """Count one; where there were too many, count nothing and say how long to wait."""
-        if _is_here(address):
+        if is_this_machine(address):
             return None
         now, network = self._clock(), network_of(address)
         with self._lock:
-            if len(self._made) >= _MOST_ADDRESSES:
-                self._made = {one: made for one, made in self._made.items() if made[-1] > now - self._within}
-            made = self._made.setdefault(network, deque())
-            while made and made[0] <= now - self._within:
-                made.popleft()
-            if len(made) >= self._most:
-                return made[0] + self._within - now
-            made.append(now)
+            times = self._times.pop(network, deque())
+            # Put back last, so that the first network is the one that was quiet for longest.
+            self._times[network] = times
+            if len(self._times) > _MOST_ADDRESSES:
+                del self._times[next(iter(self._times))]
+            while times and times[0] <= now - self._within:
+                times.popleft()
+            if times and times[-1] > now:  # the clock was ahead: a wait is never longer than it would have been
+                times = self._times[network] = deque(min(time, now) for time in times)
+            if len(times) >= self._most:
+                return times[0] + self._within - now
+            times.append(now)
         return None
 
 
-def _is_here(address: str) -> bool:
+def is_this_machine(address: str) -> bool:
     try:
-        return ipaddress.ip_address(address).is_loopback
+        return plain_address(address).is_loopback
     except ValueError:
         return False

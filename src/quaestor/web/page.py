@@ -13,6 +13,7 @@ from starlette.templating import Jinja2Templates
 from starlette.types import Receive, Scope, Send
 
 from quaestor.base.numbers import whole_number
+from quaestor.study.erasures import describe_pending_erasures
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.sources import notes_of
 from quaestor.web.access import Visitor
@@ -46,6 +47,10 @@ class Pages:
     async def save(self, call: Callable[[], _Found]) -> _Found:
         """The same for what waits for the disk, which never waits for a page."""
         return await run_in_pool(call, Pool.SAVING)
+
+    async def pending_erasures(self) -> str:
+        """What was erased and can still be found in files of the study, in words; empty where there is nothing."""
+        return await self.work(lambda: describe_pending_erasures(self.opened.latest.root))
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""

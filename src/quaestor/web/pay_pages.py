@@ -16,6 +16,7 @@ from quaestor.study.surveys.claims import Card, Payment, cards, export_cards, ma
 from quaestor.study.surveys.status import status_of
 from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 
 _SHOWN = 100
 
@@ -83,5 +84,6 @@ class PayPages(Pages):
         return Response(text, media_type="text/csv", headers=headers)
 
     async def _refused(self, request: Request, name: str, error: QuaestorError) -> Response:
-        status = 422 if isinstance(error, InputError) else 409
-        return await self._pay(request, status, refused=f"{str(error)[:1].upper()}{str(error)[1:]}", about=name)
+        return await self._pay(
+            request, refusal_status(error), refused=f"{str(error)[:1].upper()}{str(error)[1:]}", about=name
+        )

@@ -21,6 +21,7 @@ from quaestor.study.people import change_role, invite, remove_person, revoke_inv
 from quaestor.study.people_page import Gathering, gathering
 from quaestor.web.forms import fields_of
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 
 _LONGEST = 365
 _OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER, Role.VIEWER, Role.REVIEWER, Role.PAYER)
@@ -60,7 +61,7 @@ class PeoplePages(Pages):
                 return await self._people(request, link=_link(request, token), made=made)
             await self.work(lambda: self._act(fields, visitor(request).name))
         except QuaestorError as error:
-            status = 422 if isinstance(error, InputError) else 409
+            status = refusal_status(error)
             return await self._people(request, status, refused=str(error), typed=fields)
         return self.go(request, "people")
 

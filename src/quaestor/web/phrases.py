@@ -17,6 +17,7 @@ from quaestor.study.phrases import adopt_objects, ask_reread, begin_comparing, o
 from quaestor.study.round_acts import next_set_by_name
 from quaestor.web.forms import fields_in
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 
 _MOST = 100
 """Differing items on a page, and alike ones that are listed."""
@@ -62,7 +63,7 @@ class PhrasePages(Pages):
         try:
             await self.work(lambda: self._act(name, who, one, fields))
         except QuaestorError as error:
-            status = 422 if isinstance(error, InputError) else 409
+            status = refusal_status(error)
             return await self._page(request, None, status, refused=str(error), typed=one)
         place = one.get("place", "")
         return self.go(request, "phrases", f"#{place}" if place.replace("-", "").isalnum() else "", name=name)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow
+from quaestor.base.errors import InputError, NotNow, QuaestorError
+from quaestor.web.access import visitor_of
 from quaestor.web.headers import HEADERS
 
 _WORDS = {404: "There is no such page.", 405: "This page cannot be asked for that."}
+_UNAVAILABLE = "The desk cannot read or save this at the moment: tell the people who run this study."
+_NO_SPACE = "The disk of the desk is full or cannot be written: free some space, then try again."
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+_log = logging.getLogger("uvicorn.error")
+"""The terminal that serves the desk."""
 
 
 class Refusals:
@@ -27,9 +36,32 @@ class Refusals:
         """An error that was raised on purpose."""
         if isinstance(error, HTTPException):
             return self.refuse(request, error.status_code, _WORDS.get(error.status_code, "This cannot be done here."))
-        return self.refuse(request, 503 if isinstance(error, NotNow) else 409, str(error))
+        if not is_unavailable(error):
+            return self.refuse(request, 409, str(error))
+        _log.error("%s", error)
+        # Where files are is nobody's business who is not signed in.
+        return self.refuse(request, 503, str(error) if visitor_of(request) else _UNAVAILABLE)
+
+    async def not_written(self, request: Request, error: Exception) -> Response:
+        """A file that could not be written because of the disk; any other failure of a file is a defect."""
+        if not isinstance(error, OSError) or error.errno not in _CANNOT_WRITE:
+            raise error
+        _log.error("%s", error)
+        return self.refuse(request, 503, _NO_SPACE if visitor_of(request) else _UNAVAILABLE)
 
     async def broke(self, request: Request, error: Exception) -> Response:
         """An error that nobody thought of; what it says is for the terminal."""
         context = {"status": 500, "words": "Something went wrong here: the terminal that serves the desk says what."}
         return self._templates.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)
+
+
+def is_unavailable(error: Exception) -> bool:
+    """Whether what keeps the study cannot answer, whatever was asked."""
+    return isinstance(error, NotNow)
+
+
+def refusal_status(error: QuaestorError) -> int:
+    """The status of a page that says why something was not done."""
+    if is_unavailable(error):
+        return 503
+    return 422 if isinstance(error, InputError) else 409

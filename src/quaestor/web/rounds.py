@@ -23,6 +23,7 @@ from quaestor.study.round_setup import add_round, change_round, remove_round, st
 from quaestor.study.rounds import settings_of
 from quaestor.web.forms import fields_in, fields_of
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import is_unavailable, refusal_status
 from quaestor.web.round_form import NEW, Shown, Typed, typed_of, wanted_by
 
 _KEPT = ("seed", "practice")
@@ -97,7 +98,8 @@ class RoundPages(Pages):
                 return await self._form(request, typed, changed, preview=preview)
             name = await self.work(lambda: self._put(typed, changed, who))
         except QuaestorError as error:
-            return await self._form(request, typed, changed, 422, refused=str(error))
+            status = 503 if is_unavailable(error) else 422
+            return await self._form(request, typed, changed, status, refused=str(error))
         return self.go(request, "round", name=name)
 
     async def _form(self, request: Request, typed: Typed, changed: str, status: int = 200, **more: Any) -> Response:
@@ -129,7 +131,7 @@ class RoundPages(Pages):
             await self.work(lambda: self._act(name, who, fields))
         except QuaestorError as error:
             typed = {**fields, "round": name}
-            status = 422 if isinstance(error, InputError) else 409
+            status = refusal_status(error)
             if from_list:
                 return await self._rounds(request, status, refused=str(error), typed=typed)
             return await self._round(request, name, status, refused=str(error), typed=typed)
@@ -141,10 +143,10 @@ class RoundPages(Pages):
         match fields.get("act", ""):
             case "open":
                 round_acts.open_by_name(where, name, who)
-            case "close":
-                round_acts.close_by_name(where, name, who, reason)
+            case "close" | "make final":
+                round_acts.close_by_name(where, name, who, reason, final=bool(fields.get("final")))
             case "reopen":
-                round_acts.reopen_by_name(where, name, who, reason)
+                round_acts.reopen_by_name(where, name, who, reason, not_blind=bool(fields.get("not_blind")))
             case "waive":
                 round_acts.waive_by_name(where, name, who, reason)
             case "next set":

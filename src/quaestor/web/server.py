@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import ipaddress
+import os
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quaestor.base.errors import InputError, Interrupted
+from quaestor.web.connections import Limits, limited_protocol
 from quaestor.web.prefix import Prefixed, checked_prefix
 
 Stop = Callable[[], None]
@@ -38,6 +41,7 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         raise InputError(
             f"--host {place.host} lets others reach this desk: name it as they will, with --allow-host NAME"
         )
+    _require_writable(folder)
     from quaestor.web.app import make_app
 
     app = make_app(folder, allowed_hosts=place.allowed_hosts, warm=_collect_seldom)
@@ -49,9 +53,20 @@ def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> Non
         app.state.prepare()
         ready(f"http://{_name_of(place)}:{port}{path}/")
         # What a proxy says of its clients is believed only where one may stand before the desk.
-        server = _server(served, proxied=bool(path or place.allowed_hosts))
+        server = make_server(served, proxied=bool(path or place.allowed_hosts))
         with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
             server.run(sockets=[listener])
+
+
+def _require_writable(folder: Path) -> None:
+    """Refuse a folder in which no file can be made, before anybody is told that it is served."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InputError(
+            f"{folder} cannot be written ({error.strerror}): the desk saves there what people do, "
+            "so make it writable, or serve a copy of it"
+        ) from None
 
 
 def _collect_seldom() -> None:
@@ -71,7 +86,7 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             await app(scope, receive, send)
 
-        server = _server(served, proxied=False)
+        server = make_server(served, proxied=False)
 
         def stop() -> None:
             server.should_exit = True
@@ -80,10 +95,34 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
         server.run(sockets=[listener])
 
 
-def _server(app: ASGIApp, *, proxied: bool) -> uvicorn.Server:
+def make_server(app: ASGIApp, *, proxied: bool, limits: Limits | None = None) -> uvicorn.Server:
+    """The HTTP server of a desk; no client can fill its memory or take all of its connections."""
     sys.setswitchinterval(_TURN)
-    config = uvicorn.Config(app, log_level="warning", server_header=False, access_log=False, proxy_headers=proxied)
+    limits = limits or Limits(connections=_affordable_connections())
+    config = uvicorn.Config(
+        app,
+        http=limited_protocol(limits),
+        ws="none",
+        limit_concurrency=limits.connections + 1,  # where every connection has a request that is being answered
+        # Fewer than there may be connections: those that are accepted in one go do not push each other out.
+        backlog=min(256, limits.connections),
+        log_level="warning",
+        server_header=False,
+        access_log=False,
+        proxy_headers=proxied,
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1,::1"),
+    )
     return uvicorn.Server(config)
+
+
+def _affordable_connections() -> int:
+    """As many connections as the limits allow, and at most half of the files that this process may open."""
+    if sys.platform == "win32":
+        return Limits.connections
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return Limits.connections if soft == resource.RLIM_INFINITY else min(Limits.connections, soft // 2)
 
 
 def _listening(place: Place) -> socket.socket:

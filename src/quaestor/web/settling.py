@@ -24,8 +24,9 @@ from quaestor.study.settling import (
     settle_case,
 )
 from quaestor.study.sight import Viewer
-from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, status_of, typed_in, viewer
+from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, typed_in, viewer
 from quaestor.web.forms import fields_in
+from quaestor.web.refusals import refusal_status
 
 
 class SettlingPages(CasePages):
@@ -132,13 +133,15 @@ class SettlingPages(CasePages):
         try:
             made = await self.work(lambda: settle_all_agreed(self.coding, name, who))
         except QuaestorError as error:
-            return await self._list(request, await self.words(name, who, error), status_of(error))
+            return await self._list(request, await self.words(name, who, error), refusal_status(error))
         return self.go(request, "disagreements", query_of(agreed=str(made)), name=name)
 
     async def _refused(self, request: Request, error: QuaestorError, form: Fields) -> Response:
         """The case once more with what was typed; where it cannot be shown, the page says why."""
         words = await self.words(request.path_params["name"], viewer(request), error)
-        return await self._case(request, one_of(form, "item"), one_of(form, "facet"), form, words, status_of(error))
+        return await self._case(
+            request, one_of(form, "item"), one_of(form, "facet"), form, words, refusal_status(error)
+        )
 
 
 def _filter(asked: QueryParams) -> Filter:

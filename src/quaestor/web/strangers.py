@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from quaestor.base.errors import NotNow
 from quaestor.instruments.records import Questionnaire
 from quaestor.study.surveys.speaking import accepted
 from quaestor.web.page import Pages
+
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 class StrangerPages(Pages):
@@ -21,6 +24,20 @@ class StrangerPages(Pages):
         survey: Questionnaire | None = context.get("survey")
         words = survey.words if survey else accepted(request.headers.get("accept-language", ""))
         return self.page(request, template, {"survey": survey, "words": words, **context}, status)
+
+    def or_later(self, handler: Handler) -> Handler:
+        """The same page; where what keeps the study cannot be read or is damaged, a request to come back later.
+
+        What is wrong with it is for the lead, and no stranger is told where it lies.
+        """
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except NotNow:
+                return self.refused(request, 503, "moment", "page-later")
+
+        return answered
 
     def refused(
         self, request: Request, status: int, title: str, key: str, survey: Questionnaire | None = None

@@ -43,6 +43,7 @@ class StudyPages(Pages):
             "result": found.funnel,
             "widest": found.funnel.steps[0].entered if found.funnel and found.funnel.steps else 0,
             "talks": await self.work(lambda: self._talks(who)),
+            "erasing": await self.pending_erasures(),
             "next_link": _next_link(request, found.next),
             **links,
         }

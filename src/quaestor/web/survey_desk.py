@@ -32,6 +32,7 @@ from quaestor.study.surveys.status import STANDING_WORDS
 from quaestor.web.forms import fields_in, fields_of
 from quaestor.web.links import link_to, outside
 from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.refusals import refusal_status
 
 _Found = TypeVar("_Found")
 _DECIDED = {"keep": True, "leave out": False}
@@ -86,7 +87,7 @@ class SurveyDeskPages(Pages):
         try:
             await self.work(lambda: self._act(name, who, fields.get("act", "")))
         except QuaestorError as error:
-            return await self._survey(request, _status(error), refused=str(error))
+            return await self._survey(request, refusal_status(error), refused=str(error))
         return self.go(request, "survey", name=name)
 
     def _act(self, name: str, who: str, act: str) -> None:
@@ -127,7 +128,8 @@ class SurveyDeskPages(Pages):
         if page > found.pages:
             raise HTTPException(404)
         chosen = {"standing": standing, "shown": shown, "standings": STANDING_WORDS, "ways_shown": SHOWN}
-        context = {"found": found, **chosen, **shared(request, request.path_params["name"])}
+        erasing = {"erasing": await self.pending_erasures()}
+        context = {"found": found, **erasing, **chosen, **shared(request, request.path_params["name"])}
         return self.page(request, "survey_responses.html", context)
 
     def _list(self, surveys: Surveys, name: str, standing: str, shown: str, page: int) -> ResponseList:
@@ -166,7 +168,7 @@ class SurveyDeskPages(Pages):
                 raise InputError("choose whether the response is kept or left out")
             await self._of(request, lambda surveys, name: decide(surveys, name, response, keep, why, who))
         except QuaestorError as error:
-            return await self._response(request, _status(error), refused=str(error), typed=fields)
+            return await self._response(request, refusal_status(error), refused=str(error), typed=fields)
         name = request.path_params["name"]
         if fields.get("from") == "flags":
             return self.go(request, "survey-flags", name=name)
@@ -182,7 +184,7 @@ class SurveyDeskPages(Pages):
                 raise InputError("nothing was erased: say that you are sure, since nobody can bring it back")
             await self._of(request, lambda surveys, name: erase_response(surveys, name, response, why, who))
         except QuaestorError as error:
-            return await self._response(request, _status(error), refused=str(error), erasing=fields)
+            return await self._response(request, refusal_status(error), refused=str(error), erasing=fields)
         return self.go(request, "survey-responses", name=request.path_params["name"])
 
     async def _of(self, request: Request, call: Callable[[Surveys, str], _Found]) -> _Found:
@@ -205,10 +207,6 @@ def shared(request: Request, name: str = "", was_opened: bool = True) -> dict[st
         "was_opened": was_opened,
         "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
     }
-
-
-def _status(error: QuaestorError) -> int:
-    return 422 if isinstance(error, InputError) else 409
 
 
 def _public_link(request: Request, name: str) -> str:

@@ -17,6 +17,7 @@ from quaestor.study.surveys.overview import survey_overview
 from quaestor.web.forms import fields_of
 from quaestor.web.links import outside
 from quaestor.web.page import Pages, visitor
+from quaestor.web.refusals import refusal_status
 from quaestor.web.survey_desk import shared
 
 
@@ -37,7 +38,7 @@ class SurveyInvitationPages(Pages):
         try:
             text = await self.work(lambda: self._made(name, who, fields, home))
         except QuaestorError as error:
-            status = 422 if isinstance(error, InputError) else 409
+            status = refusal_status(error)
             return await self._page(request, status, refused=str(error), typed=fields)
         file = quote(f"{name}-{fields.get('batch', '').strip()}.csv", safe="")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}

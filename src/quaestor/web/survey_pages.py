@@ -58,10 +58,10 @@ class RespondentPages(StrangerPages):
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
         return [
-            Route("/s/{name}", self.entrance, methods=both, name="answer-begin"),
-            Route("/s/{name}/{code}", self.answer, methods=both, name="answer"),
-            Route("/s/{name}/{code}/end", self.end, methods=["GET"], name="answer-end"),
-            Route("/s/{name}/{code}/withdraw", self.withdraw, methods=both, name="answer-withdraw"),
+            Route("/s/{name}", self.or_later(self.entrance), methods=both, name="answer-begin"),
+            Route("/s/{name}/{code}", self.or_later(self.answer), methods=both, name="answer"),
+            Route("/s/{name}/{code}/end", self.or_later(self.end), methods=["GET"], name="answer-end"),
+            Route("/s/{name}/{code}/withdraw", self.or_later(self.withdraw), methods=both, name="answer-withdraw"),
         ]
 
     @property
@@ -228,7 +228,8 @@ class RespondentPages(StrangerPages):
             asked = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
             if request.method == "POST":
                 await self.work(lambda: withdraw(self._surveys, code))
-                return self.plain(request, "survey_withdrawn.html", {"survey": asked})
+                pending = await self.work(lambda: self._surveys.answers.erasure_pending)
+                return self.plain(request, "survey_withdrawn.html", {"survey": asked, "pending": pending})
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
         except NotNow:

@@ -12,8 +12,9 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import QuaestorError
 from quaestor.study.interviews.quoted import quoted
 from quaestor.study.ties import Tie, answer_tie, tie_of, ties_of
-from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, status_of, typed_in, viewer
+from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, typed_in, viewer
 from quaestor.web.forms import fields_in
+from quaestor.web.refusals import refusal_status
 
 
 class TiePages(CasePages):
@@ -69,5 +70,5 @@ class TiePages(CasePages):
             tie = await self.work(lambda: tie_of(self.coding, name, who.name, item or "-", facet))
             if tie is None:
                 raise
-            return await self._tie(request, tie, form, words, status_of(error))
+            return await self._tie(request, tie, form, words, refusal_status(error))
         return self.go(request, "ties", query_of(last=item), name=name)

@@ -22,6 +22,7 @@ from quaestor.web.forms import fields_of
 from quaestor.web.links import link_to
 from quaestor.web.multipart import SentFile, parts_in
 from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.refusals import refusal_status
 
 _ONE = "/interviews/{name:interview}/transcript"
 _ANOTHER = (
@@ -47,7 +48,7 @@ class TranscriptPages(Pages):
         try:
             turn = await self.work(lambda: _corrected(self._room(), name, who, fields))
         except QuaestorError as error:
-            return await self._shown(request, _status(error), refused=str(error))
+            return await self._shown(request, refusal_status(error), refused=str(error))
         if turn is None:
             return self.go(request, "interview-transcript", name=name)
         path = str(request.url_for("interview-transcript", name=name).path)
@@ -72,7 +73,7 @@ class TranscriptPages(Pages):
         except AnotherTranscript:
             return await self._shown(request, 409, refused=_ANOTHER.format(name=name))
         except QuaestorError as error:
-            return await self._shown(request, _status(error), refused=str(error))
+            return await self._shown(request, refusal_status(error), refused=str(error))
         return self.go(request, "interview-transcript", "taken=yes" if done.new else "taken=known", name=name)
 
     async def _shown(self, request: Request, status: int = 200, **more: Any) -> Response:
@@ -138,7 +139,3 @@ def _correct_turn(interviews: Interviews, name: str, who: str, turn: int, fields
     asked = one.question if one.asks else ""
     if fields.get("question", asked) != asked:
         set_question(interviews, name, turn, fields["question"], who)
-
-
-def _status(error: QuaestorError) -> int:
-    return 422 if isinstance(error, InputError) else 409

@@ -209,6 +209,15 @@ def test_the_longest_of_several_stands_and_none_overlap() -> None:
     assert [words for words, _ in found("I asked Zanthor Quellix. Zanthor knew.")] == ["Zanthor Quellix", "Zanthor"]
 
 
+def test_of_two_names_that_share_a_word_nothing_is_left_behind() -> None:
+    both = Finder(
+        KnownName(one, "organisation", (one,), "[x]") for one in ("Hollerith Labs", "Labs Northwest Institute")
+    )
+    assert found("at Hollerith Labs Northwest Institute", both) == [("Hollerith Labs Northwest Institute", "[x]")]
+    shop = Finder([KnownName("a", "organisation", ("Foo.com & Sons",), "[x]")])
+    assert [words for words, _ in found("ask informationen@Foo.com & Sons", shop)] == ["informationen@Foo.com & Sons"]
+
+
 @pytest.mark.parametrize(
     ("text", "words", "kind", "sure"),
     [

@@ -10,6 +10,7 @@ import pytest
 from coded_interviews import OPENED, ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.decisions import differing
+from quaestor.people.roles import Role
 from quaestor.study.agreement import round_agreement
 from quaestor.study.codebook import change_codebook
 from quaestor.study.coding import open_coding
@@ -27,6 +28,8 @@ from quaestor.study.interviews.withdrawal import withdraw
 from quaestor.study.ratings import export_ratings, import_ratings, rate, write_table
 from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.study.round_setup import add_round
+from quaestor.study.settling import look_at_disagreements
+from quaestor.study.sight import Viewer
 from small_interviews import TALK
 
 RATERS = ("rater-1", "rater-2")
@@ -137,6 +140,8 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     code_all(study, {"rater-2": SECOND})
     assert step()[1:] == ("every turn is rated: close themes", "round", ROUND)
     close_by_name(study, ROUND, None)
+    assert step()[1:] == ("settle themes", "disagreements", ROUND), "the lead has not looked at its ratings"
+    look_at_disagreements(study, ROUND, Viewer("lead", Role.LEAD))
     assert step()[1:] == ("2 turns not decided in themes", "disagreements", ROUND)
     settle_agreed(study, ROUND, None)
     assert step()[1:] == ("1 turn not decided in themes", "disagreements", ROUND)

@@ -254,6 +254,34 @@ def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Intervi
     assert add_name(room, "person", ["Anybody New"]).id != "person-1", "which stands in a transcript"
 
 
+def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_published(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        said = "At AT&T, at Ernst+Young and at Hollerith & Daughters we wrote C#; C is older."
+        with_transcript(room, turns=(*TALK, ("Guest", said)))
+        for form in ("AT&T", "Ernst & Young", "Hollerith & Daughters"):
+            add_name(room, "organisation", [form])
+        add_name(room, "product", ["C#"])
+        assert [one.shown for one in remaining(room)] == [
+            "[organisation A]", "[organisation B]", "[organisation C]", "[product A]"
+        ]  # fmt: skip
+        answer_all(room, True)
+        assert words(room, "P1").endswith(
+            "At [organisation A], at [organisation B] and at [organisation C] we wrote [product A]; C is older."
+        )
+        assert remaining(room) == []
+        add_name(room, "product", ["C++"])
+
+
+@pytest.mark.parametrize("form", ["!!!", "R", "🙂", "&amp;"])
+def test_a_name_that_cannot_be_searched_for_is_refused(tmp_path: Path, form: str) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        participant = with_transcript(room).participant
+        with pytest.raises(InputError, match="cannot be searched for: write more of it"):
+            add_name(room, "organisation", ["Obviax", form])
+        with pytest.raises(InputError, match="cannot be searched for in transcripts"):
+            set_contact(room, participant, Contact(form))
+
+
 def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         talk = with_transcript(room, turns=(*TALK, ("Guest", "As Wexla said."), ("Wexla Brimm", "Yes.")))

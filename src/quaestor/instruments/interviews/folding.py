@@ -12,7 +12,7 @@ _OWN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "ħ": "h", "’": "'", "ʼ": "'"}
 )
 """Letters and signs that Unicode does not take apart."""
-_UNSEEN = ("Mn", "Me", "Cf")
+_UNSEEN = ("Mn", "Mc", "Me", "Cf")
 _BROKEN = re.compile(r"[-\u2010\u2011\u00ad][ \t]*(?:\r\n|\r|\n)[ \t]*(?=[^\W\d_])")
 """A word divided at the end of a line."""
 
@@ -28,7 +28,7 @@ class Folded:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The stretch of the text itself, whole characters with the marks that belong to the last."""
         low, high = self.places[start], self.places[end - 1] + 1
-        while high < len(self.raw) and not folded_letter(self.raw[high]):
+        while high < len(self.raw) and unicodedata.category(self.raw[high]).startswith("M"):
             high += 1
         return low, high
 
@@ -36,9 +36,14 @@ class Folded:
 @lru_cache(maxsize=8_192)
 def folded_letter(letter: str) -> str:
     """One character folded; empty for one that is not seen, several where it stands for them."""
+    if unicodedata.category(letter) in _UNSEEN:
+        return ""
     apart = unicodedata.normalize("NFKD", letter).casefold().translate(_OWN)
     again = unicodedata.normalize("NFKD", apart)
-    return "".join(one for one in again if unicodedata.category(one) not in _UNSEEN)
+    seen = "".join(one for one in again if unicodedata.category(one) not in _UNSEEN)
+    if not letter.isalnum() and any(map(str.isalnum, seen)):
+        return letter  # a sign such as ™ is no part of the word before it
+    return seen
 
 
 def fold(text: str) -> str:
@@ -46,14 +51,14 @@ def fold(text: str) -> str:
     return text.lower() if text.isascii() else "".join(map(folded_letter, text))
 
 
-def folded(text: str) -> Folded:
-    """A text as it is searched."""
+def folded(text: str, unseen: str = "") -> Folded:
+    """A text as it is searched; `unseen` is put for each invisible character, such as a zero-width space."""
     if text.isascii():
         return Folded(text.lower(), range(len(text)), text)
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
-        found = folded_letter(letter)
+        found = folded_letter(letter) or (unseen if unicodedata.category(letter) == "Cf" else "")
         letters.append(found)
         places += [place] * len(found)
     return Folded("".join(letters), places, text)

@@ -7,6 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quaestor.instruments.interviews.folding import fold
+from quaestor.instruments.interviews.name_joints import (
+    AFTER_INITIAL,
+    AND,
+    GAP,
+    WORDS,
+    Joint,
+    WrittenName,
+    fold_name,
+    taken_apart,
+)
 from quaestor.instruments.interviews.name_stems import stems_of_person, stems_of_thing
 from quaestor.instruments.interviews.name_words import ORDINARY
 
@@ -33,7 +43,6 @@ _LEGAL = frozenset(
 )
 _PARTICLES = frozenset(re.findall(r"\w+", "von van de der den del di da la le bin ibn al el und and y e of zu zum the"))
 _TITLES = frozenset(re.findall(r"\w+", "dr prof professor mr mrs ms mx herr frau phd msc bsc jr sr dipl ing"))
-_WORDS = re.compile(r"[^\W_]+")
 _SPELT_OUT = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("å", "aa"))
 _CAMEL = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
 _APOSTROPHE = re.compile(r"(?<![^\W_])([od])'([^\W\d_]{3,})")
@@ -41,6 +50,8 @@ _COMMON = frozenset(
     re.findall(r"\w+", "data deep open next real true fast tech soft team work info auto code node core")
 )
 _ALONE, _ACRONYM, _DISTINCT = 2, 3, 4
+_LONG_NAME = 4
+"""From so many letters on a name is no ordinary word when its words are joined."""
 
 
 @dataclass(frozen=True)
@@ -53,31 +64,69 @@ class Form:
     """What follows it, where that is something other than the usual endings."""
     sure: bool = True
     """Whether it is a name wherever it is written so; else only a person can tell."""
+    joints: tuple[Joint | None, ...] = ()
+    """What stands before, between and after the words, where that is not just a gap between any two."""
+    given: str = ""
+    """The name as somebody gave it: written exactly so it is no ordinary word, whatever its case."""
 
     @property
     def key(self) -> str:
         return "".join(self.words)
 
+    def steps(self) -> Iterator[str | Joint]:
+        """Its words and joints in the order in which they are written."""
+        joints = self.joints or (None, *[GAP] * (len(self.words) - 1), None)
+        for place, word in enumerate(self.words):
+            joint = joints[place]
+            if joint is not None:
+                yield AFTER_INITIAL if joint == GAP and len(self.words[place - 1]) == 1 else joint
+            yield word
+        if joints[-1] is not None:
+            yield joints[-1]
+
 
 def words_in(text: str) -> tuple[str, ...]:
     """The words of a name, folded."""
-    return tuple(_WORDS.findall(fold(text)))
+    return tuple(WORDS.findall(fold_name(text)))
+
+
+def is_searchable(text: str) -> bool:
+    """Whether a name can be searched for: it has a letter or a digit, and at least one more visible character."""
+    visible = "".join(fold_name(text).split())
+    return len(visible) >= _ALONE and any(map(str.isalnum, visible))
+
+
+def identity_of(text: str) -> tuple[str, ...]:
+    """What two ways to write the same name have in common: their words, or all signs where there is but one letter."""
+    words = words_in(text)
+    return words if sum(map(len, words)) >= _ALONE else (fold_name(text),)
 
 
 def forms_of(kind: str, given: str) -> Iterator[Form]:
     """All the ways in which a name may be written, the whole one first."""
     for text in dict.fromkeys((given, *_spellings(given))):
-        words = words_in(text)
-        if not words:
+        written = taken_apart(text, _LONG_NAME)
+        if written is None:
             continue
-        yield Form(words)
+        yield from _whole(written, given if text == given else "")
         if kind == PERSON:
-            yield from _of_person(words)
+            yield from _of_person(words_in(text), written)
             yield from (Form(one.groups(), PART) for one in _APOSTROPHE.finditer(fold(text)))
         else:
-            yield from _of_thing(words, kind)
+            yield from _of_thing(words_in(text), written, kind)
     if len(words_in(given)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(given)))) > 1:
         yield Form(parts, PART, sure=False)
+
+
+def _whole(written: WrittenName, given: str = "") -> Iterator[Form]:
+    """A name as it is given, then with signs of its own left out; a single letter is no name without them."""
+    bare = written.without_signs()
+    if bare != written:
+        yield Form(written.words, joints=written.joints, given=given)
+    if len(written.key) >= _ALONE:
+        yield Form(bare.words, joints=bare.joints, given=given)
+        if AND in bare.joints:
+            yield Form(bare.words, PART, sure=False)
 
 
 def _spellings(text: str) -> Iterator[str]:
@@ -91,10 +140,10 @@ def _spellings(text: str) -> Iterator[str]:
     yield together
 
 
-def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
+def _of_person(words: tuple[str, ...], written: WrittenName) -> Iterator[Form]:
     named = tuple(word for word in words if word not in _TITLES) or words
     if named != words:
-        yield Form(named)
+        yield from _whole(written.without(_TITLES))
     bearing = [word for word in named if word not in _PARTICLES and len(word) >= _ALONE]
     for word in bearing:
         yield Form((word,), PART)
@@ -112,17 +161,17 @@ def _of_person(words: tuple[str, ...]) -> Iterator[Form]:
     yield Form(tuple(word[0] for word in bearing), DOUBTFUL)
 
 
-def _of_thing(words: tuple[str, ...], kind: str) -> Iterator[Form]:
+def _of_thing(words: tuple[str, ...], written: WrittenName, kind: str) -> Iterator[Form]:
     if len(words) == 1 and kind != OTHER:
         yield from (Form((stem,), STEM, endings, sure) for stem, endings, sure in stems_of_thing(words[0]))
     if kind == ORGANISATION:
-        yield from _of_organisation(words)
+        yield from _of_organisation(words, written)
 
 
-def _of_organisation(words: tuple[str, ...]) -> Iterator[Form]:
+def _of_organisation(words: tuple[str, ...], written: WrittenName) -> Iterator[Form]:
     bare = tuple(word for word in words if word not in _LEGAL)
     if bare and bare != words:
-        yield Form(bare)
+        yield from _whole(written.without(_LEGAL))
     if len(bare) >= _ALONE and len(bare[0]) >= _DISTINCT and bare[0] not in ORDINARY | _COMMON:
         yield Form((bare[0],), DOUBTFUL)
     if len(bare) >= _ACRONYM:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from quaestor.instruments.interviews.folding import Folded
 from quaestor.instruments.interviews.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form
+from quaestor.instruments.interviews.name_joints import GAP
 from quaestor.instruments.interviews.name_words import ORDINARY, WITH_AN_ENDING_ORDINARY
 from quaestor.instruments.interviews.records import KnownName
 
@@ -80,9 +81,26 @@ def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> F
     if form.how == INITIALS and end - start == size and not _is_account(seen, start, end, form):
         return made(end, False, AS_A_WORD)
     why = WITH_AN_ENDING if rest else AS_IT_IS
-    if (form.key in ORDINARY or size <= SHORT) and not capital:
+    ordinary = (form.key in ORDINARY or size <= SHORT) and not capital
+    if ordinary and not _has_own_sign(text[start:end], form) and not _is_as_given(raw[low:high], name, form):
         return made(end + len(rest), False, AS_A_WORD)
     return made(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
+
+
+def _has_own_sign(words: str, form: Form) -> bool:
+    """Whether a name that has a sign, such as at&t, is written with one: no ordinary word is."""
+    own = any(joint not in (None, GAP) for joint in form.joints)
+    return own and not all(letter.isalnum() or letter.isspace() for letter in words)
+
+
+def _is_as_given(words: str, name: KnownName, form: Form) -> bool:
+    """Whether words have the very letters that somebody gave as a name; a part of an address may be any word."""
+    if not form.given or name.derived:
+        return False
+    written, given = (
+        [letter for letter in unicodedata.normalize("NFKD", text) if letter.isalnum()] for text in (words, form.given)
+    )
+    return written == given
 
 
 def _is_ending(rest: str, name: KnownName, form: Form) -> bool:
@@ -101,7 +119,7 @@ def _is_ending(rest: str, name: KnownName, form: Form) -> bool:
 
 def _rest(text: str, end: int) -> str:
     """The letters of the same word after a place."""
-    if end >= len(text) or not text[end].isalpha():
+    if end >= len(text) or not text[end].isalpha() or not text[end - 1].isalnum():
         return ""
     stop = end
     same = text[end - 1].isascii()
@@ -112,7 +130,7 @@ def _rest(text: str, end: int) -> str:
 
 def _begins_word(seen: Folded, start: int) -> bool:
     """Whether a word begins here: after what is no letter, or with a capital after a small letter."""
-    if start == 0 or not seen.text[start - 1].isalpha():
+    if start == 0 or not seen.text[start - 1].isalpha() or not seen.text[start].isalnum():
         return True
     return _camel(seen, start) or seen.text[start - 1].isascii() != seen.text[start].isascii()
 

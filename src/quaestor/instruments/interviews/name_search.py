@@ -7,11 +7,12 @@ asked which it is. A place is sure, or a weaker proposal that only a person can 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.instruments.interviews.folding import Folded, folded, rejoined
 from quaestor.instruments.interviews.name_forms import DOUBTFUL, INITIALS, Form, forms_of, words_in
+from quaestor.instruments.interviews.name_joints import Joint
 from quaestor.instruments.interviews.name_judging import AS_IT_IS, IN_PART, MISSPELT, SHORT, Found, judged
 from quaestor.instruments.interviews.name_patterns import SHOWN, Shaped, shapes_in
 from quaestor.instruments.interviews.name_words import ORDINARY
@@ -19,11 +20,7 @@ from quaestor.instruments.interviews.records import KnownName
 
 __all__ = ["Finder", "Found", "either", "fitting", "resolved"]
 
-_GAP = r"(?:[\s,'\-_/\\·@()‐-–]|\.(?!\s)){0,4}"
-_AFTER_INITIAL = r"[\s.,'\-_/\\·@()‐-–]{0,4}"
-"""What may stand between two words of a name; a full stop before a space ends a sentence, save after initials."""
-_GAPS, _AFTER_INITIALS = re.compile(_GAP), re.compile(_AFTER_INITIAL)
-_AT_A_WORD, _IN_A_WORD = r"(?<![^\W\d_])", r"(?<=[^\W\d_])"
+_AT_A_WORD, _AT_A_SIGN, _IN_A_WORD = r"(?<![^\W\d_])", r"(?=[\W_])", r"(?<=[^\W\d_])"
 _CAPITALS = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω](?:\.? ?[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]){1,4}\b")
 _EDITED = 6
 _LONG_WORDS = re.compile(rf"(?<![^\W_])[^\W_]{{{_EDITED - 1},60}}(?![^\W_])")
@@ -31,17 +28,15 @@ _LONG_WORDS = re.compile(rf"(?<![^\W_])[^\W_]{{{_EDITED - 1},60}}(?![^\W_])")
 
 @dataclass
 class _Node:
-    """What a name may go on with, letter by letter; a gap stands for whatever is between two words."""
+    """What a name may go on with: letter by letter, and by what is between two words."""
 
     after: dict[str, _Node] = field(default_factory=dict)
-    gap: _Node | None = None
-    initial: bool = False
-    """Whether the word before the gap is a single letter."""
+    joints: dict[Joint, _Node] = field(default_factory=dict)
     ends: list[tuple[int, int, KnownName, Form]] = field(default_factory=list)
 
     def pattern(self) -> str:
         ways = [re.escape(letter) + node.pattern() for letter, node in sorted(self.after.items())]
-        ways += [(_AFTER_INITIAL if self.initial else _GAP) + self.gap.pattern()] if self.gap else []
+        ways += [joint.pattern + node.pattern() for joint, node in self.joints.items()]
         if self.ends or not ways:
             return ""  # that a name may end here is enough to look closer
         return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
@@ -61,10 +56,11 @@ class Finder:
             for given in name.forms:
                 for form in forms_of(name.kind, given):
                     self._take(rank, name, form)
+        begins = f"(?:{_AT_A_WORD}|{_AT_A_SIGN})" if self._root.joints else _AT_A_WORD
         self._searched = [
             (re.compile(f"{where}(?={root.pattern()})"), root)
-            for where, root in ((_AT_A_WORD, self._root), (_IN_A_WORD, self._inner))
-            if root.after
+            for where, root in ((begins, self._root), (_IN_A_WORD, self._inner))
+            if root.after or root.joints
         ]
 
     def _take(self, rank: int, name: KnownName, form: Form) -> None:
@@ -74,7 +70,8 @@ class Finder:
         _put(self._root, rank, name, form)
         if form.how >= INITIALS:
             return
-        if len(form.key) > SHORT or not form.key.isascii():
+        begins_with_sign = bool(form.joints) and form.joints[0] is not None
+        if (len(form.key) > SHORT or not form.key.isascii()) and not begins_with_sign:
             _put(self._inner, rank, name, form)
         self._keys.add(form.key)
         if len(form.key) >= _EDITED:
@@ -87,7 +84,8 @@ class Finder:
 
     def names_in(self, text: str) -> list[Found]:
         """Names alone that are surely there."""
-        return [one for one in resolved(self._named(text)) if one.sure]
+        named = self._named(text)
+        return [one for one in resolved([*named, *_unions(named, text)]) if one.sure]
 
     def sure_in(self, text: str) -> list[Found]:
         """The same with what is surely an address by its shape."""
@@ -100,13 +98,15 @@ class Finder:
         for one in shapes_in(text):
             found += [replace(known, start=one.start, end=one.end) for known in named if _fills(known, one, text)]
             found.append(Found(one.start, one.end, one.kind, SHOWN[one.kind], one.sure, "by its shape"))
-        return found
+        return [*found, *_unions(found, text)]
 
     def _named(self, text: str) -> list[Found]:
         if not self._searched:
             return []
         seen = folded(text)
         found = [*self._known(seen), *self._misspelt(seen), *self._initials(text)]
+        if not text.isascii() and (apart := folded(text, unseen=" ")).text != seen.text:
+            found += self._known(apart)
         whole = rejoined(text)
         if whole is not None:
             found += [one for one in self._known(whole) if "\n" in text[one.start : one.end] or "\r" in text]
@@ -173,6 +173,18 @@ def fitting(candidates: Iterable[Found]) -> list[list[Found]]:
     return sorted(kept.values(), key=lambda each: each[0].start)
 
 
+def _unions(found: Sequence[Found], text: str) -> Iterator[Found]:
+    """Where sure places overlap in part, so that the shorter one would leave letters of a name behind: both as one."""
+    kept = {place: one for one, *_ in fitting(found) if one.sure for place in range(one.start, one.end)}
+    for one in found:
+        places = range(one.start, one.end)
+        if one.sure and any(text[place].isalnum() and place not in kept for place in places):
+            overlapping = [one, *(kept[place] for place in places if place in kept)]
+            longest = max(overlapping, key=lambda each: each.end - each.start)
+            first, last = min(each.start for each in overlapping), max(each.end for each in overlapping)
+            yield replace(longest, start=first, end=last)
+
+
 def either(shown: Iterable[str]) -> str:
     """What is shown for a name that several have, as long as nobody has said whose it is."""
     return " or ".join(dict.fromkeys(shown))
@@ -191,12 +203,11 @@ def _fills(known: Found, shape: Shaped, text: str) -> bool:
 
 
 def _put(node: _Node, rank: int, name: KnownName, form: Form) -> None:
-    for place, word in enumerate(form.words):
-        if place:
-            node.gap = node.gap or _Node()
-            node.initial = len(form.words[place - 1]) == 1
-            node = node.gap
-        for letter in word:
+    for step in form.steps():
+        if isinstance(step, Joint):
+            node = node.joints.setdefault(step, _Node())
+            continue
+        for letter in step:
             node = node.after.setdefault(letter, _Node())
     node.ends.append((form.how, rank, name, form))
     node.ends.sort(key=lambda one: one[:2])
@@ -212,9 +223,8 @@ def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, 
             first.setdefault((name.id, form.endings), (name, form))
         for name, form in first.values():
             yield at, name, form
-        if here.gap is not None:
-            gap = (_AFTER_INITIALS if here.initial else _GAPS).match(text, at)
-            waiting.append((here.gap, gap.end() if gap else at))
+        for joint, beyond in here.joints.items():
+            waiting += [(beyond, end) for end in joint.ends_in(text, at)]
         if at < len(text) and (following := here.after.get(text[at])) is not None:
             waiting.append((following, at + 1))
 

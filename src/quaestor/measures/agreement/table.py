@@ -55,16 +55,24 @@ class RatingTable:
 
 
 def rating_table(
-    ratings: Iterable[tuple[str, str, str | None]], *, order: Sequence[str] = (), cannot_judge: Collection[str] = ()
+    ratings: Iterable[tuple[str, str, str | None]],
+    *,
+    order: Sequence[str] = (),
+    cannot_judge: Collection[str] = (),
+    first_used_first: bool = False,
 ) -> RatingTable:
-    """From (item, rater, label) triples, where None is a missing rating; `order` lists all labels, lowest first."""
+    """From (item, rater, label) triples, where None is a missing rating; `order` lists all labels, lowest first.
+
+    Without an order labels are sorted, or with `first_used_first` stand as they are met: then nothing depends on what
+    they are called.
+    """
     given, undecided = _gather(ratings, frozenset(cannot_judge))
     used = _used(given)
     if len(set(order)) < len(order):
         raise InputError(f"the order {', '.join(order)} names a label twice: name each once")
-    if unknown := sorted(used - set(order)) if order else []:
+    if unknown := sorted(used.keys() - set(order)) if order else []:
         raise InputError(f"the label {unknown[0]!r} is not in the order {', '.join(order)}: add it there")
-    labels = tuple(order) or in_order(used)
+    labels = tuple(order) or (tuple(used) if first_used_first else in_order(used))
     ordered = bool(order) or all(number_of(label) is not None for label in labels)
     return replace(_table(given, undecided, labels), labels=labels, ordered=ordered)
 
@@ -107,9 +115,9 @@ def _shown(label: str | frozenset[str] | None) -> str:
     return repr(label) if isinstance(label, str) else repr("; ".join(sorted(label)))
 
 
-def _used(given: Mapping[str, Mapping[str, Label]]) -> set[Label]:
-    """The labels of the items that two raters rated."""
-    return {label for found in given.values() if len(found) >= 2 for label in found.values()}
+def _used(given: Mapping[str, Mapping[str, Label]]) -> dict[Label, None]:
+    """The labels of the items that two raters rated, each once, in the order in which they are met."""
+    return dict.fromkeys(label for found in given.values() if len(found) >= 2 for label in found.values())
 
 
 def _table(given: Mapping[str, Mapping[str, Label]], undecided: set[str], labels: tuple[Label, ...]) -> RatingTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 
 from quaestor.base.errors import StateError
@@ -38,6 +39,15 @@ def opened_interviews(study: Study) -> SealedFile:
     if not key.parent.is_dir():
         raise StateError(f"{KEYS} names {key.parent}, which is no folder: make it, for your eyes alone")
     return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.beside(path))
+
+
+def opened_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
+    """Copies of the two files, opened with the keys at hand."""
+    keys = keys_of(study)
+    return [
+        SealedFile(study.root / name, keys[form.name], form.kind, form.name, copy=copy)
+        for name, form, copy in ((INTERVIEWS_FILE, INTERVIEWS, interviews), (IDENTITIES_FILE, IDENTITIES, identities))
+    ]
 
 
 def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:

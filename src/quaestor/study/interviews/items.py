@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from quaestor.base.errors import InputError, StateError
 from quaestor.instruments.interviews.records import SpokenTurn, Transcript, Voice
 from quaestor.study.coding import require_lead
 from quaestor.study.folder import open_study
-from quaestor.study.forgetting import forget_items, sources_in
+from quaestor.study.forgetting import forget_copies, forget_items, remake_items, sources_in
 from quaestor.study.interviews.consent import declined
-from quaestor.study.interviews.older_items import FOLDER
+from quaestor.study.interviews.erased_names import FILLER, ErasedNames
+from quaestor.study.interviews.free_text import FOLDER
 from quaestor.study.interviews.remaining import refuse_names_said
+from quaestor.study.interviews.rewording import without
 from quaestor.study.interviews.room import Interviews
-from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, forget_lines, write_items
+from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, change_lines, forget_lines, write_items
 
 SOURCE, STEP = "turns", "turns"
 _COLUMNS = ("id", "interview", "participant", "question", "title", "body")
+_IDS = 3
+"""How many columns come before the words."""
 _TITLE = 60
 
 
@@ -82,7 +89,37 @@ def _beginning(words: str) -> str:
     return line if len(line) <= _TITLE else f"{line[:_TITLE].rsplit(' ', 1)[0]} …"
 
 
-def forget_participant(interviews: Interviews, participant: str, names: tuple[str, ...] = ()) -> bool:
+def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
+    """Take the names of a participant out of the items of others, the evidence made of them, and all made of that.
+
+    Items can be older than the names. Those of turns in which a name was overwritten are written again; in all others
+    the name is looked for.
+    """
+    study = open_study(interviews.study.root)
+    if not (study.root / FOLDER).is_dir() or not erased.names:
+        return False
+    talks = [talk for talk in interviews.transcripts() if any(FILLER in turn.raw for turn in talk.turns)]
+    overwritten = {talk.item(turn.number) for talk in talks for turn in talk.turns if FILLER in turn.raw}
+    now = {line[0]: line for talk in talks for line in _lines(interviews, talk) if line[0] in overwritten}
+
+    def changed(line: Sequence[str]) -> Sequence[str]:
+        ids, words = line[:_IDS], now[line[0]][_IDS:] if line[0] in now else line[_IDS:]
+        return [*ids, *(without(text, erased.find) for text in words)]
+
+    def is_stale(row: Mapping[str, Any]) -> bool:
+        item, words = str(row.get("id", row.get("item"))), {name: row.get(name) for name in _COLUMNS[_IDS:]}
+        if item in now and words["body"] not in (None, now[item][_COLUMNS.index("body")]):
+            return True
+        return any(erased.find(text) for text in words.values() if isinstance(text, str))
+
+    found = [change_lines(study.root / FOLDER, changed)]
+    found += [remake_items(study, source, is_stale) for source in sources_in(study, FOLDER)]
+    if any(found):
+        forget_copies(study)
+    return any(found)
+
+
+def forget_participant(interviews: Interviews, participant: str) -> bool:
     """Take the words of a participant out of the items, the evidence made of them, and all that was made of that."""
     study = open_study(interviews.study.root)
     found = [forget_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]

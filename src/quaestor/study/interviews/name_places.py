@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
 from quaestor.instruments.interviews.name_patterns import SHOWN
-from quaestor.instruments.interviews.name_search import Found, either, fitting
+from quaestor.instruments.interviews.name_search import Finder, Found, either, fitting
 from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.sealed_file import Entry
 from quaestor.study.coding import require_lead
@@ -123,10 +123,10 @@ def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[s
     return {name: _counted([one for one in found if one.name == name]) for name in ids}
 
 
-def places_in(interviews: Interviews, talk: Transcript) -> list[Proposal]:
-    """Every place of a transcript with its state, in their order."""
+def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
+    """Every place of a transcript with its state, in their order; of all known names, or of those of a finder."""
     entries = since_import(interviews.file.entries(about=talk.interview))
-    finder = finder_of(interviews)
+    finder = finder or finder_of(interviews)
     mark = (entries[0].number if entries else 0, finder)
     found = interviews.remembered(
         f"found/{talk.interview}", mark, lambda: [finder.candidates(turn.raw) for turn in talk.turns]

@@ -13,8 +13,17 @@ from string import ascii_uppercase
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.folding import fold
-from quaestor.instruments.interviews.name_forms import KINDS, ORGANISATION, OTHER, PERSON, PLACE, PRODUCT, words_in
+from quaestor.instruments.interviews.name_forms import (
+    KINDS,
+    ORGANISATION,
+    OTHER,
+    PERSON,
+    PLACE,
+    PRODUCT,
+    identity_of,
+    is_searchable,
+    words_in,
+)
 from quaestor.instruments.interviews.name_search import Finder
 from quaestor.instruments.interviews.records import KnownName, Voice
 from quaestor.store.sealed_file import Entry, NewEntry
@@ -68,7 +77,7 @@ def add_name(
     known = all_names(interviews)
     told = _checked_forms(forms)
     for one in known:
-        if {words_in(form) for form in told} & {words_in(form) for form in one.forms} and not one.derived:
+        if {identity_of(form) for form in told} & {identity_of(form) for form in one.forms} and not one.derived:
             raise InputError(f"this name is known already and shown as {one.shown}: change it there")
     made = KnownName(
         _next_id(interviews, _kind(kind), known), _kind(kind), told, "", participant, _checked_endings(endings)
@@ -163,13 +172,13 @@ def _told(entry: Entry) -> KnownName:
 def _of_contact(entry: Entry) -> Iterator[KnownName]:
     """A participant by name, and by the addresses and numbers that are theirs alone."""
     who, said = entry.participant, entry.said
-    if len(fold(said["name"])) >= _SHORTEST:
+    if is_searchable(said["name"]):
         yield _derived(who, PERSON, (said["name"],), who, who)
     local = said["email"].partition("@")[0]
     theirs = [said["email"], said["telephone"]]
     if len(local) > _SHORTEST + 1 and local.lower() not in _GENERIC:
         theirs.append(local)
-    forms = tuple(one for one in theirs if words_in(one))
+    forms = tuple(one for one in theirs if is_searchable(one))
     if forms:
         yield _derived(who, OTHER, forms, who, who)
 
@@ -245,8 +254,11 @@ def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
         raise InputError("no name was given: give at least one form of it")
     if len(told) > _MOST_FORMS or any(len(one) > _LONGEST for one in told):
         raise InputError(f"a name has at most {_MOST_FORMS} forms of {_LONGEST} characters: give fewer or shorter ones")
-    if any(sum(map(len, words_in(one))) < _SHORTEST for one in told):
-        raise InputError("a form of the name has fewer than two letters, which would be found everywhere: leave it out")
+    if not all(map(is_searchable, told)):
+        raise InputError(
+            "a form of the name has fewer than two letters, digits or signs, or signs alone, so it cannot be searched "
+            "for: write more of it, or leave it out"
+        )
     return told
 
 

@@ -17,12 +17,12 @@ from quaestor.instruments.interviews.records import SpokenTurn
 from quaestor.study.folder import Study
 from quaestor.study.forgetting import sources_in
 from quaestor.study.funnel import CANDIDATES
+from quaestor.study.interviews.free_text import FOLDER
 from quaestor.study.interviews.name_places import still_open
 from quaestor.study.interviews.names import finder_of
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.worded_items import as_html
 
-FOLDER = "evidence/interviews"
 _ITEM, _BODY, _QUESTION = "id", "body", "question"
 
 

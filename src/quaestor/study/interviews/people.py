@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.instruments.interviews.name_forms import is_searchable
 from quaestor.instruments.interviews.records import Participant
 from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.study.coding import require_lead
-from quaestor.study.interviews.kept_words import WITHDRAW_ACT
+from quaestor.study.interviews.free_text import WITHDRAW_ACT
 from quaestor.study.interviews.room import Interviews, next_pseudonym, participants_in
 
 _CONTACT = "contact"
@@ -155,6 +156,11 @@ def _checked(contact: Contact) -> Contact:
     more = contact.more.strip()
     name, email = _line("name", contact.name), _line("e-mail address", contact.email)
     made = Contact(name, email, _line("telephone number", contact.telephone), more)
+    if made.name and not is_searchable(made.name):
+        raise InputError(
+            "the name has fewer than two letters, digits or signs, or signs alone, so it cannot be searched for in "
+            "transcripts: write more of it, or leave it out"
+        )
     if made.email and not _EMAIL.fullmatch(made.email):
         raise InputError("the e-mail address is not written as one: give it as somebody@example.org")
     if len(more) > _LONGEST_MORE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError
@@ -56,13 +56,6 @@ def answer_all(
     return _record(interviews, chosen, confirmed, lead)
 
 
-def replace_names_of(interviews: Interviews, participant: str, names: Collection[str], actor: str) -> int:
-    """Replace the names of who withdraws wherever others say them, in doubt too; how many places it were."""
-    others = {one.id for one in interviews.interviews() if one.participant != participant}
-    chosen = [one for one in proposals(interviews) if one.name in names and one.interview in others]
-    return _record(interviews, chosen, True, actor)
-
-
 def looked_through(interviews: Interviews, interview: str, actor: str | None = None) -> None:
     """Put on record that the lead has read a transcript for names, and that there are no others in it."""
     lead = require_lead(interviews.coding, actor, "say that a transcript holds no other names")
@@ -106,17 +99,24 @@ def _record(interviews: Interviews, chosen: Sequence[Proposal], confirmed: bool,
             keep_if_new(interviews, names[known], lead)
     for interview in dict.fromkeys(one.interview for one in chosen):
         talk = interviews.transcript(interview)
-        said: list[dict[str, Any]] = []
-        for one in (each for each in chosen if each.interview == interview):
-            inside = [
-                held
-                for held in talk.turns[one.turn].replacements
-                if one.start <= held.start and held.end <= one.end and (held.start, held.end) != (one.start, one.end)
-            ]
-            said += [_said(held, held.shown, confirmed=False) for held in inside if confirmed]
-            said.append(_said(Replacement(one.turn, one.start, one.end, one.shown, one.name), one.shown, confirmed))
-        _write(interviews, talk, lead, said)
+        _write(
+            interviews, talk, lead, answers_of(talk, [one for one in chosen if one.interview == interview], confirmed)
+        )
     return len({one.at for one in chosen})
+
+
+def answers_of(talk: Transcript, chosen: Iterable[Proposal], confirmed: bool) -> list[dict[str, Any]]:
+    """What is recorded where these places of a transcript are replaced, or said to be no names."""
+    said: list[dict[str, Any]] = []
+    for one in chosen:
+        inside = [
+            held
+            for held in talk.turns[one.turn].replacements
+            if one.start <= held.start and held.end <= one.end and (held.start, held.end) != (one.start, one.end)
+        ]
+        said += [_said(held, held.shown, confirmed=False) for held in inside if confirmed]
+        said.append(_said(Replacement(one.turn, one.start, one.end, one.shown, one.name), one.shown, confirmed))
+    return said
 
 
 def _said(one: Replacement, shown: str, confirmed: bool) -> dict[str, Any]:

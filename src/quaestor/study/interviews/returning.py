@@ -1,20 +1,29 @@
-"""Interviews on their way back from a backup: opened with the keys at hand, without whoever withdrew since."""
+"""Interviews on their way back from a backup: without whoever withdrew since, and without their names."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 
+from quaestor.base.errors import InputError
+from quaestor.instruments.interviews.records import KnownName
 from quaestor.store.backup_file import Backup
 from quaestor.store.databases import Damaged
 from quaestor.store.erased_list import DAY, PSEUDONYM, ErasedList
-from quaestor.store.private_copy import is_empty
+from quaestor.store.private_copy import filled, is_empty
 from quaestor.store.records import Act
-from quaestor.store.sealed_copy import erased_in, leave_out
+from quaestor.store.sealed_copy import erased_in, leave_out, participants_held
 from quaestor.study.folder import Study
-from quaestor.study.interviews.kept_words import WITHDRAW_ACT
+from quaestor.study.interviews.erased_names import ErasedNames, erase_names, names_of_participant
+from quaestor.study.interviews.files import IDENTITIES, INTERVIEWS, INTERVIEWS_FILE, opened_copies
+from quaestor.study.interviews.free_text import WITHDRAW_ACT
+from quaestor.study.interviews.room import Interviews
 from quaestor.study.journal import has_journal, open_journal
+
+Copies = Mapping[str, sqlite3.Connection]
+"""Copies of the sealed files, by what they hold."""
 
 
 @dataclass
@@ -25,26 +34,54 @@ class WithdrawnParticipants:
     """Those of the backup who have withdrawn since."""
     erased: dict[str, set[str]] = field(default_factory=dict)
     """Everybody who withdrew, with the interviews of theirs that were still here."""
+    names: dict[str, list[KnownName]] = field(default_factory=dict, repr=False)
+    """By pseudonym the names of those of whom anything was still there."""
     known: bool = True
     """Whether anything here says who withdrew after the backup was made."""
 
 
-def take_back(
-    listed: ErasedList,
-    on_record: Mapping[str, str],
-    copies: Sequence[sqlite3.Connection],
-    there: Sequence[sqlite3.Connection],
-) -> WithdrawnParticipants:
-    """Take everybody who withdrew, as the list, the journals or any of the files know it, out of all the files."""
-    gone = _together(on_record, listed.read(), *(erased_in(one) for one in (*copies, *there)))
+def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there: Copies) -> WithdrawnParticipants:
+    """Take everybody who withdrew, as the list, the journals or any of the files know it, out of all the files.
+
+    Their names are erased from what others said and wrote, as the withdrawal did: a backup from before has both.
+    """
+    listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
+    gone = _together(on_record, listed.read(), *(erased_in(one) for one in (*copies.values(), *there.values())))
     made = WithdrawnParticipants(erased={one: set() for one in gone})
-    made.known = listed.path.exists() or any(not is_empty(one) for one in there)
-    for copy in copies:
+    made.known = listed.path.exists() or any(not is_empty(one) for one in there.values())
+    made.names = _erase_names(study, gone, copies, there)
+    for copy in copies.values():
         made.left_out |= leave_out(copy, gone).keys()
-    for one in there:
+    for one in there.values():
         for participant, about in leave_out(one, gone).items():
             made.erased[participant] |= {name for name in about if name.split("-")[0] == participant}
     return made
+
+
+def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: Copies) -> dict[str, list[KnownName]]:
+    """Erase the names of those who withdrew from all the files; by pseudonym the names that any of them knew."""
+    rooms, names = [], dict[str, list[KnownName]]()
+    with ExitStack() as opened:
+        for files in (copies, there):
+            held = {one for file in files.values() for one in participants_held(file)} & gone.keys()
+            if not held or INTERVIEWS.name not in files:
+                continue
+            identities = files.get(IDENTITIES.name) or opened.enter_context(filled(IDENTITIES, 1, (), study.root))
+            # What is there may lie under a key that is not at hand: then nobody here can read it, nor change it.
+            with suppress(InputError) if files is there else nullcontext():
+                room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
+                known = {one: names_of_participant(room, one).names for one in sorted(held)}
+                rooms.append((room, known))
+        for _, known in rooms:
+            for participant, told in known.items():
+                names.setdefault(participant, []).extend(told)
+        for room, known in rooms:
+            for participant, anywhere in names.items():
+                # Ids of other names are given out in each file for itself.
+                elsewhere = [one for one in anywhere if one.id == participant]
+                erased = ErasedNames(participant, tuple(dict.fromkeys([*known.get(participant, ()), *elsewhere])))
+                erase_names(room, erased, participant, f"{gone[participant]}T00:00:00+00:00")
+    return names
 
 
 def on_record_in(backup: Backup) -> dict[str, str]:

@@ -37,10 +37,13 @@ _Made = TypeVar("_Made")
 
 
 class Interviews:
-    """The interviews of a study with their files at hand; safe for many threads."""
+    """The interviews of a study with their files at hand; safe for many threads.
 
-    def __init__(self, coding: Coding, file: SealedFile, identities: SealedFile) -> None:
-        self.coding = coding
+    Those of a backup have no acts: there is nobody to act on them.
+    """
+
+    def __init__(self, coding: Coding | None, file: SealedFile, identities: SealedFile) -> None:
+        self._coding = coding
         self.file = file
         self.identities = identities
         self._transcripts: dict[str, tuple[int, Transcript]] = {}
@@ -50,12 +53,23 @@ class Interviews:
         self._forgotten = 0
 
     @property
+    def coding(self) -> Coding:
+        if self._coding is None:
+            raise RuntimeError("interviews of a backup have no acts")
+        return self._coding
+
+    @property
     def study(self) -> Study:
         return self.coding.study
 
     def close(self) -> None:
         self.file.close()
         self.identities.close()
+
+    @property
+    def erasure_pending(self) -> bool:
+        """Whether something erased may still be found in the bytes of either file."""
+        return self.file.erasure_pending or self.identities.erasure_pending
 
     def today(self) -> str:
         return self.coding.journal.clock().date().isoformat()
@@ -201,14 +215,12 @@ class Interviews:
         with computing:
             return self.remembered(what, mark, make)
 
-    def forget(self, participant: str) -> None:
-        """Nothing of a participant stays in memory."""
+    def forget(self) -> None:
+        """No word that was read from the files stays in memory."""
         with self._lock:
             self._forgotten += 1
             self._worked_out.clear()
-            held = [name for name, (_, one) in self._transcripts.items() if one.participant == participant]
-            for name in held:
-                del self._transcripts[name]
+            self._transcripts.clear()
 
 
 def participants_in(entries: Sequence[Entry]) -> list[Participant]:

@@ -12,7 +12,7 @@ from quaestor.instruments.interviews.records import Guide
 from quaestor.study.folder import Study
 from quaestor.study.interviews.code_names import ID, called_without_name, words_in_code
 from quaestor.study.interviews.conversation import conversation
-from quaestor.study.interviews.kept_words import is_turn
+from quaestor.study.interviews.free_text import is_turn
 from quaestor.study.interviews.room import Interviews
 
 NOTE, PARTICIPANT, MEMO, CODE = "note", "participant", "memo", "code"
@@ -97,7 +97,7 @@ def _beside_items(state: State) -> Iterator[Text]:
         yield from _discussed(name, one)
         for (item, facet), made in one.decisions.items():
             where, last = f"what was decided about {item} in the round {name!r}", made[-1]
-            if is_turn(item):
+            if is_turn(one.plan, item):
                 yield MEMO, where, last.reason
                 yield from ((MEMO, where, words) for words in _in_answer(last.answer, facet in texts))
             elif facet in texts:  # the journal keeps what else was written there, and nobody publishes it
@@ -108,7 +108,7 @@ def _rated(name: str, one: RoundState) -> Iterator[Text]:
     texts = {facet.id for facet in one.plan.facets if facet.kind == "text"}
     for rater, items in one.ratings.items():
         for item, given in items.items():
-            if not is_turn(item):
+            if not is_turn(one.plan, item):
                 continue
             where = f"what {rater} wrote beside {item} in the round {name!r}"
             yield MEMO, where, given[-1].memo
@@ -118,7 +118,7 @@ def _rated(name: str, one: RoundState) -> Iterator[Text]:
 
 def _discussed(name: str, one: RoundState) -> Iterator[Text]:
     for comment in (*one.comments, *one.tie_comments.values()):
-        if is_turn(comment.item):
+        if is_turn(one.plan, comment.item):
             yield MEMO, f"a comment on {comment.item} in the round {name!r}", comment.text
 
 

@@ -19,8 +19,8 @@ def awaits_items(study: Study) -> bool:
     """Whether what raters shall code is still to be written from transcripts, as the source of turns says it is."""
     if not any(facet.kind == "stretches" for facet in study.settings.facets.values()):
         return False
+    from quaestor.study.interviews.free_text import FOLDER
     from quaestor.study.interviews.items import SOURCE
-    from quaestor.study.interviews.older_items import FOLDER
 
     path = study.root / FOLDER / f"{SOURCE}.csv"
     return SOURCE in study.settings.sources and study.path_of(SOURCE) == path and not path.exists()

@@ -81,6 +81,7 @@ def themes_json(themes: Themes) -> dict[str, Any]:
         "in_vivo": themes.in_vivo,
         "withdrawn": themes.withdrawn,
         "simulated": themes.simulated,
+        "blindness": list(themes.blindness),
         "synthetic": themes.synthetic,
     }
 

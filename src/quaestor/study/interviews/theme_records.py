@@ -146,6 +146,8 @@ class Themes:
     withdrawn: int = 0
     simulated: bool = False
     synthetic: bool = False
+    blindness: tuple[str, ...] = ()
+    """A sentence for each round whose raters were not blind."""
     hidden: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """By round: why whoever looks does not see what it decided."""
     seed: int = 0

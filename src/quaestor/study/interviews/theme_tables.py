@@ -41,6 +41,7 @@ def base_notes(themes: Themes) -> tuple[str, ...]:
         notes.append(f"{_counted(themes.withdrawn, 'participant')} withdrew and {verb} in no count.")
     if themes.simulated:
         notes.append("The raters were simulated.")
+    notes += themes.blindness
     if themes.synthetic:
         notes.append("The interviews are synthetic.")
     return tuple(notes)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from quaestor.base.errors import StateError
 from quaestor.coding.records import Codebook
+from quaestor.coding.rounds import blindness_notes
 from quaestor.coding.state import State
 from quaestor.instruments.interviews.records import Asks, SpokenTurn, Transcript
 from quaestor.people.roles import Role
@@ -121,6 +122,7 @@ def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcri
         len(interviews.file.erased()),
         found.simulated,
         any(participant in synthetic for _, participant in order),
+        blindness=tuple(blindness_notes(state.round(name) for name in found.rounds)),
         seed=interviews.study.settings.study.seed,
     )
 

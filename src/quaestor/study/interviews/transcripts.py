@@ -116,7 +116,7 @@ def take_in(
         ),
         NewEntry("match", who, {"questions": _matches(read, voices, guide), "how": MATCHED}, *about),
     )
-    interviews.forget(interview.participant)
+    interviews.forget()
     return _told(interviews, name, said, new=True, replaced=known is not None)
 
 

@@ -1,31 +1,28 @@
 """Withdrawal of a participant: all that was said by them and about them is erased for good, wherever a copy is kept.
 
-What stays: their pseudonym, so that nobody else gets it, the day, and in the journal what raters gave their turns:
-places and codes, without a word.
+Their names are erased from what others said and wrote first, as long as they are known. Every step can be done again,
+so that a withdrawal that was interrupted is finished by the next. What stays: their pseudonym, so that nobody else gets
+it, the day, and in the journal what raters gave their turns: places and codes, without a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.base.folders import remove
+from quaestor.instruments.interviews.records import KnownName
 from quaestor.store.records import NewAct
 from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
 from quaestor.study.interviews.consent import BY_LINK, asked_by, has_said
+from quaestor.study.interviews.erased_names import ErasedNames, erase_names, names_of_participant
 from quaestor.study.interviews.files import keys_of
-from quaestor.study.interviews.items import forget_participant
-from quaestor.study.interviews.kept_words import WITHDRAW_ACT
-from quaestor.study.interviews.names import all_names
+from quaestor.study.interviews.free_text import WITHDRAW_ACT
+from quaestor.study.interviews.items import erase_names_in_items, forget_participant
 from quaestor.study.interviews.people import withdrawn
-from quaestor.study.interviews.proposals import replace_names_of
-from quaestor.study.interviews.rewording import take_names_out
 from quaestor.study.interviews.room import Interviews, open_interviews
-
-Copy = Callable[[Interviews, str, tuple[str, ...]], bool]
-"""Erases what one place keeps of a participant and of their interviews; whether there was anything."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,8 @@ class Withdrawal:
     interviews: tuple[str, ...]
     published: bool
     """Whether published results were removed with it, since they may quote the participant."""
+    pending: bool
+    """Whether something of it may still be found in the bytes of the files, until others have ended reading them."""
 
 
 def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> Withdrawal:
@@ -61,41 +60,43 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
     quoted = unfinished or has_said(interviews, participant)
     day = interviews.today()
-    quoted = _names_replaced(interviews, participant, actor) or quoted
+    erased = names_of_participant(interviews, participant)
+    quoted = erase_names(interviews, erased, actor, interviews.now()) or quoted
     # Copies go first: where one cannot be reached, all is still there, and so is the link to try again with.
-    _erase_copies(interviews, participant, names)
+    quoted = _erase_copies(interviews, erased) or quoted
     published = quoted and _unpublish(interviews)
     interviews.file.erase(participant, day)
     interviews.identities.erase(participant, day)
-    interviews.forget(participant)
-    _erase_copies(interviews, participant, names)  # of what somebody copied meanwhile
+    erase_names(interviews, erased, actor, interviews.now())  # from what somebody wrote meanwhile
+    interviews.forget()
+    _erase_copies(interviews, erased)  # of what somebody copied meanwhile
     published = (quoted and _unpublish(interviews)) or published
     if participant not in withdrawn(interviews):
         payload = {"participant": participant, "how": how}
         interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
-    return Withdrawal(participant, interviews.file.erased()[participant], names, published)
+    day = interviews.file.erased()[participant]
+    return Withdrawal(participant, day, names, published, interviews.erasure_pending)
 
 
-def _names_replaced(interviews: Interviews, participant: str, actor: str) -> bool:
-    """Replace their names wherever others say or write them, also where it is in doubt."""
-    theirs = {one.id for one in all_names(interviews) if one.participant == participant}
-    said = replace_names_of(interviews, participant, theirs, actor)
-    return bool(take_names_out(interviews, theirs) or said)
+def forget_withdrawn(
+    study: Study, erased: Mapping[str, Collection[str]], names: Mapping[str, Sequence[KnownName]]
+) -> None:
+    """Erase what other places still keep of those who withdrew, as a restore learnt it.
 
-
-def forget_withdrawn(study: Study, erased: Mapping[str, Collection[str]]) -> None:
-    """Erase what other places still keep of those who withdrew, as a restore learnt it; by name, their interviews."""
+    By pseudonym their interviews, and the names that were known of them.
+    """
     if not erased or not all(key.exists() for key in keys_of(study).values()):
         return
     with open_interviews(study) as interviews:
-        found = [_erase_copies(interviews, one, tuple(sorted(names))) for one, names in erased.items()]
+        found = [_erase_copies(interviews, ErasedNames(one, tuple(names.get(one, ())))) for one in erased]
         if any(found) or any(erased.values()):
             _unpublish(interviews)
 
 
-def _erase_copies(interviews: Interviews, participant: str, names: tuple[str, ...]) -> bool:
-    found = [copy(interviews, participant, names) for copy in COPIES]
-    return any(found)
+def _erase_copies(interviews: Interviews, erased: ErasedNames) -> bool:
+    """Erase what other places keep of a participant and of their names; whether there was anything."""
+    words = forget_participant(interviews, erased.participant)
+    return erase_names_in_items(interviews, erased) or words
 
 
 def _unpublish(interviews: Interviews) -> bool:
@@ -109,7 +110,3 @@ def _unpublish(interviews: Interviews) -> bool:
         for one in found:
             remove(one)
     return bool(found)
-
-
-COPIES: tuple[Copy, ...] = (forget_participant,)
-"""Every other place that keeps words of participants."""

@@ -65,6 +65,7 @@ def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:
         yield f"Codes are published labels of {results.coded.source}."
     if results.coded.simulated:
         yield "The raters were simulated."
+    yield from computed.blindness_notes()
     if results.synthetic:
         yield f"{results.synthetic[:1].upper()}{results.synthetic[1:]}."
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.state import CLOSED, State
-from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.coding.views import asks_first, require_lead_view
 from quaestor.measures.records import Agreement
 from quaestor.publish.audit.explain import Alternatives
 from quaestor.publish.audit.records import Audit, Key
@@ -72,16 +72,12 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
 
 
 def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
-    """Closed rounds in which the lead rated and has not looked at the others' ratings yet: results would show them."""
-    return [
-        name
-        for name, one in state.rounds.items()
-        if one.status == CLOSED and one.seat_of(lead) is not None and unblinding(state, name, lead) is not None
-    ]
+    """Closed rounds whose ratings the lead has not seen yet: results come from them, so that goes on record."""
+    return [name for name, one in state.rounds.items() if one.status == CLOSED and asks_first(state, name, lead)]
 
 
 def _note_views(coding: Coding) -> None:
-    """Results show what others said in a round: a lead who rated in it is on record as having seen it."""
+    """Results show what others said in a round: the lead is on record as having seen it."""
     for name, one in coding.state.rounds.items():
         if one.status == CLOSED:
             require_lead_view(coding.state, name, coding.lead, coding.lead)

@@ -113,7 +113,7 @@ def _report(publication: Publication, themes: Themes | None, tell: Tell, *, has_
     return Report(
         title=about.title or about.name,
         description=about.description,
-        notices=(*_notices(results), *interview_notices(themes)),
+        notices=(*_notices(results), *interview_notices(themes), *computed.blindness_notes()),
         facts=(*_facts(publication), *interview_facts(themes)),
         findings=publication.findings,
         sections=(*_sections(publication, tell), *spoken),

@@ -59,6 +59,8 @@ def _of_raters(computed: Computed) -> Iterator[str]:
         yield "Judgement: all raters were simulated, so nothing is learnt about people from them."
     elif simulated:
         yield f"Judgement: the raters of {series(simulated)} were simulated: nothing is learnt about people from them."
+    for note in computed.blindness_notes():
+        yield f"Judgement: {note[0].lower()}{note[1:]}"
     for name, one in state.rounds.items():
         if one.status == CLOSED:
             yield _of_round(computed, state, name, one)

@@ -12,6 +12,7 @@ import numpy as np
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.decisions import disagreements
 from quaestor.coding.decisions import kept as kept_items
+from quaestor.coding.rounds import blindness_notes
 from quaestor.coding.state import CLOSED, State
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.records import FunnelResult
@@ -43,6 +44,9 @@ class Computed:
     @property
     def state(self) -> State | None:
         return self.coding.state if self.coding is not None else None
+
+    def blindness_notes(self) -> list[str]:
+        return blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []
 
 
 def value_of(computed: Computed, asked: ValueSettings) -> Value:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from quaestor.base.files import write_whole
+from quaestor.base.private import is_private
 from quaestor.people.roles import Role
 from quaestor.sources.records import no_progress
 from quaestor.study.coding import Coding, open_coding
@@ -28,11 +29,11 @@ def items_found(study: Study, wanted: Wanted, most: int) -> Found:
 
 
 def write_found(study: Study, wanted: Wanted, path: Path) -> None:
-    """All of it as CSV."""
+    """All of it as CSV, as private as the evidence."""
     with _coding(study) as coding:
         standing_result(study, coding)
         lines = csv_of(study, coding, build_index(study, no_progress), wanted, _lead(study))
-        write_whole(path, "".join(lines).encode("utf-8"))
+        write_whole(path, "".join(lines).encode("utf-8"), private=is_private(study.funnel_folder))
 
 
 def _lead(study: Study) -> Viewer:

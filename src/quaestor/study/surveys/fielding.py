@@ -21,8 +21,8 @@ from quaestor.instruments.records import Questionnaire, Standing
 from quaestor.store.records import Act, NewAct
 from quaestor.study.coding import Coding, Where, open_coding, require_lead, study_of
 from quaestor.study.folder import Study
+from quaestor.study.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
 
-ANSWERS_FILE = "answers.db"
 INVITATIONS_FILE = "invitations.db"
 DRAFT, OPEN, CLOSED = "draft", "open", "closed"
 
@@ -229,7 +229,7 @@ def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, act
     if not why.strip():
         raise InputError("say why: a response is kept or left out for a reason that others can read")
     payload = {"survey": name, "response": response, "keep": keep, "why": why.strip()}
-    surveys.coding.act(lambda state: NewAct("survey.decide", lead, payload))
+    surveys.coding.act(lambda state: NewAct(DECIDE_ACT, lead, payload))
 
 
 def fieldings(acts: Iterable[Act]) -> dict[str, Fielding]:
@@ -246,7 +246,7 @@ def fieldings(acts: Iterable[Act]) -> dict[str, Fielding]:
             now = replace(now, status=CLOSED, closed=act.time)
         elif act.kind == "survey.final":
             now = replace(now, final=True)
-        elif act.kind == "survey.decide":
+        elif act.kind == DECIDE_ACT:
             made = Decision(said["response"], said["keep"], said["why"], act.actor, act.time)
             now = replace(now, decisions={**now.decisions, made.response: made})
         found[said["survey"]] = now

@@ -12,10 +12,9 @@ from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study, open_study
 from quaestor.study.forgetting import forget_items, sources_in
 from quaestor.study.surveys.fielding import Surveys
+from quaestor.study.surveys.free_text import FOLDER
 from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, forget_lines, write_items
 
-FOLDER = "evidence/open-answers"
-"""Generated, and so among what git does not keep: these are people's own words."""
 _COLUMNS = ("id", "response", "question", "part", "title", "body")
 _WORDED = (Kind.TEXT, Kind.LONG_TEXT)
 

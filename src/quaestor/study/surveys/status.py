@@ -21,7 +21,7 @@ from quaestor.study.surveys.fielding import (
     open_surveys,
     survey_files,
 )
-from quaestor.study.surveys.open_answers import FOLDER
+from quaestor.study.surveys.free_text import FOLDER
 
 IMPORTED = "imported"
 """A survey that was never opened and has answers all the same: they were given elsewhere."""
@@ -42,6 +42,8 @@ class SurveyStatus:
     """By standing."""
     erased: int = 0
     """Withdrawn by those who gave them."""
+    quoted: tuple[str, ...] = ()
+    """Places that still quote a withdrawn response, which nothing erases."""
     changed: bool = False
     """The file says something else than the version that respondents get."""
     to_ingest: tuple[str, ...] = ()
@@ -110,6 +112,7 @@ def status_of(surveys: Surveys, name: str) -> SurveyStatus:
         version=kept.number if imported and kept else fielding.version,
         responses={standing.value: count for standing, count in counts.items()},
         erased=surveys.answers.erased(name),
+        quoted=surveys.answers.quoted(name),
         changed=kept is not None and file is not None and file.read_text("utf-8-sig") != kept.text,
         to_ingest=_to_ingest(surveys, name),
         affordable=payment(surveys, name).affordable if last_paying(surveys, name) else None,

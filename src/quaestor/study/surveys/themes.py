@@ -10,6 +10,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
 from quaestor.coding.decisions import decided, disagreements
 from quaestor.coding.records import Decision, Facet
+from quaestor.coding.rounds import blindness_notes
 from quaestor.coding.state import CLOSED, State
 from quaestor.coding.views import require_lead_view
 from quaestor.instruments.answer_file import AnswerFile
@@ -51,6 +52,8 @@ class Themes:
     uncoded: int = 0
     """Answers whose code has been split since, and of whose part nobody has decided."""
     simulated: bool = False
+    blindness: tuple[str, ...] = ()
+    """A sentence where the raters were not blind."""
     withdrawn: int = 0
     """Participants whose words were decided on and who withdrew since: they are in no count."""
 
@@ -89,6 +92,7 @@ def themes_table(found: Themes) -> Table:
         notes.append(f"{found.uncoded:,} answers have no theme: their code was split, and no rule says which part.")
     if found.simulated:
         notes.append("The raters were simulated.")
+    notes += found.blindness
     return Table(f"themes-{found.round}", "Themes", "", _COLUMNS, (Group("", tuple(rows)),), notes=tuple(notes))
 
 
@@ -131,7 +135,8 @@ def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]
     ]
     ordered = sorted(themes, key=lambda one: (-one.participants, one.name.casefold()))
     simulated = any(one.simulated for one in made.values())
-    return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated)
+    blindness = tuple(blindness_notes([state.round(name)]))
+    return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:

@@ -10,14 +10,17 @@ import pytest
 
 from coded_interviews import ROUND, coded_study, copy_of, stretch
 from quaestor.base.errors import StateError
-from quaestor.coding.records import Practice
+from quaestor.coding.records import Facet, Practice
 from quaestor.coding.rounds import open_round
-from quaestor.coding.state import State
+from quaestor.coding.state import State, plan_payload
+from quaestor.store.act_texts import NewText
 from quaestor.store.records import NewAct
+from quaestor.study.agreement import round_agreement, to_json
 from quaestor.study.backups import back_up_study, restore_study
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.decisions import settle_agreed, settle_item
 from quaestor.study.folder import Study, open_study
+from quaestor.study.funnel import run_funnel
 from quaestor.study.interviews.coded import coded_stretches
 from quaestor.study.interviews.items import make_items
 from quaestor.study.interviews.names import add_name
@@ -35,7 +38,9 @@ from quaestor.study.ratings import (
     rating_wanted,
     write_table,
 )
-from quaestor.study.round_acts import close_by_name
+from quaestor.study.round_acts import close_by_name, open_by_name
+from quaestor.study.round_setup import add_round
+from quaestor.study.sources import ingest_source
 from small_interviews import TALK
 
 FIRST, OTHER = ("P1/00001", "P1/00003"), ("P2/00001", "P2/00003")
@@ -269,3 +274,68 @@ def test_who_rates_and_who_backs_up_never_wait_for_each_other_for_good(tmp_path:
         backups += 1
     rater.join()
     assert (len(done), backups > 0) == (40, True)
+
+
+def test_rows_of_a_table_whose_ids_look_like_turns_are_no_turns(study: Study) -> None:
+    """The origin that a round recorded decides: P1, who withdraws, said nothing of what is in the table."""
+    table = study.root / "rows.csv"
+    table.write_text("id,title,body\nP1/00001,one,first\nP1/00002,two,second\n", "utf-8")
+    text = study.file.read_text("utf-8").replace('source = "turns"', 'source = "rows"')
+    source = '[sources.rows]\nkind = "table"\npath = "rows.csv"\nitem = "{id}"\n'
+    source += "columns.id = {}\ncolumns.title = {}\ncolumns.body = {}\n"
+    study.file.write_text(f'{text}\n{source}\n[facets.choice]\nkind = "single"\noptions = ["a", "b"]\n', "utf-8")
+    study = open_study(study.root)
+    ingest_source(study, "rows")
+    run_funnel(study)
+    wanted = {"items": {"after": "turns"}, "facets": ["choice"], "raters": ["rater-1", "rater-2"]}
+    add_round(study, {"round": "of a table", **wanted})
+    open_by_name(open_study(study.root), "of a table", None)
+    with open_interviews(open_study(study.root)) as interviews:
+        coding = interviews.coding
+        rate(coding, "of a table", "rater-1", "P1/00001", {"choice": "a"}, memo="kept:0")
+        withdraw(interviews, "P1")
+        one = coding.state.round("of a table")
+        assert one.gone == frozenset()
+        assert one.seats[1].items == [("P1/00001", "P1/00002")]
+        assert [given[-1].memo for given in one.ratings["rater-1"].values()] == ["kept:0"]
+        assert coding.state.round(ROUND).gone, "turns of the round over transcripts are gone"
+
+
+def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> None:
+    facets = (Facet("right", "confirm"), Facet("phrase", "phrase"))
+    with open_interviews(study) as interviews:
+        coding = interviews.coding
+        plan = replace(coding.state.round(ROUND).plan, round="confirmed", facets=facets, measured="phrase")
+        coding.act(lambda state: open_round(state, plan, "lead"))
+        said = {"right": "no: a zygomorphic one", "phrase": "say, vellichor"}
+        for rater in ("rater-1", "rater-2"):
+            rate(coding, "confirmed", rater, FIRST[0], said)
+            rate(coding, "confirmed", rater, OTHER[0], {"right": "yes", "phrase": "say, nothing"})
+        assert holding(study.root) == []
+        before = to_json(round_agreement(coding.state, "confirmed", "phrase"))
+        withdraw(interviews, "P1")
+        rating = coding.state.round("confirmed").current("rater-1", FIRST[0])
+        assert rating is not None
+        assert (rating.answers["right"], rating.answers["phrase"]["verb"]) == ({"answer": "no", "instead": ""}, "say")
+        assert rating.answers["phrase"]["object"].startswith("(erased ")
+        after = to_json(round_agreement(coding.state, "confirmed", "phrase"))
+        assert [after[name] for name in ("kappa", "kappa_ci", "alpha", "alpha_ci")] == [
+            before[name] for name in ("kappa", "kappa_ci", "alpha", "alpha_ci")
+        ]
+
+
+def test_what_an_older_act_refers_to_is_read_by_the_form_of_its_ids(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    with open_interviews(study) as interviews:
+        coding = interviews.coding
+        plan = plan_payload(replace(coding.state.round(ROUND).plan, round="older"))
+        del plan["origin"]
+        interviews.file.words.store([NewText("then", 0, ("P1",), MEMO)])
+        rating = {"round": "older", "item": FIRST[0], "answers": {"themes": []}, "memo": "kept:0"}
+        coding.journal.append([NewAct("round.open", "lead", {"plan": plan})])
+        coding.journal.append([NewAct("rating", "rater-1", rating, key="then")])
+        (given,) = coding.state.round("older").ratings["rater-1"][FIRST[0]]
+        assert given.memo == MEMO
+        withdraw(interviews, "P1")
+        assert coding.state.round("older").gone
+        assert [one.memo for one in coding.state.round("older").ratings["rater-1"][FIRST[0]]] == [""]

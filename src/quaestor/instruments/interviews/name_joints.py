@@ -1,0 +1,128 @@
+"""The words of a name as it was given, and what may be written between, before and after them.
+
+Between two words anything that usually separates words is accepted. A sign that is part of the name (`C#`, `A*B`) is
+accepted as it is or as HTML writes it. `&` is accepted in all the ways in which people write it: `+`, `and`, `und`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from quaestor.instruments.interviews.folding import fold
+
+WORDS = re.compile(r"[^\W_]+")
+_AND_SIGNS = frozenset("&+")
+_AND_WORDS = ("and", "und", "et", "och", "og", "y")
+_APART = r"\s++|[,'`\-_/\\·@()‐-–]|&(?:#39|#x27|apos|nbsp);"
+# Possessive quantifiers keep a failing search from trying every way to split a run of spaces.
+_GAP = rf"(?:{_APART}|\.(?!\s)){{0,4}}+"
+_AND_SIGN = r"\s*+(?:&(?:amp;)?+|\+)\s*+"
+_AND_WORD = rf"[\s_\-]{{}}+(?:{'|'.join(_AND_WORDS)})[\s_\-]{{}}+"
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What may stand at one place between the words of a name: one of several regular expressions."""
+
+    ways: tuple[str, ...]
+
+    @property
+    def pattern(self) -> str:
+        return f"(?:{'|'.join(self.ways)})"
+
+    def ends_in(self, text: str, start: int) -> Iterator[int]:
+        """Where it can end in a folded text if it starts at this place."""
+        for way in self.ways:
+            match = _compiled(way).match(text, start)
+            if match is not None:
+                yield match.end()
+
+
+GAP = Joint((_GAP,))
+"""A full stop before a space ends a sentence."""
+AFTER_INITIAL = Joint((rf"(?:{_APART}|\.){{0,4}}+",))
+"""After a single letter it does not."""
+AND = Joint((_AND_SIGN, _AND_WORD.format("+", "+")))
+AND_IN_LONG_NAME = Joint((_AND_SIGN, _AND_WORD.format("*", "*"), _GAP))
+"""In a long name it may also be left out or joined to the words: HollerithAndDaughters. In a short one that would be
+an ordinary word: `Hm` is not H&M, and `Randy` is not R&Y."""
+
+
+@dataclass(frozen=True)
+class WrittenName:
+    """A name taken apart: its folded words, and one joint more than words, of which the outer ones may be empty."""
+
+    words: tuple[str, ...]
+    joints: tuple[Joint | None, ...]
+
+    @property
+    def key(self) -> str:
+        return "".join(self.words)
+
+    def without(self, left_out: Collection[str]) -> WrittenName:
+        """The same without some words, such as titles; all of it where nothing else would be left."""
+        kept = [place for place, word in enumerate(self.words) if word not in left_out]
+        if not kept:
+            return self
+        between = [self.joints[b] if b == a + 1 else GAP for a, b in pairwise(kept)]
+        first = self.joints[0] if kept[0] == 0 else None
+        last = self.joints[-1] if kept[-1] == len(self.words) - 1 else None
+        return WrittenName(tuple(self.words[place] for place in kept), (first, *between, last))
+
+    def without_signs(self) -> WrittenName:
+        """The same where signs of its own may be left out, but not `&`."""
+        inner = (joint if joint in (AND, AND_IN_LONG_NAME) else GAP for joint in self.joints[1:-1])
+        return WrittenName(self.words, (None, *inner, None))
+
+
+def fold_name(name: str) -> str:
+    """A name folded; it may have been copied from a page that writes `&` as `&amp;`."""
+    return fold(name.replace("&amp;", "&"))
+
+
+def taken_apart(name: str, long: int) -> WrittenName | None:
+    """A name as it is searched for; None where it has no word. It is long from so many letters on."""
+    text = fold_name(name)
+    found = list(WORDS.finditer(text))
+    if not found:
+        return None
+    words = [found[0][0]]
+    signs = [text[: found[0].start()]]
+    for before, word in pairwise(found):
+        between = text[before.end() : word.start()]
+        is_and = word[0] in _AND_WORDS and word is not found[-1]
+        if is_and and between.isspace() and text[word.end() : word.end() + 1].isspace():
+            signs.append("&")
+        elif len(signs) > len(words):
+            words.append(word[0])  # the word after an `and`
+        else:
+            signs.append(between)
+            words.append(word[0])
+    signs.append(text[found[-1].end() :])
+    meant = AND_IN_LONG_NAME if len("".join(words)) >= long else AND
+    inner = [_between(sign, meant) for sign in signs[1:-1]]
+    first = Joint((rf"{_literal(signs[0])}\s*+",)) if signs[0].strip() else None
+    last = Joint((rf"\s*+{_literal(signs[-1])}",)) if signs[-1].strip() else None
+    return WrittenName(tuple(words), (first, *inner, last))
+
+
+def _between(sign: str, meant_by_and: Joint) -> Joint:
+    if sign.strip() in _AND_SIGNS:
+        return meant_by_and
+    return GAP if re.fullmatch(_GAP, sign) else Joint((rf"\s*+{_literal(sign)}\s*+",))
+
+
+def _literal(sign: str) -> str:
+    """A regular expression for signs as they are or as HTML writes them, however far apart."""
+    pieces = (f"(?:{'|'.join(map(re.escape, dict.fromkeys((one, html.escape(one)))))})" for one in sign.split())
+    return r"\s*+".join(pieces)
+
+
+@lru_cache(maxsize=4_096)
+def _compiled(way: str) -> re.Pattern[str]:
+    return re.compile(way)

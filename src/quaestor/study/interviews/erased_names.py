@@ -1,0 +1,170 @@
+"""The names of a participant who withdraws, erased from what others said and wrote.
+
+Places in a transcript are counted in the characters of its recorded words, in the append-only journal too. So the
+recorded words keep their length: every character of a name is overwritten with a filler, in the same transaction in
+which a replacement is recorded that shows the pseudonym there. No place moves, and no code loses its words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from quaestor.instruments.interviews.folding import fold
+from quaestor.instruments.interviews.name_judging import SHORT
+from quaestor.instruments.interviews.name_patterns import SHOWN
+from quaestor.instruments.interviews.name_search import Finder, Found, resolved
+from quaestor.instruments.interviews.name_words import ORDINARY
+from quaestor.instruments.interviews.records import KnownName, Transcript
+from quaestor.store.records import canonical
+from quaestor.store.sealed_file import Entry, NewEntry, Rewriting
+from quaestor.study.interviews.masking import HIDE
+from quaestor.study.interviews.name_places import OPEN, REFUSED, Proposal, places_in
+from quaestor.study.interviews.names import REPLACE, all_names
+from quaestor.study.interviews.proposals import answers_of
+from quaestor.study.interviews.rewording import take_names_out, without
+from quaestor.study.interviews.room import Interviews
+
+FILLER = "█"
+"""What stands in recorded words for each character of an erased name: no letter, so that no search takes it for one."""
+
+
+@dataclass(frozen=True)
+class ErasedNames:
+    """The names of a participant, and where they are found."""
+
+    participant: str
+    names: tuple[KnownName, ...]
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        return frozenset(one.id for one in self.names)
+
+    @cached_property
+    def finder(self) -> Finder:
+        return Finder(self.names)
+
+    def own_places(self, text: str) -> list[Found]:
+        """All places that are or may be one of these names."""
+        found = self.finder.candidates(text)
+        return [one for one in found if one.name in self.ids and not _is_ordinary(text, one)]
+
+    def find(self, text: str) -> list[Found]:
+        """What is to be replaced in a text: the names, and addresses that hold one."""
+        own = self.own_places(text)
+        if not own:
+            return []
+        return [
+            one
+            for one in resolved(self.finder.candidates(text))
+            if not _is_ordinary(text, one) and any(each.overlaps(one.start, one.end) for each in own)
+        ]
+
+
+def names_of_participant(interviews: Interviews, participant: str) -> ErasedNames:
+    """Every name that is known to be a participant's, as long as it is known."""
+    return ErasedNames(participant, tuple(one for one in all_names(interviews) if one.participant == participant))
+
+
+def erase_names(interviews: Interviews, erased: ErasedNames, actor: str, time: str) -> bool:
+    """Erase names from other transcripts and from all that is written; whether any was found there."""
+    if not erased.names:
+        return False
+    others = [one for one in all_names(interviews) if one.id not in erased.ids]
+    finder = Finder([*erased.names, *others])
+    talks = [one.id for one in interviews.interviews() if one.participant != erased.participant and one.transcript]
+    changed = [_erase_in_transcript(interviews, name, erased, finder, (actor, time)) for name in talks]
+    return bool(take_names_out(interviews, erased.find)) or any(changed)
+
+
+def _erase_in_transcript(
+    interviews: Interviews, name: str, erased: ErasedNames, finder: Finder, by: tuple[str, str]
+) -> bool:
+    def decide() -> Rewriting:
+        talk = interviews.transcript(name)
+        pieces, entries = interviews.file.pieces(name), interviews.file.entries(about=name)
+        chosen = [
+            one
+            for one in places_in(interviews, talk, finder)
+            if _is_erased(one, talk, erased) and set(_recorded(talk, one)) != {FILLER}
+        ]
+        labels = _new_labels(dict.fromkeys(piece["speaker"] for piece in pieces), erased)
+        changed = {}
+        for number, piece in enumerate(pieces):
+            text = _overwritten(piece["text"], [one for one in chosen if one.turn == number])
+            said = {**piece, "text": text, "speaker": labels.get(piece["speaker"], piece["speaker"])}
+            if said != piece:
+                changed[number] = said
+        return Rewriting(
+            {one.number: said for one in entries if (said := _said_without(one, labels, erased)) != one.said},
+            changed,
+            [_replacement(talk, chosen, *by)] if chosen else [],
+        )
+
+    return interviews.file.rewrite(name, decide)
+
+
+def _is_erased(one: Proposal, talk: Transcript, erased: ErasedNames) -> bool:
+    """Whether a place is one of the names, or an address that holds one; not where a person said that it is none."""
+    if one.state == REFUSED:
+        return False
+    if one.name in erased.ids:
+        return one.state != OPEN or one.sure or not _is_ordinary_word(one.words)
+    return one.name in SHOWN and any(
+        own.overlaps(one.start, one.end) for own in erased.own_places(talk.turns[one.turn].raw)
+    )
+
+
+def _is_ordinary(text: str, found: Found) -> bool:
+    """Whether a place is in doubt since it is a word that people say anyway: it tells nobody's name, and stays."""
+    return not found.sure and _is_ordinary_word(text[found.start : found.end])
+
+
+def _is_ordinary_word(words: str) -> bool:
+    return fold(words) in ORDINARY or len(fold(words)) <= SHORT
+
+
+def _recorded(talk: Transcript, one: Proposal) -> str:
+    return talk.turns[one.turn].raw[one.start : one.end]
+
+
+def _overwritten(text: str, places: Iterable[Proposal]) -> str:
+    for one in places:
+        text = text[: one.start] + FILLER * (one.end - one.start) + text[one.end :]
+    return text
+
+
+def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
+    """What speakers are called from now on whose label holds a name: no two are called the same."""
+    known = set(labels)
+    made: dict[str, str] = {}
+    for label in labels:
+        new = without(label, erased.find)
+        if new == label:
+            continue
+        number = 1
+        while new in known:
+            new, number = f"Speaker {number}", number + 1
+        known.add(new)
+        made[label] = new
+    return made
+
+
+def _said_without(entry: Entry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
+    """What an entry about a transcript says, with the new labels, and no name in what is shown instead of others."""
+    said = entry.said
+    if entry.kind == "speaker":
+        return {**said, "speaker": labels.get(said["speaker"], said["speaker"])}
+    if entry.kind in (REPLACE, HIDE):
+        return {**said, "places": [{**one, "shown": without(one["shown"], erased.find)} for one in said["places"]]}
+    return said
+
+
+def _replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
+    """The pseudonym on top of what is overwritten; the key follows from the places, so that it is recorded once."""
+    said = {"places": answers_of(talk, chosen, confirmed=True)}
+    key = hashlib.sha256(f"{talk.interview}\0{canonical(said, REPLACE)}".encode()).hexdigest()[:32]
+    return NewEntry(REPLACE, actor, said, talk.participant, talk.interview, time, key)

@@ -1,0 +1,82 @@
+"""Free text about turns of transcripts: sealed in interviews.db under the participant, and erased with them."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+
+from quaestor.coding.free_text import Walk
+from quaestor.coding.records import INTERVIEWS as ORIGIN
+from quaestor.coding.records import Plan
+from quaestor.store.act_texts import ActTexts
+from quaestor.store.records import Act
+from quaestor.store.sealed_file import SealedFile
+from quaestor.study.folder import Study
+from quaestor.study.interviews.files import INTERVIEWS, interviews_path, keys_of, opened_interviews
+
+FOLDER = "evidence/interviews"
+"""Where the inputs of sources lie that are made of transcripts."""
+WITHDRAW_ACT, REWORD_ACT = "interview.withdraw", "interview.reword"
+_TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
+
+
+class InterviewText:
+    """What raters wrote about turns; safe for threads."""
+
+    origin = ORIGIN
+    folder = FOLDER
+    walks: Mapping[str, Walk] = {}
+    changing = frozenset((WITHDRAW_ACT, REWORD_ACT))
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._file: SealedFile | None = None
+        self._lock = threading.Lock()
+
+    def owner_of(self, item: str) -> str | None:
+        """The participant who said a turn."""
+        turn = _TURN.fullmatch(item)
+        return turn[1] if turn else None
+
+    def holds(self, item: str) -> bool:
+        return self.owner_of(item) is not None and interviews_path(self._study).exists()
+
+    def is_older_act(self, act: Act) -> bool:
+        """Interviews stored texts apart before acts named an origin: these go by the form of their items' ids."""
+        said = act.payload
+        named = [said] if "item" in said else said["plan"]["practice"] if "plan" in said else said.get("decisions", ())
+        return any(self.owner_of(one["item"]) for one in named)
+
+    def is_readable(self) -> bool:
+        return interviews_path(self._study).exists() and keys_of(self._study)[INTERVIEWS.name].exists()
+
+    def missing(self) -> str:
+        return (
+            f"what was written beside transcripts cannot be read without {keys_of(self._study)[INTERVIEWS.name]} "
+            f"and {interviews_path(self._study)}: bring them back first"
+        )
+
+    def refusal(self, owner: str) -> str:
+        return f"{owner} has withdrawn: nothing can be kept about them"
+
+    def texts(self) -> ActTexts:
+        with self._lock:
+            if self._file is None:
+                self._file = opened_interviews(self._study)
+            return self._file.words
+
+    def close(self) -> None:
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+
+def free_text_of(study: Study) -> InterviewText:
+    return InterviewText(study)
+
+
+def is_turn(plan: Plan, item: str) -> bool:
+    """Whether an item of a round is a turn of a transcript; a plan that does not say so is taken by the item's id."""
+    return plan.origin in (ORIGIN, "") and _TURN.fullmatch(item) is not None

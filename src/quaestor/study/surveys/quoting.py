@@ -1,0 +1,97 @@
+"""Texts about no single answer that quote one: a withdrawal cannot erase them, so the lead learns where they are.
+
+A definition in the codebook or the instructions of a round are shared, and the journal keeps them. So does a memo about
+somebody else's answer. Only places are noted, never the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quaestor.coding.records import SURVEYS
+from quaestor.coding.state import RoundState, State
+from quaestor.instruments.records import Response
+
+_WORD = re.compile(r"\w+")
+_RUN = 4
+"""So many words in a row are a quotation; an answer of two or three words is one as a whole."""
+_FEWEST = 2
+Runs = set[tuple[str, ...]]
+
+
+def places_that_quote(state: State, response: Response) -> tuple[str, ...]:
+    """Where the open answers of a response stand in what its withdrawal does not erase."""
+    runs = _runs_of_answers(response)
+    if not runs:
+        return ()
+    return tuple(dict.fromkeys(place for place, text in _shared_texts(state, response) if _has_run(text, runs)))
+
+
+def is_quoted_in(response: Response, text: str) -> bool:
+    """Whether a text quotes an open answer of a response."""
+    return _has_run(text, _runs_of_answers(response))
+
+
+def _runs_of_answers(response: Response) -> Runs:
+    written = [said.get("text", "") for said in response.answers.values()]
+    written += [text for said in response.answers.values() for text in said.get("texts", {}).values()]
+    return {run for text in written for run in _runs(text, max(_FEWEST, min(_RUN, len(_words(text)))))}
+
+
+def _has_run(text: str, runs: Runs) -> bool:
+    return any(not runs.isdisjoint(_runs(text, length)) for length in {len(run) for run in runs})
+
+
+def _shared_texts(state: State, response: Response) -> Iterator[tuple[str, str]]:
+    for number, (kind, payload) in enumerate(state.history.changes, start=1):
+        name = kind.removeprefix("codebook.")
+        for entry in payload.get("codes", ()) if name == "import" else [payload]:
+            code = entry.get("id") or entry.get("code") or ""
+            place = f"change {number} of the codebook, {name} {code}".strip()
+            yield from ((place, text) for text in _texts_in(entry))
+    for act in state.others:
+        yield f"the reason of act {act.number}, {act.kind}", str(act.payload.get("why", ""))
+    for name, one in state.rounds.items():
+        yield f"the instructions of the round {name!r}", one.plan.instructions
+        yield f"why the round {name!r} was closed incomplete", one.incomplete
+        yield f"why the threshold of the round {name!r} was waived", one.waived
+        # Older rounds hold what was written about the response itself; since then it is erased with it.
+        is_older = not one.plan.origin and one.plan.items[0].startswith(f"{response.survey}/")
+        for item, place, text in _written(name, one) if one.plan.origin == SURVEYS or is_older else ():
+            if is_older or not item.startswith(f"{response.survey}/{response.id}/"):
+                yield place, text
+
+
+def _written(name: str, one: RoundState) -> Iterator[tuple[str, str, str]]:
+    """What people wrote about the items of a round: the item, where it stands, the text."""
+    for rating in one.all_ratings():
+        for text in (rating.memo, *_texts_in(rating.answers)):
+            yield rating.item, f"what {rating.rater} wrote about {rating.item} in the round {name!r}", text
+    for comment in (*one.comments, *one.tie_comments.values()):
+        for text in (comment.text, *_texts_in(comment.answer)):
+            yield comment.item, f"a comment on {comment.item} in the round {name!r}", text
+    for decision in (decision for made in one.decisions.values() for decision in made):
+        for text in (decision.reason, *_texts_in(decision.answer)):
+            yield decision.item, f"what was decided about {decision.item} in the round {name!r}", text
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts_in(inner)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _runs(text: str, length: int) -> Runs:
+    words = _words(text)
+    return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}

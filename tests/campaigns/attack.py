@@ -1,0 +1,79 @@
+"""Attack the desk in every way that has ever been tried, for a bounded time, and say what succeeded.
+
+python tests/campaigns/attack.py [--quick] [PART ...]
+
+Ends with 1 where an attack succeeded. Every target is a server or a file on this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One part of the campaign: a script in this folder that prints what it tried and ends with 1 if it succeeded."""
+
+    name: str
+    script: str
+    arguments: Sequence[str] = ()
+    quick: Sequence[str] = ()
+    """The arguments of a run that takes a few minutes in all."""
+
+
+ATTACKS = (
+    Attack("leaks", "crawl_blindness.py", quick=("--most", "60")),
+    Attack("forms", "fuzz_routes.py", ("--requests", "20000"), ("--requests", "1500")),
+    Attack("slow readers", "slow_readers.py", quick=("--seconds", "5")),
+    Attack("headers", "flood_headers.py", ("--seconds", "30"), ("--seconds", "5")),
+    Attack("full disk", "fill_disk.py"),
+    Attack("withdrawals", "read_during_withdrawal.py", ("--withdrawals", "100"), ("--withdrawals", "10")),
+    Attack("killed writers", "kill_writers.py", ("--kills", "200"), ("--kills", "20")),
+    Attack("killed respondents", "kill_respondents.py", ("--kills", "200"), ("--kills", "20")),
+)
+LONGEST = 15 * 60
+"""Seconds after which a part that has not ended counts as a success of the attacker: something hangs."""
+
+
+def run_attack(attack: Attack, *, quick: bool) -> bool:
+    """Run one part and print its output; whether it succeeded."""
+    started = time.monotonic()
+    print(f"== {attack.name}", flush=True)
+    command = [sys.executable, str(HERE / attack.script), *(attack.quick if quick else attack.arguments)]
+    try:
+        succeeded = subprocess.run(command, timeout=LONGEST, check=False).returncode != 0
+    except subprocess.TimeoutExpired:
+        print(f"   it did not end within {LONGEST // 60} minutes")
+        succeeded = True
+    print(f"   {'SUCCEEDED' if succeeded else 'held'} after {time.monotonic() - started:.0f} s", flush=True)
+    return succeeded
+
+
+def main() -> int:
+    names = [attack.name for attack in ATTACKS]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="a few minutes instead of half an hour")
+    options = parser.parse_args()
+    unknown = [part for part in options.parts if part not in names]
+    if unknown:
+        parser.error(f"there is no part {unknown[0]!r}, allowed: {', '.join(names)}")
+    chosen = [attack for attack in ATTACKS if not options.parts or attack.name in options.parts]
+    succeeded = [attack.name for attack in chosen if run_attack(attack, quick=options.quick)]
+    if succeeded:
+        print(f"{len(succeeded)} of {len(chosen)} attacks succeeded: {', '.join(succeeded)}")
+        return 1
+    print(f"All {len(chosen)} attacks were repelled.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

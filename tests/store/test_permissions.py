@@ -1,0 +1,108 @@
+"""The journal is for its owner alone, from its first moment and whatever was there before."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.errors import InputError
+from quaestor.base.files import sole_user
+from quaestor.store.backup import back_up, restore
+from quaestor.store.databases import database_at
+from quaestor.store.erased_list import ErasedList
+from quaestor.store.journal import Journal
+from quaestor.store.moments import exact_now
+from quaestor.store.records import NewAct
+from quaestor.store.revisions import bring_up_to_date
+from quaestor.study.ratings import write_table
+
+CREATED = """
+import os, stat, sys
+from pathlib import Path
+
+def watch(event, arguments):
+    if event == "sqlite3.connect":
+        mode = stat.S_IMODE(os.stat(arguments[0]).st_mode)
+        print(oct(mode), flush=True)
+
+os.umask(0)
+sys.addaudithook(watch)
+from quaestor.store.journal import Journal
+with Journal.open(Path(sys.argv[1])):
+    pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def everybody_may_read() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Journal]:
+    with Journal.open(path) as journal:
+        journal.append([NewAct("rating", "r1", {"item": "a"})])
+        yield journal
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_new_journal_is_its_owners_alone_with_its_companions(tmp_path: Path) -> None:
+    with written(tmp_path / "study.db"):
+        assert modes(tmp_path) == {"study.db": 0o600, "study.db-wal": 0o600, "study.db-shm": 0o600}
+
+
+def test_there_is_no_moment_in_which_others_could_open_a_new_journal(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CREATED, str(tmp_path / "study.db")], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == {"0o600"}
+
+
+def test_a_journal_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    with written(tmp_path / "study.db"):
+        for path in tmp_path.iterdir():
+            path.chmod(0o644)
+        with Journal.open(tmp_path / "study.db"):
+            assert set(modes(tmp_path).values()) == {0o600}
+
+
+def test_the_file_of_another_program_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    subprocess.run(
+        [sys.executable, "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE a (b)')", path],
+        check=True,
+    )
+    path.chmod(0o644)
+    with pytest.raises(InputError, match="another program"):
+        Journal.open(path)
+    assert modes(tmp_path) == {"study.db": 0o644}
+
+
+def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
+    old = database_at(tmp_path / "old.db")
+    old.prepare()
+    bring_up_to_date(old, exact_now, None, target="0001")
+    old.close()
+    with Journal.open(tmp_path / "old.db", backups=tmp_path / "before-the-upgrade"):
+        pass
+    with written(tmp_path / "study.db") as journal:
+        back_up(journal, tmp_path / "one.backup")
+    restore(tmp_path / "one.backup", tmp_path / "restored.db")
+    write_table([{"item": "a", "code": "x"}], tmp_path / "ratings.csv")
+    write_table([{"item": "a", "code": "x"}], tmp_path / "ratings.xlsx")
+    ErasedList.beside(tmp_path / "interviews.db").add({"P1": "2026-01-01"})
+    with sole_user(tmp_path, "a test"):
+        assert {name: oct(mode) for name, mode in modes(tmp_path).items() if mode != 0o600} == {}
+        assert len(modes(tmp_path)) >= 7

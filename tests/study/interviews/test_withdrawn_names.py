@@ -1,0 +1,318 @@
+"""The name of a participant who withdrew is in no recorded word of others, and no code moves by that."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coded_interviews import ROUND, code_all, coded_study, copy_of, on_record, stretch
+from killing import killed, moments
+from quaestor.coding.records import stretches_in
+from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.store.sealed_file import NewEntry
+from quaestor.study.agreement import round_agreement
+from quaestor.study.backups import back_up_study, restore_study
+from quaestor.study.coding import open_coding
+from quaestor.study.folder import Study, open_study
+from quaestor.study.interviews.coded import words_of
+from quaestor.study.interviews.conversation import conversation
+from quaestor.study.interviews.conversation_acts import Stamp, take_note
+from quaestor.study.interviews.masking import shown_now, shown_then
+from quaestor.study.interviews.name_places import proposals
+from quaestor.study.interviews.names import all_names
+from quaestor.study.interviews.people import Contact, contact_of, set_contact
+from quaestor.study.interviews.proposals import answer
+from quaestor.study.interviews.remaining import remaining
+from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.study.interviews.withdrawal import withdraw
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name
+from small_interviews import SMALL, a_study, with_interview, with_transcript
+
+CONTACT = Contact("Wilhelmina Xanthe", "w.xanthe@obviax.example", "+41 555 0199")
+OWN = (("Interviewer", "And?"), ("Guest", "The tensor was quixotic."))
+SAID = (
+    "I learnt it from Wilhelmina Xanthe, from W. Xanthe's book and from XANTHE; Xanthem or Xanth may be wrong.",
+    "Write to w.xanthe@obviax.example or wxanthe, call +41 555 0199, see https://obviax.example/people/wxanthe now.",
+    "Xan\u00adthe and Xanthe\u0301 and Wilhelmi-\nna were here. A threshold of 10 is mine.",
+)
+TALK = (
+    ("Interviewer", "Which stages does your work have?"),
+    ("Guest", SAID[0]),
+    ("Interviewer", "So Wilhelmina said that?"),
+    ("Guest", SAID[1]),
+    ("Wilhelmina Xanthe", "I join in."),
+    ("Guest", SAID[2]),
+)
+UNKNOWN = (*TALK[:3], ("Guest", "Write to me."), ("Colleague", "I join in."), TALK[5])
+"""The same without what tells by its shape or by its label that somebody is named."""
+TRACES = ("xanth", "wilhelmi", "w.x", "555 0199", "xan\u00adthe")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """P1 is named by P2 in many forms, in evidence too; two raters coded P2, and wrote the name beside the codes."""
+    study = coded_study(tmp_path_factory.mktemp("made"), (OWN, UNKNOWN))
+    codes = {
+        "rater-1": {"P2/00001": [stretch(45, 61, "practice/data", memo="as Xanthe has it")]},
+        "rater-2": {"P2/00001": [stretch(0, 33, "practice/data")], "P2/00005": [stretch(52, 71, "shapes")]},
+    }
+    code_all(study, codes)
+    with open_interviews(study) as room:
+        take_note(room, "P2", Stamp("lead"), "Ask Xanthe again.", "stages")
+        take_note(room, "P2", Stamp("lead"), "What does Wilhelmina do?", "stages", follow_up=True)
+        known = [one for one in room.file.entries(about="P2") if one.kind in ("transcript", "speaker", "match")]
+        known[0].said["left_out"] = ["NOTE recorded by Wilhelmina Xanthe"]
+        said = [(one.kind, one.said) for one in known]
+        said.append(("speaker", {"speaker": "Wilhelmina Xanthe", "voice": "other"}))
+        pieces = [{"speaker": speaker, "text": words} for speaker, words in TALK]
+        again = [NewEntry(kind, "lead", words, "P2", "P2", room.now()) for kind, words in said]
+        room.file.put_pieces("P2", "P2", pieces, *again)
+        set_contact(room, "P1", CONTACT)
+        set_contact(room, "P2", Contact("Somebody Else", more="a friend of Wilhelmina Xanthe"))
+    return study
+
+
+@pytest.fixture
+def study(made: Study, tmp_path: Path) -> Study:
+    return copy_of(made, tmp_path / "study")
+
+
+@pytest.fixture
+def room(study: Study) -> Iterator[Interviews]:
+    with open_interviews(study) as opened:
+        yield opened
+
+
+def everything_kept(study: Study) -> list[str]:
+    """All that the two files say, opened."""
+    with open_interviews(study) as room:
+        found: list[Any] = [one.said for file in (room.file, room.identities) for one in file.entries()]
+        found += [piece for one in room.interviews() for piece in room.file.pieces(one.id)]
+        with room.file._file.reading() as reading:
+            found += [text for (text,) in reading.execute("SELECT text FROM texts")]
+            acts = [act for (act,) in reading.execute("SELECT DISTINCT act FROM words")]
+        found += [room.file.words.of(act) for act in acts]
+    return [json.dumps(one, ensure_ascii=False) for one in found]
+
+
+def traces(texts: list[str]) -> list[str]:
+    return [
+        text for text in texts if any(trace in text.lower().replace("\\n", "").replace("-", "") for trace in TRACES)
+    ]
+
+
+def rows_in_evidence(folder: Path) -> list[str]:
+    return [str(pq.read_table(path).to_pylist()) for path in folder.rglob("*.parquet")]
+
+
+def plain_files(folder: Path) -> list[str]:
+    return [path.read_bytes().decode("utf-8", "ignore") for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def sealed_rows(study: Study) -> dict[bytes, str]:
+    """Every sealed row of the two files, with where it lies."""
+    found = {}
+    for name, tables in (("interviews.db", ("entries", "pieces", "words")), ("identities.db", ("entries",))):
+        with closing(sqlite3.connect(study.root / name)) as file:
+            for table in tables:
+                for (said,) in file.execute(f"SELECT said FROM {table}"):  # noqa: S608
+                    found[bytes(said)] = f"{name}/{table}"
+    return found
+
+
+def turns(room: Interviews) -> tuple[SpokenTurn, ...]:
+    return room.transcript("P2").turns
+
+
+def test_no_recorded_word_of_others_holds_the_name_in_any_form(study: Study, room: Interviews) -> None:
+    assert len(traces(everything_kept(study))) > 8
+    assert traces(rows_in_evidence(study.root)), "items were made before the name was known"
+    before = sealed_rows(study)
+    withdraw(room, "P1")
+    assert traces([turn.raw for turn in turns(room)]) == []
+    assert traces([turn.text for turn in turns(room)]) == []
+    assert traces(everything_kept(study)) == []
+    assert traces(rows_in_evidence(study.root)) == []
+    assert traces(plain_files(study.root)) == []
+    gone = before.keys() - sealed_rows(study).keys()
+    assert {"interviews.db/pieces", "interviews.db/words"} <= {before[row] for row in gone}
+    held = b"".join(path.read_bytes() for path in study.root.rglob("*") if path.is_file())
+    assert not [before[row] for row in gone if row in held], "what a row was before is overwritten"
+    assert remaining(room) == []
+    assert contact_of(room, "P2").more == "a friend of P1"
+
+
+def test_the_pseudonym_is_shown_and_every_place_stays_where_it_was(room: Interviews) -> None:
+    before = turns(room)
+    seen = shown_now(room, "P2")
+    withdraw(room, "P1")
+    after = turns(room)
+    assert [len(turn.raw) for turn in after] == [len(turn.raw) for turn in before]
+    assert [turn.voice for turn in after] == [turn.voice for turn in before]
+    assert [turn.question for turn in after] == [turn.question for turn in before]
+    assert after[1].text == "I learnt it from P1, from P1's book and from P1; P1 or P1 may be wrong."
+    assert after[2].text == "So P1 said that?"
+    assert after[3].text == "Write to P1 or P1, call P1, see [web address] now."
+    assert after[5].text == "P1 and P1 and P1 were here. A threshold of 10 is mine."
+    kept = [(place, letter) for place, letter in enumerate(after[1].raw) if letter.isalnum()]
+    assert all(before[1].raw[place] == letter for place, letter in kept), "what is left is what was said"
+    then = shown_then(room, "P2", seen.seen)
+    assert [turn.to_raw(0, len(turn.text)) for turn in then.turns] == [(0, len(turn.raw)) for turn in after]
+    notes = [one.text for one in conversation(room, "P2").notes]
+    assert notes == ["Ask P1 again.", "What does P1 do?"]
+
+
+def test_codes_of_others_keep_their_words_and_agreement_stays_the_same(study: Study) -> None:
+    quoted = "A threshold of 10 is"
+    with open_interviews(study) as room:
+        at = turns(room)[5].raw.index(quoted)
+        code = [stretch(at, at + len(quoted), "shapes")]
+        with open_coding(study) as coding:
+            rate(coding, ROUND, "rater-2", "P2/00005", {"themes": code})
+        close_by_name(study, ROUND, None)
+        before = round_agreement(room.coding.state, ROUND, "themes")
+        withdraw(room, "P1")
+    stored = on_record(study, "rater-2", "P2/00005")
+    with open_interviews(study) as room:
+        turn = turns(room)[5]
+        assert turn.raw[stored[0]["start"] : stored[0]["end"]] == quoted
+        (first,) = on_record(study, "rater-1", "P2/00001")
+        assert first["memo"] == "as P1 has it"
+        assert (first["start"], first["end"]) == (45, 61)
+        assert round_agreement(room.coding.state, ROUND, "themes") == before
+
+
+def test_a_second_withdrawal_changes_nothing_more(study: Study, room: Interviews) -> None:
+    withdraw(room, "P1")
+    before = everything_kept(study)
+    withdraw(room, "P1")
+    assert everything_kept(study) == before
+
+
+def test_what_a_person_said_is_no_name_and_ordinary_words_stay(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as room:
+        with_transcript(room, turns=OWN)
+        said = "I will mark it; Mark knew, and the Vexil filter too, says mark."
+        with_transcript(room, turns=(("Interviewer", "And?"), ("Guest", said)))
+        set_contact(room, "P1", Contact("Mark Vexil"))
+        refused, confirmed = (
+            next(one.place for one in proposals(room, "P2") if one.words == words and one.start >= start)
+            for words, start in (("Vexil", 0), ("mark", 20))
+        )
+        answer(room, [refused], False)
+        answer(room, [confirmed], True)
+        withdraw(room, "P1")
+        assert room.transcript("P2").turns[1].text == "I will mark it; P1 knew, and the Vexil filter too, says P1."
+        assert room.transcript("P2").turns[1].raw.lower().count("mark") == 1
+
+
+def test_a_speaker_of_another_transcript_keeps_their_voice_and_turns(room: Interviews) -> None:
+    withdraw(room, "P1")
+    labels = [piece["speaker"] for piece in room.file.pieces("P2")]
+    assert labels == ["Interviewer", "Guest", "Interviewer", "Guest", "P1", "Guest"]
+    assert [one.forms for one in all_names(room)] == [("Somebody Else",)]
+
+
+def test_a_guide_that_was_used_loses_the_name_too(tmp_path: Path) -> None:
+    guide = SMALL.replace("Which stages does your work have?", "Which stages does Wilhelmina's work have?")
+    study = a_study(tmp_path, guide=guide)
+    with open_interviews(study) as room:
+        with_transcript(room, turns=OWN)
+        with_interview(room)
+        set_contact(room, "P1", CONTACT)
+        withdraw(room, "P1")
+        assert "P1's work" in room.guide("guide", 1).questions().__next__().text
+    assert traces(everything_kept(study)) == []
+
+
+def test_a_withdrawal_that_was_killed_is_finished_by_the_next(made: Study, tmp_path: Path) -> None:
+    def copied(name: str) -> Study:
+        return copy_of(made, tmp_path / name)
+
+    def work(study: Study) -> None:
+        with open_interviews(study) as room:
+            withdraw(room, "P1")
+
+    first, unfinished = copied("first"), 0
+    for number, after in enumerate(moments(lambda: work(first), 8)):
+        study = copied(f"there-{number}")
+        with open_interviews(study) as room:
+            lengths = [len(turn.raw) for turn in turns(room)]
+        unfinished += killed(lambda study=study: work(study), after)  # type: ignore[misc]
+        with open_interviews(study) as room:
+            assert [len(turn.raw) for turn in turns(room)] == lengths
+            assert all(turn.text.count("█") == 0 for turn in turns(room)), "what is overwritten is replaced on top"
+        work(study)
+        assert traces(everything_kept(study)) == []
+        assert traces(rows_in_evidence(study.root)) == []
+    assert unfinished > 0
+
+
+def test_killed_before_the_erasure_nothing_is_lost_that_is_needed_to_go_on(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work() -> None:
+        with open_interviews(study) as room:
+            withdraw(room, "P1")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "quaestor.store.sealed_file.SealedFile.erase", lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+        )
+        assert killed(work, None)
+    work()
+    assert traces(everything_kept(study)) == []
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_backup_from_before_comes_back_without_the_name(study: Study, tmp_path: Path, lost: bool) -> None:
+    backup = back_up_study(study, tmp_path / "one.backup").file
+    with open_interviews(study) as room:
+        withdraw(room, "P1")
+        expected = [turn.text for turn in turns(room)]
+    if lost:
+        for path in study.root.glob("*.db*"):
+            path.unlink()
+    done = restore_study(study, backup, replacing=True)
+    assert done.participants == ("P1",)
+    assert traces(everything_kept(study)) == []
+    with open_interviews(study) as room:
+        assert [turn.text for turn in turns(room)] == expected
+        assert remaining(room) == []
+    before = sealed_rows(study)
+    restore_study(study, backup)
+    assert sealed_rows(study) == before, "once more it is the same"
+
+
+def test_a_study_learns_of_a_withdrawal_by_a_restore_and_forgets_the_name_here_too(
+    study: Study, made: Study, tmp_path: Path
+) -> None:
+    other = copy_of(made, tmp_path / "other")
+    with open_interviews(study) as room:
+        withdraw(room, "P1")
+    later = back_up_study(study, tmp_path / "later.backup").file
+    kept = restore_study(other, later, replacing=True).journal.kept
+    assert traces(everything_kept(other)) == []
+    assert traces(rows_in_evidence(other.root)) == []
+    third = open_study(shutil.copytree(made.root, tmp_path / "third"))
+    assert kept is not None
+    restore_study(third, kept, replacing=True)
+    assert traces(everything_kept(third)) == [], "nor in what is kept of before"
+
+
+def test_words_of_a_stretch_over_a_name_are_the_shown_ones(study: Study) -> None:
+    with open_interviews(study) as room:
+        withdraw(room, "P1")
+        stretches = stretches_in(on_record(study, "rater-2", "P2/00001"))
+        assert words_of(turns(room)[1], stretches[0]) == "I learnt it from P1"

@@ -1,0 +1,45 @@
+"""How often one address may do something: bounded in time, in memory, and whatever the clock does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from desk import SetClock
+from quaestor.web.pace import Pace
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_an_address_waits_after_too_many_and_nobody_else_does() -> None:
+    clock = SetClock()
+    pace = Pace(2, MINUTE, clock)
+    assert [pace.wait("10.0.0.1") for _ in range(3)] == [None, None, MINUTE]
+    assert pace.wait("10.0.0.2") is None
+    assert [pace.wait("127.0.0.1") for _ in range(3)] == [None] * 3
+    clock.pass_by(minutes=1)
+    assert pace.wait("10.0.0.1") is None
+
+
+def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
+    clock = SetClock()
+    pace = Pace(2, MINUTE, clock)
+    pace.wait("10.0.0.1")
+    pace.wait("10.0.0.1")
+    clock.pass_by(days=-3)
+    assert pace.wait("10.0.0.1") == MINUTE
+    clock.pass_by(seconds=40)
+    assert pace.wait("10.0.0.1") == timedelta(seconds=20)
+    clock.pass_by(seconds=20)
+    assert pace.wait("10.0.0.1") is None
+
+
+def test_memory_is_bounded_however_many_addresses_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quaestor.web.pace._MOST_ADDRESSES", 50)
+    pace = Pace(2, MINUTE, SetClock())
+    for number in range(500):
+        pace.wait("10.9.9.9")
+        pace.wait(f"10.0.{number // 250}.{number % 250}")
+    assert len(pace._times) == 50
+    assert pace.wait("10.9.9.9") == MINUTE, "whoever comes all the time is not forgotten"
