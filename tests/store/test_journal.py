@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.journal import Journal
-from quaestor.store.records import Act, NewAct
+from quaestor.store.records import Act, NewAct, acts_of, row_of
 from quaestor.store.tables import PAGE
 
 
@@ -34,6 +34,12 @@ def test_an_act_is_read_back_as_it_was_acknowledged(address: str | Path) -> None
     assert act == Act(1, "2026-01-31T11:00:00.000123+00:00", "rating", "r1", {"a": None, "b": [1, 2]}, 3, "k")
     with Journal.open(address) as again:
         assert list(again.acts()) == [act]
+
+
+@given(st.lists(st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists))))
+def test_many_payloads_are_read_as_each_of_them_is_read(payloads: list[dict[str, Any]]) -> None:
+    rows = [row_of(NewAct("rating", "r1", payload), "2026-01-01", number) for number, payload in enumerate(payloads)]
+    assert acts_of(rows) == [row.act() for row in rows]
 
 
 def test_the_default_clock_is_utc_with_microseconds(journal: Journal) -> None:

@@ -38,6 +38,24 @@ def test_looking_makes_no_journal(opened: KeptOpen, study: Study) -> None:
     assert not (study.root / "study.db").exists()
 
 
+def test_preparing_reads_the_journal_before_anybody_asks_for_a_page(opened: KeptOpen, study: Study) -> None:
+    open_by_name(study, "pilot", None)
+    opened.prepare()
+    desk = opened.desk_at_hand
+    assert desk is not None
+    assert desk.coding.journal.head() == 1
+    with opened.looking() as state:
+        assert list(state.rounds) == ["pilot"]
+
+
+def test_preparing_makes_no_journal_and_refuses_nothing(opened: KeptOpen, study: Study) -> None:
+    opened.prepare()
+    assert not (study.root / "study.db").exists()
+    (study.root / "study.db").write_text("no journal", "utf-8")
+    opened.prepare()
+    assert opened.desk_at_hand is None
+
+
 def test_looking_makes_no_file_of_answers_and_it_is_opened_once(opened: KeptOpen, study: Study) -> None:
     assert opened.surveys_if_any is None
     assert not (study.root / "answers.db").exists()

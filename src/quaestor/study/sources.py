@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
 
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError, SettingsError
 from quaestor.base.private import as_private_as
-from quaestor.corpus.evidence import Aside, read_manifest
+from quaestor.corpus.evidence import MANIFEST, Aside, read_manifest
 from quaestor.sources.records import Progress, TableCounts, no_progress
 from quaestor.sources.stackexchange.settings import StackExchangeSettings
 from quaestor.sources.tables import ingest_table
@@ -68,5 +70,21 @@ def what_changed(study: Study, name: str) -> str:
 
 def notes_of(study: Study) -> list[str]:
     """What the evidence says about itself, such as that it is synthetic."""
-    manifests = (read_manifest(study.evidence_of(name)) for name in study.settings.sources)
-    return sorted({note for manifest in manifests if manifest for note in manifest.notes})
+    folders = [study.evidence_of(name) for name in study.settings.sources]
+    return sorted({note for folder in folders for note in _notes_in(folder, _file_mark(folder / MANIFEST))})
+
+
+def _file_mark(path: Path) -> tuple[int, ...]:
+    """Changes when a file is written again; a manifest is always put in place whole, as a new file."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@lru_cache(maxsize=256)
+def _notes_in(folder: Path, mark: tuple[int, ...]) -> tuple[str, ...]:
+    """The notes of one manifest; every page of a desk shows them, and it has a line for each file of the evidence."""
+    manifest = read_manifest(folder)
+    return manifest.notes if manifest else ()

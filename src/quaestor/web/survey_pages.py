@@ -121,8 +121,7 @@ class RespondentPages(StrangerPages):
         return self._page(request, met)
 
     def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | Door:
-        self._own(name, code)
-        found = shown(self._surveys, code, page)
+        found = shown(self._surveys, code, page, self._own(name, code))
         if isinstance(found, SurveyPage):
             at = door(self._surveys, self.opened.latest, name, found.response.language)
             if not at.goes_on:
@@ -138,8 +137,9 @@ class RespondentPages(StrangerPages):
         moment, back = self._clock().timestamp(), _one(form, "go") == "back"
 
         def read() -> Outcome:
-            seconds = time_spent(self._own(name, code), page, _one(form, "since"), moment)
-            return sent(self._surveys, code, page, form, key, seconds, going_back=back)
+            response = self._own(name, code)
+            seconds = time_spent(response, page, _one(form, "since"), moment)
+            return sent(self._surveys, code, page, form, key, seconds, going_back=back, response=response)
 
         try:
             response = await self._recorded(read)

@@ -83,9 +83,12 @@ def questionnaire_of(surveys: Surveys, response: Response) -> Questionnaire:
     return surveys.questionnaire(response.survey, response.version, response.language)
 
 
-def shown(surveys: Surveys, code: str, page: str = "") -> SurveyPage | Response:
-    """The page asked for, else the next one; the response itself where nothing is left to answer."""
-    response = found_response(surveys, code)
+def shown(surveys: Surveys, code: str, page: str = "", response: Response | None = None) -> SurveyPage | Response:
+    """The page asked for, else the next one; the response itself where nothing is left to answer.
+
+    `response` is the one behind the code, for who has read it already.
+    """
+    response = response or found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
     if response.standing is not Standing.OPEN:
         return response
@@ -96,13 +99,21 @@ def shown(surveys: Surveys, code: str, page: str = "") -> SurveyPage | Response:
 
 
 def sent(
-    surveys: Surveys, code: str, page: str, form: Sent, key: str, seconds: float = 0.0, *, going_back: bool = False
+    surveys: Surveys,
+    code: str,
+    page: str,
+    form: Sent,
+    key: str,
+    seconds: float = 0.0,
+    *,
+    going_back: bool = False,
+    response: Response | None = None,
 ) -> Outcome:
     """Read a page that was sent: the page again with what is wrong, or what is to be recorded, put in the line.
 
     Whoever goes back keeps what they typed, and is asked for nothing; what cannot be kept, they see again.
     """
-    response = found_response(surveys, code)
+    response = response or found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
     found = page_at(asked, response, page)
     if found is None and response.standing is Standing.OPEN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -61,6 +61,8 @@ class Surveys:
         self.coding = coding
         self.answers = answers
         self._versions: dict[tuple[str, int, str], Questionnaire] = {}
+        self._folded: tuple[Sequence[Act], int, dict[str, Fielding]] = ((), 0, {})
+        """Acts, how many of them were looked at, and what they come to."""
 
     @property
     def study(self) -> Study:
@@ -69,7 +71,14 @@ class Surveys:
     def fielding(self, name: str) -> Fielding:
         """Where a survey stands; one with a file that was never opened is a draft."""
         with self.coding.looking() as state:
-            found = fieldings(state.others).get(name)
+            # Every page of a respondent asks for this while raters wait for the lock: only new acts are looked at.
+            acts, count, known = self._folded
+            if acts is not state.others:
+                count, known = 0, {}
+            if count != len(state.others):
+                known = fieldings(state.others[count:], known)
+            self._folded = state.others, len(state.others), known
+            found = known.get(name)
         if found is None:
             survey_file(self.study, name)
             return Fielding(name)
@@ -232,9 +241,10 @@ def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, act
     surveys.coding.act(lambda state: NewAct(DECIDE_ACT, lead, payload))
 
 
-def fieldings(acts: Iterable[Act]) -> dict[str, Fielding]:
-    """Where each survey stands after these acts."""
-    found: dict[str, Fielding] = {}
+def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) -> dict[str, Fielding]:
+    """Where each survey stands after these acts, which go on from where it stood before."""
+    found = dict(known or {})
+    decisions: dict[str, dict[str, Decision]] = {}
     for act in acts:
         if not act.kind.startswith("survey."):
             continue
@@ -248,9 +258,9 @@ def fieldings(acts: Iterable[Act]) -> dict[str, Fielding]:
             now = replace(now, final=True)
         elif act.kind == DECIDE_ACT:
             made = Decision(said["response"], said["keep"], said["why"], act.actor, act.time)
-            now = replace(now, decisions={**now.decisions, made.response: made})
+            decisions.setdefault(now.survey, dict(now.decisions))[made.response] = made
         found[said["survey"]] = now
-    return found
+    return found | {name: replace(found[name], decisions=made) for name, made in decisions.items()}
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,42 @@
+"""Where a survey stands: every page of a respondent asks for it, so only what is new is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quaestor.study.surveys.fielding import CLOSED, OPEN, Surveys, close_survey, decide, fieldings
+from small_survey import NAME, answered, fielded
+
+
+@pytest.fixture
+def surveys(tmp_path: Path) -> Iterator[Surveys]:
+    with fielded(tmp_path) as opened:
+        yield opened
+
+
+def test_acts_are_folded_once(surveys: Surveys) -> None:
+    assert surveys.fielding(NAME).status == OPEN
+    assert surveys.fielding(NAME) is surveys.fielding(NAME)
+
+
+def test_what_is_folded_act_by_act_is_what_all_acts_come_to(surveys: Surveys) -> None:
+    for keep in (True, False, True):
+        _, response = answered(surveys)
+        decide(surveys, NAME, response.id, keep, "it is what it is")
+        assert surveys.fielding(NAME).decisions[response.id].keep is keep
+    first = next(iter(surveys.fielding(NAME).decisions))
+    decide(surveys, NAME, first, False, "on second thought")
+    close_survey(surveys, NAME)
+    found = surveys.fielding(NAME)
+    assert (found.status, found.decisions[first].keep, len(found.decisions)) == (CLOSED, False, 3)
+    assert found == fieldings(surveys.coding.state.others)[NAME]
+
+
+def test_what_was_told_before_stays_as_it_was_told(surveys: Surveys) -> None:
+    before = surveys.fielding(NAME)
+    _, response = answered(surveys)
+    decide(surveys, NAME, response.id, True, "kept")
+    assert before.decisions == {}

@@ -1,0 +1,48 @@
+"""What evidence says about itself: on every page of the desk, so a manifest is read again only where it changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from quaestor.base.files import write_whole
+from quaestor.study.folder import Study
+from quaestor.study.sources import ingest_source, notes_of
+from small_study import small_study
+
+MADE_UP = "synthetic: made up"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    made = small_study(tmp_path / "study")
+    ingest_source(made, "sheet")
+    return made
+
+
+def manifest(study: Study, *notes: str) -> tuple[Path, bytes]:
+    """Where the manifest of the sheet is, and the same with other notes."""
+    path = study.evidence_of("sheet") / "manifest.json"
+    return path, json.dumps({**json.loads(path.read_text("utf-8")), "notes": notes}).encode()
+
+
+def test_notes_of_new_evidence_are_shown_at_once(study: Study) -> None:
+    assert notes_of(study) == []
+    write_whole(*manifest(study, MADE_UP))
+    assert notes_of(study) == [MADE_UP]
+    (study.evidence_of("sheet") / "manifest.json").unlink()
+    assert notes_of(study) == []
+
+
+def test_a_manifest_is_not_read_for_every_page(study: Study) -> None:
+    write_whole(*manifest(study, MADE_UP))
+    assert notes_of(study) == [MADE_UP]
+    path, other = manifest(study, MADE_UP.replace("up", "UP"))
+    before = path.stat()
+    with path.open("r+b") as file:  # as nobody writes it: in place, and with the time it had
+        file.write(other)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert notes_of(study) == [MADE_UP]
