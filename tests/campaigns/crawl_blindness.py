@@ -74,9 +74,9 @@ def _rate(study: Study, rater: str, items: Sequence[str], answers: dict[str, str
 
 def _open(study: Study, answers: dict[str, str]) -> None:
     open_by_name(study, "main", None)
-    _rate(study, SECOND, ITEMS[::2], TWINS[0])
-    _rate(study, SECOND, ITEMS[1::2], answers, memo=f"because {answers['relevance']}")
-    _rate(study, FIRST, ITEMS[:1], {"relevance": "exclude: crash"})
+    _rate(study, SECOND, ITEMS[1::2], TWINS[0])
+    _rate(study, SECOND, ITEMS[::2], answers, memo=f"because {answers['relevance']}")
+    _rate(study, FIRST, ITEMS[1:2], {"relevance": "exclude: crash"})
 
 
 def _look(study: Study, answers: dict[str, str]) -> None:
@@ -85,7 +85,7 @@ def _look(study: Study, answers: dict[str, str]) -> None:
 
 
 def _rate_the_rest(study: Study, answers: dict[str, str]) -> None:
-    _rate(study, FIRST, ITEMS[1:], {"relevance": "exclude: crash"})
+    _rate(study, FIRST, [ITEMS[0], *ITEMS[2:]], {"relevance": "exclude: crash"})
     close_by_name(study, "main", None)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -57,6 +59,7 @@ def fill_disk() -> FullDisk:
         try:
             with _signed_in(server, study, Role.LEAD) as lead, _signed_in(server, study, Role.RATER) as rater:
                 acknowledged = _save(rater, ITEMS[:2], outcome, expected=200)
+                _age_sessions(study)
                 with _full(Path(folder), server, is_mounted):
                     for page in PAGES:
                         for visitor in (lead, rater):
@@ -64,8 +67,8 @@ def fill_disk() -> FullDisk:
                             outcome.pages += 1
                             if status >= 500:
                                 outcome.failures.append(f"/{page} was answered with {status}")
-                    acknowledged += _save(rater, ITEMS[2:5], outcome, expected=503)
-                acknowledged += _save(rater, ITEMS[5:8], outcome, expected=200)
+                    acknowledged |= _save(rater, ITEMS[2:5], outcome, expected=503)
+                acknowledged |= _save(rater, ITEMS[5:8], outcome, expected=200)
         finally:
             server.stop()
         with open_coding(open_study(study.root)) as coding:
@@ -90,6 +93,13 @@ def _signed_in(server: Server, study: Study, role: Role) -> Iterator[Client]:
         fields = {"password": CHOSEN, "again": CHOSEN}
         assert post(visitor, f"join/{invited(study.root, role)}", fields).status_code == 303
         yield visitor
+
+
+def _age_sessions(study: Study) -> None:
+    """Make every session some hours old: the next page of each renews it, which is a write."""
+    with contextlib.closing(sqlite3.connect(study.root / "people.db", isolation_level=None)) as people:
+        expires = (datetime.now(UTC) + timedelta(hours=2)).isoformat()
+        people.execute("UPDATE sessions SET expires = ?", (expires,))
 
 
 def _save(rater: Client, items: list[str], outcome: FullDisk, expected: int) -> set[str]:
