@@ -9,9 +9,10 @@ import anyio
 import pytest
 from jinja2 import DictLoader, Environment
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
@@ -43,6 +44,8 @@ class BusyPages(Pages):
             Route("/ahead", self.quick, name="ahead"),
             Route("/s/survey", self.quick, methods=["GET", "POST"], name="answer"),
             Route("/rendered", self.rendered, name="home"),
+            Route("/file.csv", self.file, name="evidence-csv"),
+            Route("/health", self.unpooled, name="health"),
         ]
 
     async def slow(self, request: Request) -> Response:
@@ -55,6 +58,18 @@ class BusyPages(Pages):
 
     async def quick(self, request: Request) -> Response:
         return PlainTextResponse(await self.work("saved".lower))
+
+    async def file(self, request: Request) -> Response:
+        def pieces() -> Iterator[str]:
+            yield "head\n"
+            self.begun.append(request.url.query)
+            self.let_go.wait()
+            yield "rest\n"
+
+        return StreamingResponse(self.stream(pieces()))
+
+    async def unpooled(self, request: Request) -> Response:
+        return PlainTextResponse(await run_in_threadpool("saved".lower))  # as static files and sign-in are served
 
     async def rendered(self, request: Request) -> Response:
         return self.page(request, "page.html", {"thread": threading.get_ident})
@@ -97,16 +112,19 @@ async def ask(app: Starlette, method: str, path: str, query: str = "", left: any
     return body
 
 
-@pytest.mark.parametrize(("method", "path"), [("POST", "/ratings"), ("GET", "/ahead"), ("POST", "/s/survey")])
+@pytest.mark.parametrize("slow", ["/themes", "/file.csv"])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/ratings"), ("GET", "/ahead"), ("POST", "/s/survey"), ("GET", "/health")]
+)
 def test_many_slow_readers_leave_threads_for_everybody_else(
-    app: Starlette, busy: BusyPages, method: str, path: str
+    app: Starlette, busy: BusyPages, method: str, path: str, slow: str
 ) -> None:
     answers: list[bytes] = []
 
     async def attack() -> None:
         async with anyio.create_task_group() as readers:
             for _ in range(MANY):
-                readers.start_soon(ask, app, "GET", "/themes")
+                readers.start_soon(ask, app, "GET", slow)
             await anyio.wait_all_tasks_blocked()
             with anyio.move_on_after(PATIENCE):
                 answers.append(await ask(app, method, path))

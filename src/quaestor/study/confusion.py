@@ -168,11 +168,10 @@ def _opinions(one: RoundState, item: str, facet: Facet, book: Codebook) -> tuple
     return tuple(found)
 
 
-def matrix_rows(found: Confusion) -> list[list[str]]:
-    """The whole table with its head, for a file."""
-    counts = {(first, second): n for first, second, n in found.cells}
-    head = [f"{found.first} \\ {found.second}", *found.labels]
-    return [
-        head,
-        *([first, *(str(counts.get((first, second), 0)) for second in found.labels)] for first in found.labels),
-    ]
+def matrix_rows(found: Confusion) -> list[list[str | int]]:
+    """The whole table with its head, for a file; of a thousand codes almost all of its million cells are 0."""
+    places = {label: place for place, label in enumerate(found.labels, start=1)}
+    rows: list[list[str | int]] = [[label, *[0] * len(places)] for label in found.labels]
+    for first, second, n in found.cells:
+        rows[places[first] - 1][places[second]] = n
+    return [[f"{found.first} \\ {found.second}", *found.labels], *rows]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from starlette.requests import Request
@@ -172,15 +171,13 @@ def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{what}-{name}.{ending}"'}
 
 
-def _csv(lines: Iterable[Sequence[str]], headers: dict[str, str]) -> Response:
+def _csv(lines: Iterable[Sequence[str | int]], headers: dict[str, str]) -> Response:
     text = io.StringIO()
-    csv.writer(text).writerows([_cell(value) for value in line] for line in lines)
+    csv.writer(text).writerows([_cell(one) if isinstance(one, str) else one for one in line] for line in lines)
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-@lru_cache(maxsize=10_000)
 def _cell(value: str) -> str:
-    """A value as a spreadsheet may open it; a table of raters who use a thousand codes has a million times 0."""
     try:
         float(value)
     except ValueError:

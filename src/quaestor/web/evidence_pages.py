@@ -111,7 +111,7 @@ class EvidencePages(Pages):
         await self.work(lambda: refuse_older_items(self.opened.interviews_if_any, viewer.name))
         lines = await self.work(lambda: csv_of(study, coding, self._ready(), wanted, viewer))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
-        return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
+        return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
     def _ready(self) -> Index:
         index = self.indexing.index(self.opened.study)

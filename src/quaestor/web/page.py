@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -20,6 +20,7 @@ from quaestor.web.access import Visitor
 from quaestor.web.thread_pools import Pool, run_in_pool
 
 _Found = TypeVar("_Found")
+_Piece = TypeVar("_Piece", str, bytes)
 _LAST_PAGE = 1_000_000
 
 
@@ -51,6 +52,11 @@ class Pages:
     async def pending_erasures(self) -> str:
         """What was erased and can still be found in files of the study, in words; empty where there is nothing."""
         return await self.work(lambda: describe_pending_erasures(self.opened.latest.root))
+
+    async def stream(self, pieces: Iterator[_Piece]) -> AsyncIterator[_Piece]:
+        """Pieces of a large file, each made in a thread of the request's pool when the one before it has been sent."""
+        while (piece := await self.work(lambda: next(pieces, None))) is not None:
+            yield piece
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""

@@ -92,7 +92,7 @@ class ResultPages(Pages):
             raise
         called = quote(f"{study.settings.study.name}-{name}.zip", safe="")
         headers = {"Content-Disposition": f"attachment; filename=\"{name}.zip\"; filename*=UTF-8''{called}"}
-        return StreamingResponse(_pieces(file), media_type="application/zip", headers=headers)
+        return StreamingResponse(self.stream(_pieces(file)), media_type="application/zip", headers=headers)
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
