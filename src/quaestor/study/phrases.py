@@ -133,18 +133,7 @@ def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[Prop
             for one in state.rounds.values()
             if any(facet.codes and facet.kind == "single" for facet in one.plan.facets) and one.status == CLOSED
         ]
-        return {
-            phases: _proposed_of_now(state, name, phases) for phases in deciding if _is_in_sight(state, phases, lead)
-        }
-
-
-def _proposed_of_now(state: State, name: str, phases: str) -> list[ProposedObject]:
-    """All proposals, worked out again when a decision or the codebook has changed: raters wait meanwhile."""
-    memory, what = state.round(name).memory, ("proposed objects", phases)
-    if memory.get(what, (None,))[0] != state.changed:
-        memory[what] = state.changed, _proposed(state, name, phases, 1)
-    found: list[ProposedObject] = memory[what][1]
-    return found
+        return {phases: _proposed(state, name, phases, 1) for phases in deciding if _is_in_sight(state, phases, lead)}
 
 
 def _is_in_sight(state: State, name: str, lead: str) -> bool:
@@ -167,14 +156,14 @@ def _proposed(state: State, name: str, phases: str, at_least: int) -> list[Propo
     if facet is None:
         raise InputError(f"the round {phases!r} decides no code of the codebook")
     rows = propose_objects(agreed_phrases(one), decided(state, phases, facet.id), at_least)
-    book = state.history.latest
+    book, simulated = state.history.latest, is_simulated(one)
     return [
         ProposedObject(
             phase,
             thing,
             count,
             any(thing == child.name.casefold() for child in book.children(phase)),
-            is_simulated(one),
+            simulated,
         )
         for phase, thing, count in rows
     ]
