@@ -21,12 +21,18 @@ def fsync(path: Path) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Replace the file at once: a reader sees the old content or the new, never a part."""
+    with replacing(path) as aside:
+        aside.write_bytes(content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A new file to write, which takes the place of `path` when all went well; a private one only its owner reads."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with aside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666))
+        yield aside
+        fsync(aside)
         os.replace(aside, path)
         fsync(path.parent)
     finally:

@@ -154,9 +154,8 @@ def export_file(
     Example: quaestor decisions export refinement --out decisions.csv
     """
     from quaestor.study.decisions import decisions_of
-    from quaestor.study.ratings import write_table
 
-    write_out(decisions_of(chosen_study(study), name, actor), out, json, write_table)
+    write_out("decisions", decisions_of(chosen_study(study), name, actor), out, json)
 
 
 @group.command("import")

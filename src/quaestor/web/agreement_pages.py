@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.numbers import whole_number
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import FORMS, csv_text
 from quaestor.study.agreement import to_json
 from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
 from quaestor.study.coding import Coding
@@ -170,14 +168,4 @@ def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
 
 
 def _csv(lines: Iterable[Sequence[str]], headers: dict[str, str]) -> Response:
-    text = io.StringIO()
-    csv.writer(text).writerows([_cell(value) for value in line] for line in lines)
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
-
-
-def _cell(value: str) -> str:
-    try:
-        float(value)
-    except ValueError:
-        return harmless(value)
-    return value
+    return Response(csv_text(lines), media_type=FORMS["csv"], headers=headers)

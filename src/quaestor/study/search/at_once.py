@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
-from quaestor.base.files import write_whole
+from quaestor.base.tables import Table, write_table
 from quaestor.people.roles import Role
 from quaestor.sources.records import no_progress
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
 from quaestor.study.journal import has_journal
-from quaestor.study.search.export import csv_of
+from quaestor.study.search.export import rows_of
 from quaestor.study.search.found import Found, found
 from quaestor.study.search.index import build_index
 from quaestor.study.search.standing import standing_result
@@ -28,11 +29,12 @@ def items_found(study: Study, wanted: Wanted, most: int) -> Found:
 
 
 def write_found(study: Study, wanted: Wanted, path: Path) -> None:
-    """All of it as CSV."""
+    """All of it as a CSV or XLSX file."""
     with _coding(study) as coding:
         standing_result(study, coding)
-        lines = csv_of(study, coding, build_index(study, no_progress), wanted, _lead(study))
-        write_whole(path, "".join(lines).encode("utf-8"))
+        batches = rows_of(study, coding, build_index(study, no_progress), wanted, _lead(study))
+        columns = [str(name) for name in next(batches)[0]]
+        write_table(Table("items", columns, chain.from_iterable(batches)), path)
 
 
 def _lead(study: Study) -> Viewer:
