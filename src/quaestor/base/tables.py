@@ -29,6 +29,9 @@ FORMS = {"csv": "text/csv; charset=utf-8", "xlsx": "application/vnd.openxmlforma
 LONGEST_TEXT = 32_767
 """What a cell of a workbook can hold, in units of UTF-16."""
 
+# The limit of the csv module belongs to the whole process and is lower than a long answer; readers have their own.
+csv.field_size_limit(2**31 - 1)
+
 _MOST_ROWS, _MOST_COLUMNS, _LARGEST_WHOLE = 1_048_576, 16_384, 2**53
 # Spreadsheets pass over blanks, control characters and invisible marks before they look for the sign of a formula.
 _PASSED_OVER = r"[\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*"
@@ -72,6 +75,11 @@ def csv_text(rows: Iterable[Sequence[Cell]], *, guarded: bool = True) -> str:
     file = io.StringIO(newline="")
     _write_csv(file, rows, guarded)
     return file.getvalue()
+
+
+def csv_rows(text: str) -> Iterator[list[str]]:
+    """The rows of a CSV that Quaestor wrote for itself; for those of others there is `sources.tables`."""
+    return csv.reader(io.StringIO(text, newline=""), strict=True)
 
 
 def table_bytes(table: Table, form: str) -> bytes:
