@@ -88,7 +88,7 @@ def give(
     if json:
         print_json(done)
         return
-    say(f"On record as act {done['act']}; {number(done['left'])} left")
+    say(f"On record; {number(done['left'])} left")
     if done["proposal"]:
         say(f"A machine would say: {done['proposal']}")
 

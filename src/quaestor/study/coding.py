@@ -145,7 +145,7 @@ class Coding:
             if known:
                 told = self._words.told(known)
                 if wanted.same and not wanted.same(self._state, told) and not self._reworded_since(known):
-                    raise StateError(f"the key {wanted.key!r} stands for act {known.number}, which says something else")
+                    raise StateError(f"the key {wanted.key!r} was sent before with something else: use a new key")
                 return [told]
             new = wanted.decide(self._state)
             wished = [new] if isinstance(new, NewAct) else list(new or ())
