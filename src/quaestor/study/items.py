@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,7 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
-from quaestor.base.files import write_whole
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import Table, write_table
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_left_out, read_questions
@@ -68,14 +65,10 @@ def _left_out(study: Study, connection: Backend, identity: str | None = None) ->
 
 
 def write_items(items: list[Example], path: Path) -> None:
-    """Items as CSV, to be looked through elsewhere."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["item", "title", "created", "tags", "score", "views", "link"])
-    for one in items:
-        said = [harmless(text) for text in (one.item, one.title, one.created, " ".join(one.tags))]
-        writer.writerow([*said, one.score, one.views, one.link])
-    write_whole(path, text.getvalue().encode("utf-8"))
+    """Items as a table, to be looked through elsewhere."""
+    columns = ("item", "title", "created", "tags", "score", "views", "link")
+    rows = [(one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link) for one in items]
+    write_table(Table("items", columns, rows), path)
 
 
 def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, Any]:

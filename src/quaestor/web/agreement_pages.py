@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from starlette.requests import Request
@@ -14,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.numbers import whole_number
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import FORMS, csv_text
 from quaestor.study.agreement import to_json
 from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
 from quaestor.study.coding import Coding
@@ -173,16 +170,4 @@ def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
 
 
 def _csv(lines: Iterable[Sequence[str]], headers: dict[str, str]) -> Response:
-    text = io.StringIO()
-    csv.writer(text).writerows([_cell(value) for value in line] for line in lines)
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
-
-
-@lru_cache(maxsize=10_000)
-def _cell(value: str) -> str:
-    """A value as a spreadsheet may open it; a table of raters who use a thousand codes has a million times 0."""
-    try:
-        float(value)
-    except ValueError:
-        return harmless(value)
-    return value
+    return Response(csv_text(lines), media_type=FORMS["csv"], headers=headers)

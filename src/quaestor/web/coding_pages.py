@@ -131,7 +131,7 @@ class CodingPages(Pages):
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             return JSONResponse({"refused": str(error)}, status_code=422)
-        told: dict[str, Any] = {"act": acts[0].number if acts else 0}
+        told = {"saved": True}
         if acts and isinstance(said, CodedAs) and differs(said, acts[0]):
             told["differs"] = True
         return JSONResponse(told)
