@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
@@ -60,6 +62,20 @@ def fields_in(body: bytes) -> dict[str, list[str]]:
 async def fields_of(request: Request) -> dict[str, str]:
     """The fields of a form with one value each."""
     return {name: values[0] for name, values in fields_in(await request.body()).items()}
+
+
+def json_in(body: bytes, most: int) -> dict[str, Any]:
+    """What a script sent: an object, whose numbers are numbers."""
+    if len(body) > most:
+        raise HTTPException(413)
+    try:
+        value = json.loads(body)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise HTTPException(400) from None
+    if not isinstance(value, dict):
+        raise HTTPException(400)
+    return value
 
 
 def checked_key(text: str) -> str:
