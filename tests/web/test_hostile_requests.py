@@ -90,6 +90,7 @@ def test_an_item_that_no_database_can_hold_is_not_there(rated: tuple[Starlette, 
         ("item", '"\\ud800"', 422),
         ("item", '"\\u0000"', 422),
         ("key", '"\\u0000"', 400),
+        ("key", '"import/0123"', 400),
     ],
 )
 def test_a_rating_of_odd_values_is_refused(rated: tuple[Starlette, Path], field: str, value: str, status: int) -> None:

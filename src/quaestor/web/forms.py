@@ -15,6 +15,8 @@ LONGEST = 1_000_000
 """Bytes of a form, or of anything else that is sent."""
 _MOST_FIELDS = 1_000
 _LONGEST_KEY = 200
+IMPORTED = ("import/", "published/")
+"""How the keys of acts begin that come from files."""
 
 
 class TooLong(Exception):
@@ -79,8 +81,12 @@ def json_in(body: bytes, most: int) -> dict[str, Any]:
 
 
 def checked_key(text: str) -> str:
-    """A key as pages make them; whatever else is sent stands for nothing."""
-    if not text.isascii() or not text.isprintable() or len(text) > _LONGEST_KEY:
+    """A key as pages make them; whatever else is sent stands for nothing.
+
+    The key of an imported rating follows from what the rating says: whoever could send one would learn from the answer
+    whether somebody else said just that.
+    """
+    if not text.isascii() or not text.isprintable() or text.startswith(IMPORTED) or len(text) > _LONGEST_KEY:
         raise HTTPException(400)
     return text
 
