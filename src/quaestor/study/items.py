@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import is_storable
 from quaestor.base.tables import Table, write_table
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
@@ -73,6 +74,8 @@ def write_items(items: list[Example], path: Path) -> None:
 
 def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, Any]:
     """What happened to one item: the steps it passed, where it fell out, and where it came from."""
+    if not is_storable(item):
+        raise _no_item(item)
     steps = study.settings.funnel.steps
     table = pq.read_table(fell_file(study, coding), filters=[("item", "=", item)])
     last = last_result(study, coding)
@@ -82,9 +85,7 @@ def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, A
     else:
         with engine(study.funnel_folder) as connection:
             if not _left_out(study, connection, item):
-                raise StateError(
-                    f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721"
-                )
+                raise _no_item(item)
         number = 0
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     return {
@@ -98,3 +99,7 @@ def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, A
         "inputs_sha256": [one.sha256 for one in manifest.inputs] if manifest else [],
         "ingested_by": manifest.tool if manifest else "",
     }
+
+
+def _no_item(item: str) -> StateError:
+    return StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")

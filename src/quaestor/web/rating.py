@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +22,7 @@ from quaestor.study.interviews.items import place_of
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.ratings import OtherStudy, Said
 from quaestor.web.cases import page_of
-from quaestor.web.forms import checked_key, fields_in
+from quaestor.web.forms import checked_key, fields_in, json_in
 from quaestor.web.page import Pages, visitor
 from quaestor.web.recording import Together
 
@@ -151,11 +150,8 @@ class RatingPages(Pages):
 
 
 async def _from_script(request: Request) -> dict[str, Any]:
-    body = await request.body()
-    if len(body) > _LONGEST_BODY:
-        raise HTTPException(413)
+    raw = json_in(await request.body(), _LONGEST_BODY)
     try:
-        raw = json.loads(body)
         answers = {str(name): value for name, value in raw["answers"].items()}
         return {
             "item": str(raw["item"]),
@@ -168,7 +164,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "rater": str(raw.get("rater", "")),
             "opened": str(raw.get("opened", "")),
         }
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None
 
 
