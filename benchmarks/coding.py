@@ -10,11 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from quaestor.base.tables import Table, write_table
 from quaestor.coding.records import Facet, Plan
 from quaestor.coding.rounds import open_round
 from quaestor.store.journal import Journal
 from quaestor.study.coding import Coding, rebuilt
-from quaestor.study.ratings import import_ratings, write_table
+from quaestor.study.ratings import import_ratings
 
 ITEMS = tuple(f"stackoverflow/question/{number}" for number in range(2401))
 STUDY = SimpleNamespace(settings=SimpleNamespace(study=SimpleNamespace(lead="lead")))
@@ -34,7 +35,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
 
 def _once(folder: Path) -> float:
     rows = [{"item": item, "rater": rater, "relevance": "keep", "seconds": "30"} for item in ITEMS for rater in RATERS]
-    write_table(rows, folder / "ratings.csv")
+    write_table(Table.of("ratings", rows), folder / "ratings.csv")
     facet = Facet("relevance", "keep", reasons=("crash",))
     plan = Plan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from quaestor.base.tables import Table, write_table
 from quaestor.coding.ratings import practise
 from quaestor.coding.records import Practice
 from quaestor.coding.rounds import open_round
@@ -20,7 +21,7 @@ from quaestor.study.folder import Study, open_study
 from quaestor.study.funnel import run_funnel
 from quaestor.study.journal import open_journal
 from quaestor.study.phrases import unify_words
-from quaestor.study.ratings import import_decisions, import_ratings, rate, write_table
+from quaestor.study.ratings import import_decisions, import_ratings, rate
 from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.study.round_setup import add_round
 from quaestor.study.sources import ingest_source
@@ -188,8 +189,8 @@ def _bring_in(made: Quoted) -> None:
     """From files that lie outside the study."""
     ratings, published = (made.study.root.with_name(f"{made.study.root.name}-{one}.csv") for one in ("again", "paper"))
     row = {"item": made.item, "rater": "rater-1", "right": f"no: {PLANTED['imported instead']}"}
-    write_table([row | {"memo": PLANTED["imported memo"]}], ratings)
-    write_table([{"item": made.item, "summary": PLANTED["published text"]}], published)
+    write_table(Table.of("ratings", [row | {"memo": PLANTED["imported memo"]}]), ratings)
+    write_table(Table.of("ratings", [{"item": made.item, "summary": PLANTED["published text"]}]), published)
     with open_coding(made.study) as coding:
         import_ratings(coding, AGAIN, ratings)
         import_decisions(coding, "paper", published, "lead", "a paper")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.base.errors import StateError
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import sole_user, write_whole
 from quaestor.base.hashing import Hashing, sha256_of
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.toml import MOST_BYTES, read_toml
 
 
 def test_a_file_is_replaced_at_once_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -62,3 +63,10 @@ def test_the_nearest_name_comes_first() -> None:
     assert listed(["a", "b", "c"]) == "a, b or c"
     assert listed(["a"]) == "a"
     assert listed([]) == ""
+
+
+def test_a_file_of_settings_longer_than_any_person_writes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mapping.toml"
+    path.write_text(f'a = "{"x" * MOST_BYTES}"')
+    with pytest.raises(InputError, match="is over 16 MB long"):
+        read_toml(path, InputError)

@@ -87,11 +87,11 @@ def test_a_half_character_at_the_end_of_utf_16_rejects_the_last_row(tmp_path: Pa
     assert "not utf-16-le" in loaded.reasons[0]
 
 
-def test_a_field_over_16_mb_rejects_its_row_alone(tmp_path: Path) -> None:
+def test_a_field_over_4_mb_rejects_its_row_alone(tmp_path: Path) -> None:
     path = raw(tmp_path, f"id,a\n1,{'x' * LONGEST_FIELD}\n2,{'x' * (LONGEST_FIELD + 1)}\n3,z\n")
     loaded = load(path)
     assert loaded.column("item") == ["row/1", "row/3"]
-    assert "a field is over 16 MB long" in loaded.reasons[0]
+    assert "a field is over 4 MB long" in loaded.reasons[0]
 
 
 def test_a_line_longer_than_any_row_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

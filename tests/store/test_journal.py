@@ -113,6 +113,13 @@ def test_the_same_key_with_another_content_is_refused(journal: Journal, other: N
     assert journal.head() == 1
 
 
+@pytest.mark.parametrize("key", ["a\0b", "\0", "\ud800"])
+def test_a_key_that_no_database_can_hold_is_not_on_record(journal: Journal, key: str) -> None:
+    with journal.writing() as writing:
+        assert writing.find(key) is None
+        assert not writing.is_known(key)
+
+
 @pytest.mark.parametrize(
     ("act", "expected"),
     [

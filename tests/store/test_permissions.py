@@ -14,6 +14,7 @@ import pytest
 
 from quaestor.base.errors import InputError
 from quaestor.base.files import sole_user
+from quaestor.base.tables import Table, write_table
 from quaestor.store.backup import back_up, restore
 from quaestor.store.databases import database_at
 from quaestor.store.erased_list import ErasedList
@@ -21,7 +22,6 @@ from quaestor.store.journal import Journal
 from quaestor.store.moments import exact_now
 from quaestor.store.records import NewAct
 from quaestor.store.revisions import bring_up_to_date
-from quaestor.study.ratings import write_table
 
 CREATED = """
 import os, stat, sys
@@ -100,8 +100,9 @@ def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
     with written(tmp_path / "study.db") as journal:
         back_up(journal, tmp_path / "one.backup")
     restore(tmp_path / "one.backup", tmp_path / "restored.db")
-    write_table([{"item": "a", "code": "x"}], tmp_path / "ratings.csv")
-    write_table([{"item": "a", "code": "x"}], tmp_path / "ratings.xlsx")
+    table = Table.of("ratings", [{"item": "a", "code": "x"}])
+    write_table(table, tmp_path / "ratings.csv", private=True)
+    write_table(table, tmp_path / "ratings.xlsx", private=True)
     ErasedList.beside(tmp_path / "interviews.db").add({"P1": "2026-01-01"})
     with sole_user(tmp_path, "a test"):
         assert {name: oct(mode) for name, mode in modes(tmp_path).items() if mode != 0o600} == {}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.tables import Table, write_table
 from quaestor.coding.decisions import decide_agreed
 from quaestor.coding.rounds import close_round
 from quaestor.coding.state import State
@@ -25,7 +26,7 @@ from quaestor.study.items import items_of_step
 from quaestor.study.moments import in_utc
 from quaestor.study.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
 from quaestor.study.rating_desk import give_one, next_for
-from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate, write_table
+from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate
 from quaestor.study.round_acts import (
     all_rounds,
     close_by_name,
@@ -127,7 +128,7 @@ def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study
     rows = [{"item": item, "rater": rater, "relevance": "exclude: crash", "memo": "=1+1", "seconds": "12.5"}
             for item in items for rater in ("rater-1", "rater-2")]  # fmt: skip
     for name in ("ratings.csv", "ratings.xlsx"):
-        write_table(rows, tmp_path / name)
+        write_table(Table.of("ratings", rows), tmp_path / name)
     with open_coding(study) as coding:
         assert import_ratings(coding, "pilot", tmp_path / "ratings.xlsx").given == 8
         again = import_ratings(coding, "pilot", tmp_path / "ratings.xlsx")
@@ -146,8 +147,8 @@ def test_a_longer_or_renamed_file_brings_only_what_is_new_and_undoes_no_correcti
     open_by_name(study, "pilot", None)
     items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": "rater-1", "relevance": "keep"} for item in items]
-    write_table(rows[:3], tmp_path / "first.csv")
-    write_table(rows, tmp_path / "second.csv")
+    write_table(Table.of("ratings", rows[:3]), tmp_path / "first.csv")
+    write_table(Table.of("ratings", rows), tmp_path / "second.csv")
     with open_coding(study) as coding:
         assert import_ratings(coding, "pilot", tmp_path / "first.csv").given == 3
         rate(coding, "pilot", "rater-1", items[0], {"relevance": "exclude: crash"})
@@ -295,7 +296,7 @@ def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: 
     with open_coding(study) as coding:
         assert rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, key="k1") == first
         assert len(coding.state.round("pilot").all_ratings()) == 1
-        with pytest.raises(StateError, match="says something else"):
+        with pytest.raises(StateError, match="with something else"):
             rate(coding, "pilot", "rater-1", item, {"relevance": "exclude: crash"}, key="k1")
 
 
@@ -472,7 +473,7 @@ def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_pa
         with open_coding(study) as coding, pytest.raises(InputError, match=words):
             import_ratings(coding, "pilot", path)
     with pytest.raises(InputError, match=r"neither \.csv nor \.xlsx"):
-        write_table([], tmp_path / "ratings.ods")
+        write_table(Table.of("ratings", []), tmp_path / "ratings.ods")
 
 
 def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:

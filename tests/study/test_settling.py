@@ -184,7 +184,7 @@ def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(
     assert settle(study, FIRST, ITEMS[0], "keep", key="one") == first, "a click twice settles once"
     with pytest.raises(StateError, match="while you were looking"):
         settle(study, SECOND, ITEMS[0], "exclude: crash")
-    settle(study, SECOND, ITEMS[0], "exclude: crash", seen=first)
+    settle(study, SECOND, ITEMS[0], "exclude: crash", seen=1)
     outcomes = case_of(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
     assert [(one.label, one.who) for one in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
     with pytest.raises(StateError, match="something else"):

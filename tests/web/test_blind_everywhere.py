@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from command_line import quaestor
 from crawling import crawl
-from desk import QUICK, closing_app, invited, join
+from desk import HERE, QUICK, closing_app, csrf_in, invited, join
 from desk import browser as visitor
 from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
@@ -133,6 +135,59 @@ def test_nobody_finds_what_was_said_in_a_closed_round_that_may_be_reopened(
 def unblinded(study: Study) -> list[str]:
     with open_coding(study) as coding:
         return coding.state.round("main").unblinded
+
+
+def answered_to_rater_1(study: Study) -> dict[str, str]:
+    """All that rater-1 is answered, by page, by script and on the command line, without what differs by chance."""
+    said = {}
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        opened = seated(app, study, Role.RATER, "rater-1")
+        csrf = csrf_in(opened.get("/rounds/main/rate").text)
+        headers = {"origin": HERE, "x-csrf-token": csrf}
+        record = {"item": ITEMS[1], "answers": {"relevance": "keep"}, "key": "first", "rater": "rater-1"}
+        for name, sent in {
+            "saved": record,
+            "saved again": record,
+            "the key once more": {**record, "answers": {"relevance": "exclude: crash"}},
+            "changed": {**record, "answers": {"relevance": "exclude: crash"}, "key": "second"},
+            "refused": {**record, "item": "forum/question/none", "key": "third"},
+        }.items():
+            answer = opened.post("/rounds/main/ratings", json=sent, headers=headers)
+            said[name] = f"{answer.status_code} {dict(answer.headers)} {answer.text}"
+        said |= dict(crawl(app, opened))
+    for number, more in enumerate([("--json",), ()]):
+        arguments = ("ratings", "give", "main", ITEMS[3 + 2 * number], "relevance=keep", "--as", "rater-1", *more)
+        done = quaestor(*arguments, cwd=study.root)
+        assert done.returncode == 0, done.stderr
+        said[f"give {more}"] = done.stdout + done.stderr
+    by_chance = r"20\d\d-\d\d-\d\d[T ][0-9:.+]+|[A-Za-z0-9_-]{32,}|'content-length': '\d+'|\d+ s an item[^<]*"
+    return {name: re.sub(by_chance, "…", text) for name, text in said.items()}
+
+
+def test_nothing_that_a_rater_is_answered_counts_the_acts_of_others(tmp_path: Path) -> None:
+    studies = []
+    for name, others in (("quiet", 1), ("busy", len(ITEMS))):
+        study = small_study(tmp_path / name)
+        run_funnel(study)
+        import_codebook(study)
+        open_by_name(study, "pilot", None)
+        close_by_name(study, "pilot", None, "none is needed")
+        waive_by_name(study, "pilot", None, "none is needed")
+        open_by_name(study, "main", None)
+        give(study, "rater-2", ITEMS[:others])
+        give(study, "rater-1", ITEMS[:1])
+        studies.append(answered_to_rater_1(study))
+    quiet, busy = studies
+    assert quiet.keys() == busy.keys()
+    assert [(name, text, busy[name]) for name, text in quiet.items() if busy[name] != text] == []
+
+
+def test_a_case_does_not_tell_how_many_acts_a_study_has(app: Starlette, study: Study) -> None:
+    close_by_name(study, "main", None, "rater-1 stopped")
+    settle_item(study, "main", "rater-1", ITEMS[0], "relevance", "keep", "discussion", "so be it")
+    rater = seated(app, study, Role.RATER, "rater-1")
+    page = rater.get(f"/rounds/main/disagreements?item={ITEMS[0]}&facet=relevance").text
+    assert re.findall(r'name="seen" value="(\d+)"', page) == ["1"], "decisions of the case, not acts of the study"
 
 
 def test_a_tie_breaker_finds_no_name_before_the_last_is_settled(app: Starlette, study: Study) -> None:

@@ -131,7 +131,7 @@ def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, stud
     first, second = by_script(rater, said), by_script(rater, said)
     assert (first.status_code, first.json()) == (second.status_code, second.json())
     other = by_script(rater, {**said, "stretches": []})
-    assert (other.status_code, "stands for act" in other.json()["refused"]) == (422, True)
+    assert (other.status_code, "was sent before" in other.json()["refused"]) == (422, True)
     assert on_record(study, "rater-1", DATA) == [stretch(0, 5, "practice")]
 
 

@@ -27,16 +27,23 @@ def fsync(path: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Replace the file at once: a reader sees the old content or the new, never a part.
+    """Replace the file at once: a reader sees the old content or the new, never a part."""
+    with replacing(path, private=private) as aside:
+        aside.write_bytes(content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A new file to write, which takes the place of `path` when all went well.
 
     A private one is never readable by anybody but its owner, not even while it is written.
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open_private(aside) if private else aside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        aside.unlink(missing_ok=True)
+        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
+        yield aside
+        fsync(aside)
         os.replace(aside, path)
         fsync(path.parent)
     finally:

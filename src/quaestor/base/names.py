@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -17,6 +18,14 @@ def listed(names: Iterable[str]) -> str:
     """`a, b or c`."""
     parts = list(names)
     return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def is_storable(text: str) -> bool:
+    """Whether databases and files can hold a text: it has neither a NUL nor half a character."""
+    return not _UNSTORABLE.search(text)
 
 
 NOT_IN_AN_ADDRESS = "/\\?#%"

@@ -8,10 +8,14 @@ from typing import Any
 
 from quaestor.base.errors import QuaestorError
 
+MOST_BYTES = 16 * 1024 * 1024
+
 
 def read_toml(path: Path, failure: type[QuaestorError]) -> dict[str, Any]:
     """The content of a file; `failure` is raised with what is wrong and where."""
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise failure(f"{path} is over {MOST_BYTES // 2**20} MB long, as no file of settings is: shorten it")
         text = path.read_text("utf-8-sig")
     except OSError as error:
         raise failure(f"{path} cannot be read: {error.strerror}") from None

@@ -94,8 +94,8 @@ def comment(
     """
     from quaestor.study.decisions import comment_on_item
 
-    act = comment_on_item(chosen_study(study), name, actor, item, facet, text)
-    _done(act, json)
+    comment_on_item(chosen_study(study), name, actor, item, facet, text)
+    _say_recorded(json)
 
 
 @group.command()
@@ -115,7 +115,8 @@ def tie(
     """
     from quaestor.study.decisions import break_tie
 
-    _done(break_tie(chosen_study(study), name, actor, item, facet, answer, text), json)
+    break_tie(chosen_study(study), name, actor, item, facet, answer, text)
+    _say_recorded(json)
 
 
 @group.command()
@@ -138,7 +139,8 @@ def settle(
     """
     from quaestor.study.decisions import settle_item
 
-    _done(settle_item(chosen_study(study), name, actor, item, facet, answer, how, reason), json)
+    settle_item(chosen_study(study), name, actor, item, facet, answer, how, reason)
+    _say_recorded(json)
 
 
 @group.command("export")
@@ -154,9 +156,8 @@ def export_file(
     Example: quaestor decisions export refinement --out decisions.csv
     """
     from quaestor.study.decisions import decisions_of
-    from quaestor.study.ratings import write_table
 
-    write_out(decisions_of(chosen_study(study), name, actor), out, json, write_table)
+    write_out("decisions", decisions_of(chosen_study(study), name, actor), out, json)
 
 
 @group.command("import")
@@ -183,8 +184,9 @@ def import_file(
         say(f"{number(made)} published decisions are on record as {name}")
 
 
-def _done(act: int, json: bool) -> None:
+def _say_recorded(json: bool) -> None:
+    """Without the number of the act, from which a rater could count what others do."""
     if json:
-        print_json({"act": act})
+        print_json({"recorded": True})
     else:
-        say(f"On record as act {act}")
+        say("On record")

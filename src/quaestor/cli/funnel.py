@@ -98,7 +98,7 @@ def items(
         str, typer.Option(metavar="WHICH", help="… on which raters differ: any, open or settled.")
     ] = "",
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
-    out: Annotated[Path | None, typer.Option(help="Write all of them to this CSV file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write all of them to this CSV or XLSX file.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -227,7 +227,7 @@ def sample(
     margin: Annotated[float, typer.Option(help="Margin of error.")] = 0.05,
     by: Annotated[str | None, typer.Option(help="Stratify by `year` or `family`.")] = None,
     seed: Annotated[int | None, typer.Option(help="Default: the study's seed.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the items to this CSV file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the items to this CSV or XLSX file.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -67,11 +67,11 @@ def unify(
     """
     from quaestor.study.phrases import unify_words
 
-    act = unify_words(chosen_study(study), name, actor, part, words, to, rule, reason)
+    unify_words(chosen_study(study), name, actor, part, words, to, rule, reason)
     if json:
-        print_json({"act": act})
+        print_json({"recorded": True})
     else:
-        say(f"On record as act {act}: {', '.join(words)} → {to}")
+        say(f"On record: {', '.join(words)} → {to}")
 
 
 @group.command()
@@ -88,11 +88,11 @@ def reread(
     """
     from quaestor.study.phrases import ask_reread
 
-    act = ask_reread(chosen_study(study), name, actor, item)
+    ask_reread(chosen_study(study), name, actor, item)
     if json:
-        print_json({"act": act})
+        print_json({"recorded": True})
     else:
-        say(f"On record as act {act}")
+        say("On record")
 
 
 @group.command()

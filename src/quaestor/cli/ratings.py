@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -88,7 +88,7 @@ def give(
     if json:
         print_json(done)
         return
-    say(f"On record as act {done['act']}; {number(done['left'])} left")
+    say(f"On record; {number(done['left'])} left")
     if done["proposal"]:
         say(f"A machine would say: {done['proposal']}")
 
@@ -158,24 +158,21 @@ def export_file(
     Example: quaestor ratings export pilot --out pilot.xlsx
     """
     from quaestor.study.coding import open_coding
-    from quaestor.study.ratings import export_ratings, write_table
+    from quaestor.study.ratings import export_ratings
 
     with open_coding(chosen_study(study)) as coding:
         rows = export_ratings(coding, name, actor or coding.lead, superseded=superseded)
-    write_out(rows, out, json, write_table)
+    write_out("ratings", rows, out, json)
 
 
-def write_out(rows: list[dict[str, str]], out: Path | None, json: bool, write: Any) -> None:
+def write_out(what: str, rows: list[dict[str, str]], out: Path | None, json: bool) -> None:
     """Rows to a file, as JSON, or as CSV on standard output."""
-    import csv
-    import sys
+    from quaestor.base.tables import Table, csv_text, write_table
 
     if json:
         print_json(rows)
     elif out is not None:
-        write(rows, out)
+        write_table(Table.of(what, rows), out, private=True)
         say(f"{number(len(rows))} rows written to {out}")
     elif rows:
-        writer = csv.DictWriter(sys.stdout, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+        print(csv_text([list(rows[0]), *(list(row.values()) for row in rows)]), end="")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import is_storable, listed, nearest_first
 from quaestor.coding.records import CANNOT_JUDGE, EXCLUDE, KEEP, Codebook, Facet, Plan
 from quaestor.coding.stretches import checked_stretches, codes_in, is_stretches, written_stretches
 
@@ -34,9 +34,23 @@ def checked_answers(plan: Plan, book: Codebook, answers: Mapping[str, Any]) -> d
 
 def checked_answer(facet: Facet, book: Codebook, given: Any) -> Any:
     """One answer in its proper form."""
+    refuse_unstorable(given, facet.id)
     if given == CANNOT_JUDGE:
         return CANNOT_JUDGE
     return _CHECKS[facet.kind](facet, book, given)
+
+
+def refuse_unstorable(value: Any, what: str) -> None:
+    """Refuse an answer in which a text has a NUL or half a character, which no file or page can show."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str) and not is_storable(part):
+            raise InputError(f"{what} holds a NUL or half a character: write it again")
+        if isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
 
 
 def _single(facet: Facet, book: Codebook, given: Any) -> str:

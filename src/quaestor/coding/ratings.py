@@ -7,7 +7,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import checked_answer, checked_answers, label_of
+from quaestor.coding.answers import checked_answer, checked_answers, label_of, refuse_unstorable
 from quaestor.coding.phrases import unified, words_before
 from quaestor.coding.records import CANNOT_JUDGE, Facet, Practice, Rating
 from quaestor.coding.state import OPEN, RoundState, Seat, State
@@ -42,8 +42,7 @@ def give_rating(
         )
     if not 0 <= seconds < _TOO_LONG:
         raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: give what it took, less than a week")
-    if memo.encode("utf-8", "replace").decode() != memo:
-        raise InputError(f"the memo on {item!r} holds half a character: write it again")
+    refuse_unstorable(memo, f"the memo on {item!r}")
     payload: dict[str, Any] = {
         "round": name,
         "item": item,

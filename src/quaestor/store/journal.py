@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import StateError
+from quaestor.base.names import is_storable
 from quaestor.store.databases import Database, database_at, explained
 from quaestor.store.moments import exact_now, written
 from quaestor.store.records import Act, NewAct, Row, acts_of, row_of
@@ -116,7 +117,8 @@ class Writing:
         """Ask for many keys at once which are about to be found one by one."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
         if unknown:
-            self._looked_up |= dict.fromkeys(unknown) | rows_by_key(self._connection, unknown)
+            possible = [key for key in unknown if is_storable(key)]  # a database cannot even be asked for others
+            self._looked_up |= dict.fromkeys(unknown) | rows_by_key(self._connection, possible)
 
     def find(self, key: str) -> Act | None:
         """The act on record with a key."""

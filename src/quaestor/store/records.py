@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import is_storable
 
 _LARGEST = 2**63 - 1
 
@@ -110,7 +111,7 @@ def acts_of(rows: Sequence[Row]) -> list[Act]:
 def row_of(act: NewAct, time: str, number: int = 0) -> Row:
     """The row a new act becomes once it has its number; refuses what could not be read back as it was."""
     for name, text in (("kind", act.kind), ("actor", act.actor), ("key", act.key)):
-        if not isinstance(text, str) or not text or "\0" in text or _has_surrogates(text):
+        if not isinstance(text, str) or not text or not is_storable(text):
             raise InputError(f"the {name} of an act is {text!r}: a text of ordinary characters is needed")
     if not isinstance(act.codebook, int) or not 0 <= act.codebook <= _LARGEST:
         raise InputError(f"the codebook version of a {act.kind} act is {act.codebook!r}: a whole number is needed")
@@ -144,7 +145,3 @@ def _check_keys(value: Any) -> None:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             _check_keys(inner)
-
-
-def _has_surrogates(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)

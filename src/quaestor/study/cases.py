@@ -28,7 +28,6 @@ class Filter:
 class Outcome:
     """How a case was settled."""
 
-    number: int
     label: str
     how: str
     who: str
@@ -116,7 +115,6 @@ class Teller:
 
     def _outcome(self, made: Decision) -> Outcome:
         return Outcome(
-            made.number,
             self.words(made.facet, made.answer),
             _WAYS.get(made.how, made.how),
             self.sight.shown(self._round, made.actor),

@@ -154,7 +154,7 @@ class Coding:
                 # Where a text was erased or changed since, the key alone says that it is the same act.
                 changed = self._free_text.is_changed(self._state, known)
                 if wanted.same and not changed and not wanted.same(self._state, told):
-                    raise StateError(f"the key {wanted.key!r} stands for act {known.number}, which says something else")
+                    raise StateError(f"the key {wanted.key!r} was sent before with something else: use a new key")
                 return [told]
             new = wanted.decide(self._state)
             wished = [new] if isinstance(new, NewAct) else list(new or ())

@@ -163,14 +163,14 @@ def settle_item(
     seen: int | None = None,
     key: str = "",
 ) -> int:
-    """Settle a disagreement; where somebody else did since the decision numbered `seen`, that is said first."""
+    """Settle a disagreement; where the case has more decisions than the `seen` ones, that is said first."""
     with open_coding(study) as coding:
         who = actor or coding.lead
 
         def act(state: State) -> NewAct:
             asked = _facet(state, name, facet)
             made = state.round(name).decisions.get((item, asked))
-            if seen is not None and made and made[-1].number > seen:
+            if seen is not None and made and len(made) > seen:
                 raise StateError(
                     "This was settled while you were looking at it: read what was decided, and settle it anew if that "
                     "is not right."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
-from quaestor.base.files import write_whole
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.names import is_storable
+from quaestor.base.tables import Table, write_table
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_left_out, read_questions
@@ -68,18 +66,16 @@ def _left_out(study: Study, connection: Backend, identity: str | None = None) ->
 
 
 def write_items(items: list[Example], path: Path) -> None:
-    """Items as CSV, to be looked through elsewhere."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["item", "title", "created", "tags", "score", "views", "link"])
-    for one in items:
-        said = [harmless(text) for text in (one.item, one.title, one.created, " ".join(one.tags))]
-        writer.writerow([*said, one.score, one.views, one.link])
-    write_whole(path, text.getvalue().encode("utf-8"))
+    """Items as a table, to be looked through elsewhere."""
+    columns = ("item", "title", "created", "tags", "score", "views", "link")
+    rows = [(one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link) for one in items]
+    write_table(Table("items", columns, rows), path)
 
 
 def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, Any]:
     """What happened to one item: the steps it passed, where it fell out, and where it came from."""
+    if not is_storable(item):
+        raise _no_item(item)
     steps = study.settings.funnel.steps
     table = pq.read_table(fell_file(study, coding), filters=[("item", "=", item)])
     last = last_result(study, coding)
@@ -89,9 +85,7 @@ def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, A
     else:
         with engine(study.funnel_folder) as connection:
             if not _left_out(study, connection, item):
-                raise StateError(
-                    f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721"
-                )
+                raise _no_item(item)
         number = 0
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     return {
@@ -105,3 +99,7 @@ def way_of(study: Study, item: str, coding: Coding | None = None) -> dict[str, A
         "inputs_sha256": [one.sha256 for one in manifest.inputs] if manifest else [],
         "ingested_by": manifest.tool if manifest else "",
     }
+
+
+def _no_item(item: str) -> StateError:
+    return StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from quaestor.base.errors import InputError
 from quaestor.corpus.kinds import bundled_kinds, is_of_kind
+from quaestor.study.tables import read_rows
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,7 @@ class KindMeasure:
 
 def measure_kinds(path: Path) -> dict[str, KindMeasure]:
     """Precision and recall of each bundled kind on a CSV of title, body, kinds (separated by `;`)."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+    rows = [row for _, row in read_rows(path, exact=("title", "body"))]
     if not rows or not {"title", "body", "kinds"} <= set(rows[0]):
         raise InputError(f"{path} must have the columns title, body and kinds, and at least one row")
     labels = [set(row["kinds"].split(";")) for row in rows]

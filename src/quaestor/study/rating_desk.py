@@ -92,14 +92,14 @@ def give_one(
 ) -> dict[str, Any]:
     """Record a rating; what a machine would have said is told now that it can no longer lead anybody."""
     with open_coding(study) as coding:
-        act = rate(coding, name, rater, item, answers, unsure=unsure, memo=memo, seconds=seconds, key=key)
+        rate(coding, name, rater, item, answers, unsure=unsure, memo=memo, seconds=seconds, key=key)
         view = rater_view(coding.state, name, rater)
     proposal = ""
     if any(facet.kind == "phrase" for facet in view.facets):
         shown = texts_of(study, [item]).get(item)
         found = propose(shown.title) if shown else None
         proposal = f"{found.verb}, {found.object} ({found.certainty})" if found else ""
-    return {"act": act, "left": len(view.left), "proposal": proposal}
+    return {"done": len(view.items) - len(view.left), "left": len(view.left), "proposal": proposal}
 
 
 def try_one(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.files import write_whole
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.answers import checked_answers, written
 from quaestor.coding.decisions import import_published
@@ -29,6 +26,8 @@ Told = Callable[[Any], Any]
 """Makes of a text or an answer what somebody may read of it."""
 _YES = ("true", "1", "yes")
 _TOLD = ("unsure", "memo", "seconds", "time")
+_EXPORTED_DECISION = {"item", "facet", "answer", "how", "by"}
+"""Columns by which an export of decisions, with a row for each answer, is known."""
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
 
 
@@ -104,7 +103,8 @@ def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = No
     """
     plan = coding.state.round(name).plan
     facets = [facet.id for facet in plan.facets]
-    rows = list(read_rows(path))
+    texts = [facet.id for facet in plan.facets if facet.kind == "text"]
+    rows = list(read_rows(path, exact=("memo", *texts)))
     _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
     _check_rows(path, rows, facets, rater)
     now = coding.now()
@@ -259,14 +259,18 @@ def export_decisions(state: State, name: str, words: Told = as_written) -> list[
 
 
 def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: str) -> int:
-    """Published decisions without raters: item, and a column for each facet; marked as published."""
+    """Published decisions without raters, marked as published: item and a column for each facet, or our own export."""
     rows = list(read_rows(path))
     _check_columns(path, rows[0][1] if rows else {}, ["item"])
     entries = [
         {"item": row["item"], "facet": facet, "answer": answer}
         for _, row in rows
-        for facet, answer in row.items()
-        if facet not in FIXED and answer
+        for facet, answer in (
+            [(row["facet"], row["answer"])]
+            if row.keys() >= _EXPORTED_DECISION
+            else [(column, cell) for column, cell in row.items() if column not in FIXED]
+        )
+        if answer
     ]
     if name in coding.state.rounds:
         raise InputError(f"{name!r} is a round of this study: give published decisions another name")
@@ -276,29 +280,3 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
     payload = {**act.payload, "origin": origin_of(coding.study)}
     coding.act(lambda state: NewAct(act.kind, act.actor, payload, act.codebook, key), key)
     return len(entries)
-
-
-def write_table(rows: Sequence[Mapping[str, str]], path: Path) -> None:
-    """Rows to CSV, or to XLSX, where every cell is text: nothing in it can become a formula.
-
-    For their owner alone: labels of open rounds and what raters wrote are in it.
-    """
-    if path.suffix.lower() not in (".csv", ".xlsx"):
-        raise InputError(f"{path} is neither .csv nor .xlsx: name a file of one of the two")
-    names = list(rows[0]) if rows else ["item"]
-    if path.suffix.lower() == ".xlsx":
-        import xlsxwriter
-
-        buffer = io.BytesIO()
-        with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
-            sheet = book.add_worksheet("ratings")
-            for line, values in enumerate([names, *([row.get(name, "") for name in names] for row in rows)]):
-                for column, value in enumerate(values):
-                    sheet.write_string(line, column, value)
-        write_whole(path, buffer.getvalue(), private=True)
-        return
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names)
-    writer.writeheader()
-    writer.writerows(rows)
-    write_whole(path, text.getvalue().encode("utf-8"), private=True)

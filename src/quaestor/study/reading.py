@@ -10,6 +10,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
+from quaestor.base.names import is_storable
 from quaestor.corpus.engine import engine
 from quaestor.corpus.evidence import read_manifest
 from quaestor.corpus.questions import item_id, read_answers, read_questions
@@ -48,6 +49,7 @@ Prepare = Callable[[Reading], Reading]
 
 def readings_of(study: Study, items: Sequence[str]) -> dict[str, Reading]:
     """Items with their accepted answers; an id that evidence does not hold is missing."""
+    items = [item for item in items if is_storable(item)]
     evidence = study.evidence_of(study.funnel_source())
     manifest = read_manifest(evidence)
     if manifest is None or not items or not any(table.rows for table in manifest.tables.values()):

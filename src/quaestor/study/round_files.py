@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from quaestor.base.errors import InputError, StateError
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.errors import StateError
+from quaestor.base.tables import FORMS, Table, table_bytes
 from quaestor.coding.state import OPEN, State
 from quaestor.coding.views import asks_first, require_lead_view
 from quaestor.study.coding import Coding
 from quaestor.study.decisions import decisions_of
-from quaestor.study.ratings import export_ratings, note_view, write_table
-
-FORMS = {"csv": "text/csv; charset=utf-8", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+from quaestor.study.ratings import export_ratings, note_view
 
 
 @dataclass(frozen=True)
@@ -71,27 +67,13 @@ def ratings_file(coding: Coding, name: str, actor: str, form: str = "csv", *, su
     """The ratings an actor may see; whoever asks has looked before, or needs no record."""
     with coding.looking():
         rows = export_ratings(coding, name, actor, superseded=superseded)
-    return _file(rows, f"{name}-ratings", form)
+    return _file("ratings", rows, name, form)
 
 
 def decisions_file(coding: Coding, name: str, actor: str, form: str = "csv") -> RoundFile:
-    return _file(decisions_of(coding, name, actor), f"{name}-decisions", form)
+    return _file("decisions", decisions_of(coding, name, actor), name, form)
 
 
-def _file(rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
-    if form not in FORMS:
-        raise InputError(f"there is no file of the form {form!r}, allowed: {' or '.join(FORMS)}")
-    shown = rows if form == "xlsx" else [{key: _cell(value) for key, value in row.items()} for row in rows]
-    with tempfile.TemporaryDirectory(prefix="quaestor-") as folder:
-        path = Path(folder) / f"file.{form}"
-        write_table(shown, path)
-        return RoundFile(f"{name}.{form}", FORMS[form], path.read_bytes())
-
-
-def _cell(text: str) -> str:
-    """What a spreadsheet would take for a formula becomes text; a number stays one."""
-    try:
-        float(text)
-    except ValueError:
-        return harmless(text)
-    return text
+def _file(what: str, rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
+    content = table_bytes(Table.of(what, rows), form)
+    return RoundFile(f"{name}-{what}.{form}", FORMS[form], content)

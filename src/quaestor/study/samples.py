@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,8 +10,8 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.files import write_whole
 from quaestor.base.names import listed, nearest_first
+from quaestor.base.tables import Table, write_table
 from quaestor.corpus.engine import engine
 from quaestor.corpus.questions import read_questions
 from quaestor.corpus.sampling import sample_size, simple_sample, stratified_sample
@@ -108,10 +106,6 @@ def _stratum(study: Study, by: str, value: object) -> str:
 
 
 def write_sample(sample: Sample, path: Path) -> None:
-    """The drawn items as CSV, with the stratum each belongs to."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["item", "stratum"])
-    for stratum, items in sample.strata.items():
-        writer.writerows([item, stratum] for item in items)
-    write_whole(path, text.getvalue().encode("utf-8"))
+    """The drawn items as a table, with the stratum each belongs to."""
+    rows = [(item, stratum) for stratum, items in sample.strata.items() for item in items]
+    write_table(Table("sample", ("item", "stratum"), rows), path)

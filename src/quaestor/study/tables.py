@@ -1,12 +1,16 @@
-"""Rows of a table that somebody hands in: CSV, TSV or XLSX, every cell a text, every fault a sentence."""
+"""Rows of a table that somebody hands in: CSV, TSV or XLSX, every cell a text, every fault a sentence.
+
+The apostrophe that `base.tables` puts before a text that begins like a formula is taken off again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
 from quaestor.base.errors import InputError
+from quaestor.base.tables import unguard
 from quaestor.sources.tables import TableSettings, columns_of
 from quaestor.sources.tables.cells import ErrorCell, Record, as_text
 from quaestor.sources.tables.delimited import read_delimited
@@ -17,22 +21,23 @@ def columns_of_table(path: Path) -> tuple[str, ...]:
     """The names in the header."""
     if not path.is_file():
         raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX")
-    return columns_of(path, _settings(path))
+    return tuple(unguard(name) for name in columns_of(path, _settings(path)))
 
 
 def _settings(path: Path) -> TableSettings:
     return TableSettings(path=str(path), item="{item}")
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """(row number, column → cell) of every row that is not empty."""
+def read_rows(path: Path, exact: Collection[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
+    """(row number, column → cell) of every row that is not empty; cells outside the columns `exact` are stripped."""
     header, settings = columns_of_table(path), _settings(path)
     read = read_workbook if path.suffix.lower() == ".xlsx" else read_delimited
     with closing(_records(read(path, settings))) as records:
         for record in records:
             cells = _cells(path, record, len(header))
-            if any(cells):
-                yield record.number, dict(zip(header, cells, strict=True))
+            if any(cell.strip() for cell in cells):
+                named = zip(header, cells, strict=True)
+                yield record.number, {name: cell if name in exact else cell.strip() for name, cell in named}
 
 
 def _records(records: Iterator[Record]) -> Generator[Record, None, None]:
@@ -47,8 +52,8 @@ def _cells(path: Path, record: Record, width: int) -> list[str]:
     failed = next((cell for cell in record.cells if isinstance(cell, ErrorCell)), None)
     if failed is not None:
         raise InputError(f"{path} has a failed formula ({failed.text}) in row {record.number}: mend or empty it")
-    cells = [as_text(cell).strip() for cell in record.cells]
-    if len(cells) != width and any(cells):
+    cells = [unguard(as_text(cell)) for cell in record.cells]
+    if len(cells) != width and any(cell.strip() for cell in cells):
         raise InputError(
             f"{path} has {len(cells)} cells in row {record.number} and {width} in its header: mend the row"
         )

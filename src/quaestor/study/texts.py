@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quaestor.base.names import is_storable
 from quaestor.corpus.engine import engine
 from quaestor.corpus.questions import read_answers, read_questions
 from quaestor.corpus.records import Example
@@ -29,11 +30,12 @@ def accepted_answer(study: Study, item: str) -> str:
 
 def texts_of(study: Study, items: Sequence[str]) -> dict[str, Example]:
     """The items by id; an id that evidence does not hold is missing."""
+    items = [item for item in items if is_storable(item)]
     if not items or not (study.funnel_folder / FELL).exists():  # the last of those who spoke may have withdrawn
         return {}
     with engine(study.funnel_folder) as connection:
         fell = connection.read_parquet(str(study.funnel_folder / FELL))
-        chosen = fell.filter(fell.item.isin(list(items)))
+        chosen = fell.filter(fell.item.isin(items))
         questions = read_questions(connection, study.evidence_of(study.funnel_source()))
         shown = [name for name in SHOWN if name in questions.columns and name != "id"]
         texts = questions.select(*shown, _key=number_of(questions))

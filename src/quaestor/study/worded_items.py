@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from pydantic import ValidationError
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.files import open_lock, sole_user, write_whole
+from quaestor.base.tables import csv_rows, csv_text
 from quaestor.base.toml_text import toml_key, toml_value
 from quaestor.study.folder import Study
 from quaestor.study.settings import StudySettings, explain
@@ -79,7 +78,7 @@ def forget_lines(folder: Path, place: int, whose: str) -> bool:
     found = False
     with _in_turn(folder):
         for path in sorted(folder.glob("*.csv")):
-            lines = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
+            lines = list(csv_rows(path.read_bytes().decode("utf-8")))
             left = [line for line in lines if line[place : place + 1] != [whose]]
             if len(left) < len(lines):
                 found = True
@@ -94,7 +93,7 @@ def change_lines(folder: Path, change: Callable[[Line], Line]) -> bool:
     found = False
     with _in_turn(folder):
         for path in sorted(folder.glob("*.csv")):
-            head, *lines = csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
+            head, *lines = csv_rows(path.read_bytes().decode("utf-8"))
             changed = [list(change(line)) for line in lines]
             if changed != lines:
                 found = True
@@ -124,10 +123,8 @@ def _in_turn(folder: Path) -> Iterator[None]:
 
 def _write_private(path: Path, lines: Sequence[Line]) -> None:
     """For the eyes of their owner alone, as the words themselves are."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(lines)
     path.parent.chmod(0o700)
-    write_whole(path, written.getvalue().encode(), private=True)
+    write_whole(path, csv_text(lines, guarded=False).encode(), private=True)  # evidence, which is read as it is
 
 
 def _block(source: WordedSource, *, with_funnel: bool) -> str:

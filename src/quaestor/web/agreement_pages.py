@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.numbers import whole_number
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import FORMS, Cell, csv_text
 from quaestor.study.agreement import to_json
 from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
 from quaestor.study.coding import Coding
@@ -171,15 +169,5 @@ def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{what}-{name}.{ending}"'}
 
 
-def _csv(lines: Iterable[Sequence[str | int]], headers: dict[str, str]) -> Response:
-    text = io.StringIO()
-    csv.writer(text).writerows([_cell(one) if isinstance(one, str) else one for one in line] for line in lines)
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
-
-
-def _cell(value: str) -> str:
-    try:
-        float(value)
-    except ValueError:
-        return harmless(value)
-    return value
+def _csv(lines: Iterable[Sequence[Cell]], headers: dict[str, str]) -> Response:
+    return Response(csv_text(lines), media_type=FORMS["csv"], headers=headers)

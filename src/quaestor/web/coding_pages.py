@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +38,7 @@ from quaestor.study.interviews.room import Interviews
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.ratings import OtherStudy
 from quaestor.web.cases import one_of
-from quaestor.web.forms import checked_key, fields_in
+from quaestor.web.forms import checked_key, fields_in, json_in
 from quaestor.web.page import Pages, visitor
 from quaestor.web.recording import Together
 from quaestor.web.refusals import is_unavailable
@@ -131,7 +130,7 @@ class CodingPages(Pages):
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             return JSONResponse({"refused": str(error)}, status_code=422)
-        told: dict[str, Any] = {"act": acts[0].number if acts else 0}
+        told = {"saved": True}
         if acts and isinstance(said, CodedAs) and differs(said, acts[0]):
             told["differs"] = True
         return JSONResponse(told)
@@ -206,10 +205,8 @@ def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[st
 
 
 def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
-    if len(body) > _LONGEST_BODY:
-        raise HTTPException(413)
+    raw = json_in(body, _LONGEST_BODY)
     try:
-        raw = json.loads(body)
         key, opened, rater = checked_key(str(raw["key"])), str(raw.get("opened", "")), str(raw.get("rater", ""))
         if "read" in raw:
             first, last = raw["read"]
@@ -219,5 +216,5 @@ def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
         seen, seconds = int(raw.get("seen", 0)), float(raw.get("seconds", 0))
         said = CodedAs(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
         return said, rater
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None

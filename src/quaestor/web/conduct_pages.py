@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from quaestor.study.interviews.reading import clock_words
 from quaestor.study.interviews.room import Interviews
 from quaestor.study.ratings import OtherStudy
 from quaestor.web.cases import one_of
-from quaestor.web.forms import checked_key, fields_in
+from quaestor.web.forms import checked_key, fields_in, json_in
 from quaestor.web.page import Pages, visitor
 from quaestor.web.refusals import refusal_status
 
@@ -173,13 +172,11 @@ def _step(form: Form) -> StepSent:
 
 
 def _from_script(body: bytes) -> dict[str, Any]:
-    if len(body) > _LONGEST_BODY:
-        raise HTTPException(413)
+    told = json_in(body, _LONGEST_BODY)
     try:
-        told = dict(json.loads(body))
         key, when = checked_key(str(told["key"])), told.get("when")
         if not key:
             raise ValueError
         return {**told, "key": key, "when": None if when is None else float(when)}
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise HTTPException(400) from None

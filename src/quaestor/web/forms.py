@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
@@ -13,6 +15,8 @@ LONGEST = 1_000_000
 """Bytes of a form, or of anything else that is sent."""
 _MOST_FIELDS = 1_000
 _LONGEST_KEY = 200
+IMPORTED = ("import/", "published/")
+"""How the keys of acts begin that come from files."""
 
 
 class TooLong(Exception):
@@ -62,9 +66,27 @@ async def fields_of(request: Request) -> dict[str, str]:
     return {name: values[0] for name, values in fields_in(await request.body()).items()}
 
 
+def json_in(body: bytes, most: int) -> dict[str, Any]:
+    """What a script sent: an object, whose numbers are numbers."""
+    if len(body) > most:
+        raise HTTPException(413)
+    try:
+        value = json.loads(body)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise HTTPException(400) from None
+    if not isinstance(value, dict):
+        raise HTTPException(400)
+    return value
+
+
 def checked_key(text: str) -> str:
-    """A key as pages make them; whatever else is sent stands for nothing."""
-    if not text.isascii() or not text.isprintable() or len(text) > _LONGEST_KEY:
+    """A key as pages make them; whatever else is sent stands for nothing.
+
+    The key of an imported rating follows from what the rating says: whoever could send one would learn from the answer
+    whether somebody else said just that.
+    """
+    if not text.isascii() or not text.isprintable() or text.startswith(IMPORTED) or len(text) > _LONGEST_KEY:
         raise HTTPException(400)
     return text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +22,7 @@ from quaestor.study.interviews.items import place_of
 from quaestor.study.kept_open import KeptOpen
 from quaestor.study.ratings import OtherStudy, Said
 from quaestor.web.cases import page_of
-from quaestor.web.forms import checked_key, fields_in
+from quaestor.web.forms import checked_key, fields_in, json_in
 from quaestor.web.page import Pages, visitor
 from quaestor.web.recording import Together
 
@@ -96,7 +95,7 @@ class RatingPages(Pages):
             return JSONResponse({"sheets": await self.work(rendered), "rater": who})
 
     async def give(self, request: Request) -> Response:
-        """A rating by form or by script; by script it is answered with the number of its act."""
+        """A rating by form or by script; the answer says nothing that counts what others did."""
         name, who = request.path_params["name"], visitor(request).name
         by_script = request.headers.get("content-type", "").startswith("application/json")
         said = await (_from_script(request) if by_script else _from_form(request))
@@ -106,7 +105,7 @@ class RatingPages(Pages):
             if said["practice"]:
                 told = await self.work(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
                 return JSONResponse(told) if by_script else self._feedback(request, name, said, told)
-            act = await self._saved(name, who, said)
+            await self._save(name, who, said)
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except NotNow:
@@ -118,7 +117,7 @@ class RatingPages(Pages):
                 return JSONResponse({"refused": str(error)}, status_code=422)
             return await self._again(request, name, said, str(error), 422)
         if by_script:
-            return JSONResponse({"act": act, "item": said["item"]})
+            return JSONResponse({"saved": True, "item": said["item"]})
         return self.go(request, "rate", name=name)
 
     async def _again(self, request: Request, name: str, said: dict[str, Any], why: str, status: int) -> Response:
@@ -129,15 +128,15 @@ class RatingPages(Pages):
         typed = filled_in(sheet, said["answers"], said["unsure"], said["memo"])
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
-    async def _saved(self, name: str, who: str, said: dict[str, Any]) -> int:
-        """Record a rating; the number of its act, which the disk has."""
+    async def _save(self, name: str, who: str, said: dict[str, Any]) -> None:
+        """Record a rating; the disk has it when this returns."""
         desk = self.opened.desk_at_hand
         if desk is None:
             desk = await self.work(lambda: self._desk)
         told = {field: said[field] for field in ("memo", "seconds", "key", "opened")}
         wanted = desk.rating(name, who, Said(said["item"], said["answers"], tuple(said["unsure"]), **told))
         await self._together.record(wanted, desk.coding.record)
-        return wanted.acts()[0].number
+        wanted.acts()  # raises what it was refused with
 
     def _feedback(self, request: Request, name: str, said: dict[str, Any], told: dict[str, Any]) -> Response:
         return self.page(request, "practised.html", {"round": name, "item": said["item"], "told": told})
@@ -151,11 +150,8 @@ class RatingPages(Pages):
 
 
 async def _from_script(request: Request) -> dict[str, Any]:
-    body = await request.body()
-    if len(body) > _LONGEST_BODY:
-        raise HTTPException(413)
+    raw = json_in(await request.body(), _LONGEST_BODY)
     try:
-        raw = json.loads(body)
         answers = {str(name): value for name, value in raw["answers"].items()}
         return {
             "item": str(raw["item"]),
@@ -168,7 +164,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "rater": str(raw.get("rater", "")),
             "opened": str(raw.get("opened", "")),
         }
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None
 
 

@@ -25,7 +25,7 @@ from quaestor.study.settling import (
 )
 from quaestor.study.sight import Viewer
 from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, typed_in, viewer
-from quaestor.web.forms import fields_in
+from quaestor.web.forms import checked_key, fields_in
 from quaestor.web.refusals import refusal_status
 
 
@@ -97,7 +97,7 @@ class SettlingPages(CasePages):
         """Something said about a case; then the case again, with it."""
         name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
         item, facet = one_of(form, "item"), one_of(form, "facet")
-        text, key, wanted = one_of(form, "text"), one_of(form, "key")[:200], _filter_in(form)
+        text, key, wanted = one_of(form, "text"), checked_key(one_of(form, "key")), _filter_in(form)
         try:
             await self.work(lambda: comment_case(self.coding, name, who, item, facet, text, key=key))
         except QuaestorError as error:
@@ -122,7 +122,7 @@ class SettlingPages(CasePages):
     def _settle(self, name: str, who: Viewer, item: str, facet: str, form: Fields) -> int:
         how, reason, seen = one_of(form, "how"), one_of(form, "reason").strip(), one_of(form, "seen")
         number = whole_number(seen) or 0
-        key = one_of(form, "key")[:200]
+        key = checked_key(one_of(form, "key"))
         return settle_case(
             self.coding, name, who, item, facet, chosen_in(form), how, reason, seen=number, key=key
         )  # fmt: skip

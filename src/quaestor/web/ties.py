@@ -13,7 +13,7 @@ from quaestor.base.errors import QuaestorError
 from quaestor.study.interviews.quoted import quoted
 from quaestor.study.ties import Tie, answer_tie, tie_of, ties_of
 from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, typed_in, viewer
-from quaestor.web.forms import fields_in
+from quaestor.web.forms import checked_key, fields_in
 from quaestor.web.refusals import refusal_status
 
 
@@ -57,7 +57,11 @@ class TiePages(CasePages):
     async def _answer(self, request: Request) -> Response:
         name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
         item, facet = one_of(form, "item"), one_of(form, "facet")
-        text, key, settling = one_of(form, "text").strip(), one_of(form, "key")[:200], one_of(form, "settling") == "yes"
+        text, key, settling = (
+            one_of(form, "text").strip(),
+            checked_key(one_of(form, "key")),
+            one_of(form, "settling") == "yes",
+        )
         chosen = chosen_in(form)
 
         def answer() -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from coded_interviews import OPENED, ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.tables import Table, write_table
 from quaestor.coding.decisions import differing
 from quaestor.people.roles import Role
 from quaestor.study.agreement import round_agreement
@@ -25,7 +26,7 @@ from quaestor.study.interviews.overview import interview_line
 from quaestor.study.interviews.theme_tables import themes_table
 from quaestor.study.interviews.themes import themes_of
 from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import export_ratings, import_ratings, rate, write_table
+from quaestor.study.ratings import export_ratings, import_ratings, rate
 from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.study.round_setup import add_round
 from quaestor.study.settling import look_at_disagreements
@@ -424,7 +425,7 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
     code_all(study, {"rater-1": FIRST})
     with open_coding(study) as coding:
         rows = export_ratings(coding, ROUND, "rater-1")
-        write_table([{**row, "rater": "rater-2"} for row in rows], tmp_path / "ratings.csv")
+        write_table(Table.of("ratings", [{**row, "rater": "rater-2"} for row in rows]), tmp_path / "ratings.csv")
         import_ratings(coding, ROUND, tmp_path / "ratings.csv")
     assert on_record(study, "rater-2", DATA) == on_record(study, "rater-1", DATA) != []
 

@@ -10,6 +10,7 @@ import pytest
 
 from coded_interviews import ROUND, coded_study, copy_of, stretch
 from quaestor.base.errors import StateError
+from quaestor.base.tables import Table, write_table
 from quaestor.coding.records import Facet, Practice
 from quaestor.coding.rounds import open_round
 from quaestor.coding.state import State, plan_payload
@@ -36,7 +37,6 @@ from quaestor.study.ratings import (
     import_ratings,
     rate,
     rating_wanted,
-    write_table,
 )
 from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.study.round_setup import add_round
@@ -140,7 +140,7 @@ def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: 
     with open_coding(study) as coding:
         number = given(coding, MEMO)
         assert given(coding, MEMO) == number
-        with pytest.raises(StateError, match="says something else"):
+        with pytest.raises(StateError, match="with something else"):
             given(coding, ASIDE)
         rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
         assert rating is not None
@@ -212,7 +212,7 @@ def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_o
 def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "ratings.csv"
     row = {"item": FIRST[0], "rater": "rater-1", "themes": "[]", "memo": "Zorblatt told me"}
-    write_table([row], file)
+    write_table(Table.of("ratings", [row]), file)
     with open_interviews(study) as interviews:
         coding = interviews.coding
         assert import_ratings(coding, ROUND, file).given == 1
@@ -241,7 +241,7 @@ def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path)
 
 def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart_too(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "published.csv"
-    write_table([{"item": FIRST[0], "themes": f"as they say: {MEMO}"}], file)
+    write_table(Table.of("decisions", [{"item": FIRST[0], "themes": f"as they say: {MEMO}"}]), file)
     with open_interviews(study) as interviews:
         coding = interviews.coding
         practice = Practice(FIRST[0], {"themes": [stretch(0, 9, "shapes", memo=FIELD)]}, feedback=ASIDE)

@@ -71,6 +71,15 @@ def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made
         run_funnel(study)
 
 
+def test_a_participant_who_spoke_for_hours_without_a_pause_can_withdraw(tmp_path: Path) -> None:
+    study = coded_study(
+        tmp_path, [[*TALK, ("Guest", f"I am {MARKED}. " + "And then we trained it again. " * 10_000)], TALK]
+    )
+    with interviews_of(study) as interviews:
+        assert forget_participant(interviews, "P1")
+    assert _mentions(tmp_path) == []
+
+
 def test_words_that_stayed_in_evidence_when_the_items_were_made_anew_go_too(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
     lines = (tmp_path / FOLDER / "turns.csv").read_text("utf-8").splitlines(keepends=True)

@@ -267,7 +267,7 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     case = case_of(study, ROUND, lead, item, "themes", everything)
     assert (case.in_words, case.ways, case.question.others) == (True, (("discussion", "by discussion"),), ())
     chosen = Chosen(case.question.opinions[0].value)
-    settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=case.outcomes[-1].number, key="")
+    settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=len(case.outcomes), key="")
     assert listing_of(study, ROUND, lead, everything).in_words == ()
     assert not case_of(study, ROUND, lead, item, "themes", everything).in_words
     with open_interviews(study) as interviews:

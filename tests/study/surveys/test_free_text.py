@@ -13,6 +13,7 @@ import pytest
 from conftest import new_database
 from killing import killed, moments
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.tables import Table, write_table
 from quaestor.coding.ratings import give_rating
 from quaestor.coding.state import plan_payload
 from quaestor.store.records import NewAct
@@ -20,7 +21,7 @@ from quaestor.study.backups import back_up_study, restore_study
 from quaestor.study.codebook import change_codebook
 from quaestor.study.coding import Coding, open_coding, rebuilt
 from quaestor.study.folder import open_study
-from quaestor.study.ratings import Said, export_ratings, import_ratings, rate, rating_wanted, write_table
+from quaestor.study.ratings import Said, export_ratings, import_ratings, rate, rating_wanted
 from quaestor.study.surveys.answering import withdraw
 from quaestor.study.surveys.erasing import erase_response
 from quaestor.study.surveys.fielding import open_surveys
@@ -138,7 +139,9 @@ def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quote
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, hobbledehoy"}
     said = Said(coded.item, answers, memo="borborygmus", key="once")
     file = tmp_path / "ratings.csv"
-    write_table([{"item": coded.item, "rater": "rater-2", "note": "", **answers, "memo": "ratoon"}], file)
+    write_table(
+        Table.of("ratings", [{"item": coded.item, "rater": "rater-2", "note": "", **answers, "memo": "ratoon"}]), file
+    )
     with open_surveys(coded.study) as surveys:
         coding = surveys.coding
         for withdrawn in (False, True):
@@ -160,7 +163,7 @@ def test_the_same_key_again_with_other_words_is_refused(coded: Quoted) -> None:
     with open_coding(coded.study) as coding:
         rate(coding, MAIN, "rater-1", coded.item, answers, memo="first", key="once")
         assert rate(coding, MAIN, "rater-1", coded.item, answers, memo="first", key="once")
-        with pytest.raises(StateError, match="says something else"):
+        with pytest.raises(StateError, match="was sent before with something else"):
             rate(coding, MAIN, "rater-1", coded.item, answers, memo="second", key="once")
         assert memo_of(coding, "rater-1", coded.item) == "first"
 
@@ -276,7 +279,7 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
 def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(coded: Quoted, tmp_path: Path) -> None:
     row = {"item": coded.item, "rater": "rater-1", "theme": "layers", "fit": "keep", "right": "yes"}
     file = tmp_path / "ratings.csv"
-    write_table([row | {"note": "", "phrase": "explain, layer", "memo": "written then"}], file)
+    write_table(Table.of("ratings", [row | {"note": "", "phrase": "explain, layer", "memo": "written then"}]), file)
     older = open_study(Path(shutil.copytree(coded.study.root, tmp_path / "older")))
     with open_coding(coded.study) as coding:
         import_ratings(coding, MAIN, file)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from numbers import Integral
 
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import csv_text
 from quaestor.publish.records import Cell, Number, Table
 from quaestor.publish.tables.layout import data_counts, data_name, data_text, part_value, printable
-
-_NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$')
-_NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?%?")
 
 
 def to_csv(table: Table) -> str:
     """Rows by their keys; marks, footnotes and notes stay with the formats for readers."""
     titled = any(group.title for group in table.groups)
-    lines = [_line(_header(table, titled=titled))]
+    lines = [_header(table, titled=titled)]
     counts = data_counts(table)
     for group in table.groups:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
-            lines.append(_line([*map(harmless, fields), *_values(table, row.cells, counts)]))
-    return "".join(lines)
+            lines.append([*fields, *_values(table, row.cells, counts)])
+    # One line at a time, since published files end their lines as other text files of a repository do.
+    return "".join(csv_text([[printable(text) for text in line]]).removesuffix("\r\n") + "\n" for line in lines)
 
 
 def exact(value: Number) -> str:
@@ -40,7 +37,7 @@ def _header(table: Table, *, titled: bool) -> list[str]:
         names += [
             f"{column.key}: {part}" if (number or named) and part else column.key for number, part in enumerate(parts)
         ]
-    return [harmless(name) for name in _distinct(names)]
+    return list(_distinct(names))
 
 
 def _distinct(names: list[str]) -> Iterator[str]:
@@ -63,11 +60,4 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
                 yield exact(value)
             else:
                 whole = cell.parts[number] if number < len(cell.parts) else ""
-                text = data_text(column, cell, number) if column.numbers else whole
-                yield text if _NUMBER.fullmatch(text) else harmless(text)
-
-
-def _line(fields: list[str]) -> str:
-    """After RFC 4180, but for the line's end."""
-    quoted = (f'"{one.replace(chr(34), chr(34) * 2)}"' if _NEEDS_QUOTES.search(one) else one for one in fields)
-    return printable(",".join(quoted)) + "\n"
+                yield data_text(column, cell, number) if column.numbers else whole

@@ -12,6 +12,7 @@ from typing import Any
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
+from quaestor.base.tables import LONGEST_TEXT, sheet_text
 from quaestor.publish.records import Cell, Column, Row, Table
 from quaestor.publish.tables.layout import (
     NO_ITEMS,
@@ -34,7 +35,7 @@ from quaestor.publish.tables.number_formats import number_format
 _ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)
 """The day of making that every workbook names: the same tables give the same bytes."""
 _FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
-_LONGEST_TEXT, _LONGEST_ADDRESS, _LONGEST_NAME = 32_767, 2_000, 31
+_LONGEST_ADDRESS, _LONGEST_NAME = 2_000, 31
 _WIDEST_STUB, _WIDEST_COLUMN, _LEAST_WIDTH = 60, 40, 7
 
 
@@ -97,7 +98,7 @@ class _Sheet:
         return self._formats[key]
 
     def _text(self, column: int, text: str, **properties: Any) -> None:
-        shown = one_line(text)[:_LONGEST_TEXT]
+        shown = sheet_text(one_line(text)[:LONGEST_TEXT])
         self._sheet.write_string(self._line, column, shown, self._format(**properties) if properties else None)
 
     def _heading(self) -> None:
@@ -134,7 +135,7 @@ class _Sheet:
         if width == 1:
             self._text(column, text, **properties)
             return
-        last, shown = column + width - 1, one_line(text)[:_LONGEST_TEXT]
+        last, shown = column + width - 1, sheet_text(one_line(text)[:LONGEST_TEXT])
         self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
         self._sheet.write_string(self._line, column, shown, self._format(**properties))
 

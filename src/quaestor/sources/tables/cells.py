@@ -17,8 +17,8 @@ from quaestor.sources.tables.settings import ColumnSettings, ColumnType
 SHOWN = 60
 """Characters of a value that a message shows."""
 
-LONGEST_FIELD = 16 * 1024 * 1024
-"""Characters of one cell; a longer one is an accident."""
+LONGEST_FIELD = 4 * 1024 * 1024
+"""Characters of one cell; a longer one is an accident, or made to fill the memory."""
 
 ARROW_TYPES: dict[ColumnType, pa.DataType] = {
     "text": pa.string(),

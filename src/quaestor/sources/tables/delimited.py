@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
-from collections import deque
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,10 @@ from quaestor.sources.tables.cells import LONGEST_FIELD, Record
 from quaestor.sources.tables.settings import TableSettings
 
 LONGEST_ROW = 4 * LONGEST_FIELD
-"""A row that goes on for longer is a quote that nobody closed."""
+"""Characters of a row; one that goes on for longer is a quote that nobody closed."""
+
+MOST_SEPARATORS = 250_000
+"""Separators of a row, those in quoted cells included; a row of more cells is made to fill the memory."""
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
@@ -52,38 +55,76 @@ class _Line(NamedTuple):
     too_long: bool = False
 
 
-class _Feed:
-    """Hands lines to the csv reader and remembers those of the row at hand, to let them be read again."""
+class _Row:
+    """What is known of the row at hand: enough for its faults and its excerpt, however many lines it takes."""
 
-    def __init__(self, lines: Iterator[_Line]) -> None:
-        self._lines = lines
-        self._again: deque[_Line] = deque()
-        self._size = 0
-        self.taken: list[_Line] = []
+    def __init__(self, separator: str) -> None:
+        self._separator = separator
+        self.size = self._separators = 0
+        self.first: _Line | None = None
+        self.end = self.lines = self.quotes = 0
+        self.fault = self.nul = self.excerpt = ""
+
+    def take(self, line: _Line, encoding: str) -> None:
+        """Add a line; raises csv.Error where the row grows beyond any bound."""
+        self.first = self.first or line
+        self.end = line.end
+        self.lines += 1
+        if len(self.excerpt) < REJECT_EXCERPT:
+            self.excerpt = (self.excerpt + line.text[:REJECT_EXCERPT])[:REJECT_EXCERPT]
+        into = line.offset - self.first.offset
+        if line.fault and not self.fault:
+            self.fault = f"{line.fault} (in the line that begins {into} bytes into the row)"
+        if "\0" in line.text and not self.nul:
+            at = into + len(line.text[: line.text.index("\0")].encode(encoding))
+            self.nul = f"holds a NUL at byte {at} of the row"
+        self.quotes += line.text.count('"')
+        if line.too_long:
+            return
+        self.size += len(line.text)
+        self._separators += line.text.count(self._separator)
+        if self.size > LONGEST_ROW:
+            raise csv.Error("field larger than field limit")
+        if self._separators > MOST_SEPARATORS:
+            raise csv.Error("too many cells")
+
+
+class _Feed:
+    """Hands the lines of a file to the csv reader, and goes back to the second line of a row that is broken.
+
+    Lines are read again from the file: those of a long row would take many times the memory of its text.
+    """
+
+    def __init__(self, file: BinaryIO, start: int, encoding: str, newline: bytes, separator: str) -> None:
+        self._file, self._encoding, self._newline, self._separator = file, encoding, newline, separator
+        self.begin_row()
+        self._go_to(start)
+
+    def _go_to(self, offset: int) -> None:
+        self._file.seek(offset)
+        self._lines = _read_lines(self._file, offset, self._encoding, self._newline)
 
     def __iter__(self) -> _Feed:
         return self
 
     def __next__(self) -> str:
-        line = self._again.popleft() if self._again else next(self._lines)
-        self.taken.append(line)
-        if line.too_long:
-            return ""
-        self._size += len(line.text)
-        if self._size > LONGEST_ROW:
-            raise csv.Error("field larger than field limit")
-        return line.text
+        line = next(self._lines)
+        self.row.take(line, self._encoding)
+        return "" if line.too_long else line.text
 
     def begin_row(self) -> None:
-        self.taken = []
-        self._size = 0
+        self.row = _Row(self._separator)
 
     def give_back_all_but_first(self) -> int:
         """Let the lines after the first be read again as rows; how many bytes are then read twice."""
-        first, *rest = self.taken
-        self._again.extendleft(reversed(rest))
-        self.taken = [first]
-        return rest[-1].end - first.end if rest else 0
+        first, end = self.row.first, self.row.end
+        if first is None or end == first.end:
+            return 0
+        self._go_to(first.end)
+        self.begin_row()
+        with contextlib.suppress(csv.Error):
+            self.row.take(first, self._encoding)
+        return end - first.end
 
 
 def read_delimited(path: Path, settings: TableSettings) -> Iterator[Record]:
@@ -94,15 +135,13 @@ def read_delimited(path: Path, settings: TableSettings) -> Iterator[Record]:
     """
     with path.open("rb") as file:
         encoding, start, newline = _examine(file, path, settings.encoding)
-        file.seek(start)
-        feed = _Feed(_read_lines(file, start, encoding, newline))
-        yield from _assemble(feed, settings, path, encoding)
+        delimiter = settings.delimiter or DELIMITERS.get(path.suffix.lower(), ",")
+        yield from _assemble(_Feed(file, start, encoding, newline, delimiter), delimiter, path.stat().st_size)
 
 
-def _assemble(feed: _Feed, settings: TableSettings, path: Path, encoding: str) -> Iterator[Record]:
-    delimiter = settings.delimiter or DELIMITERS.get(path.suffix.lower(), ",")
+def _assemble(feed: _Feed, delimiter: str, size: int) -> Iterator[Record]:
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
-    patience = 8 * path.stat().st_size  # else a file made for it would be read again from each of its lines
+    patience = 8 * size  # else a file made for it would be read again from each of its lines
     broken = 0
     number = 0
     while True:
@@ -110,44 +149,26 @@ def _assemble(feed: _Feed, settings: TableSettings, path: Path, encoding: str) -
         number += 1
         cells: list[str] = []
         fault = ""
-        before = csv.field_size_limit(LONGEST_FIELD)
         try:
             cells = next(reader)
+            if feed.row.size > LONGEST_FIELD and any(len(cell) > LONGEST_FIELD for cell in cells):
+                raise csv.Error("field larger than field limit")
         except StopIteration:
             return
         except csv.Error as error:
-            fault = _explain(error, len(feed.taken))
+            cells = []
+            fault = _explain(error, feed.row.lines)
             if patience > 0:
                 patience -= feed.give_back_all_but_first()
             broken = number
         else:
-            quotes = sum(line.text.count('"') for line in feed.taken)
-            if broken and quotes % 2:
+            if broken and feed.row.quotes % 2:
                 fault = f"may be the rest of row {broken}, whose quotes are broken"
-            if quotes:
+            if feed.row.quotes:
                 broken = 0
-        finally:
-            csv.field_size_limit(before)
-        yield _record(number, cells, feed.taken, fault, encoding)
-
-
-def _record(number: int, cells: list[str], lines: list[_Line], fault: str, encoding: str) -> Record:
-    first = lines[0]
-    fault = next((f"{line.fault} ({_place(line, first)})" for line in lines if line.fault), fault)
-    if not fault:
-        place = next((line for line in lines if "\0" in line.text), None)
-        if place:
-            at = place.offset - first.offset + len(place.text[: place.text.index("\0")].encode(encoding))
-            fault = f"holds a NUL at byte {at} of the row"
-    return Record(number, first.offset, cells, partial(_excerpt, lines), fault, lines[-1].end)
-
-
-def _place(line: _Line, first: _Line) -> str:
-    return f"in the line that begins {line.offset - first.offset} bytes into the row"
-
-
-def _excerpt(lines: list[_Line]) -> str:
-    return "".join(line.text[:REJECT_EXCERPT] for line in lines[:REJECT_EXCERPT])[:REJECT_EXCERPT]
+        row = feed.row
+        offset = row.first.offset if row.first else 0
+        yield Record(number, offset, cells, partial(str, row.excerpt), row.fault or fault or row.nul, row.end)
 
 
 def _explain(error: csv.Error, lines: int) -> str:
@@ -159,6 +180,8 @@ def _explain(error: csv.Error, lines: int) -> str:
         return f"a quoted field is over {LONGEST_FIELD // 2**20} MB long: is its closing quote missing?"
     if "field limit" in words:
         return f"a field is over {LONGEST_FIELD // 2**20} MB long"
+    if "too many cells" in words:
+        return f"the row has over {MOST_SEPARATORS:,} separators: is the delimiter right?"
     if "new-line character" in words:
         return "a carriage return stands in a field without quotes"
     if lines > 1:

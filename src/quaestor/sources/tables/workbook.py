@@ -1,8 +1,9 @@
 """Rows of one sheet of an XLSX workbook, which is examined before it is opened.
 
 A workbook is a zip of XML made by anyone. The library that reads it takes memory for the whole rectangle of
-cells, its rows come from the first on however far the first cell is, and it shows a failed formula as an empty
-cell; so the XML is read once before, to measure how far the cells reach and to find the failed formulas.
+cells and for a shared text again in each cell that shows it, its rows come from the first on however far the first cell
+is, and it shows a failed formula as an empty cell; so the XML is read once before, to measure how far the cells reach
+and how much text they hold, and to find the failed formulas.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import posixpath
 import re
 import zipfile
 import zlib
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +32,8 @@ MOST_BYTES = 1024**3
 MOST_RATIO = 200
 MOST_CELLS = 32_000_000
 """The largest rectangle of cells that is opened; it takes 32 bytes a cell, so 1 GB."""
+MOST_TEXT = 512 * 1024 * 1024
+"""Bytes of shared texts, counted in each cell that shows one: so much memory they take."""
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 """What a sheet can have; a cell beyond was not written by a spreadsheet."""
 
@@ -39,28 +43,47 @@ _SMALL = 16 * 1024 * 1024
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
 _CHUNK = 1024 * 1024
+_LONGEST_TAG = 4 * _CHUNK
+"""Bytes of one tag, which the parser holds until it is whole."""
 _PLACE = re.compile(r"([A-Za-z]*)([0-9]*)")
+_OVER_LONG = f"over {LONGEST_FIELD // 2**20} MB long"
 _BOOK, _BOOK_LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+_SHARED_TEXTS = "xl/sharedstrings.xml"
+
+
+class _TooMuch(Exception):
+    """Something in a workbook that would fill the memory; says what."""
 
 
 @dataclass
 class _Survey:
-    """What one XML part holds, if it is a sheet: how far its cells reach, and its failed formulas."""
+    """What one XML part holds, if it is a sheet: how far its cells reach, and its failed formulas.
 
+    `shared` has the bytes of each shared text; it is filled by the part of shared texts, which is read first.
+    """
+
+    shared: array[int]
     bottom: int = 0
     right: int = 0
     errors: dict[tuple[int, int], str] = field(default_factory=dict)
     _row: int = 0
     _column: int = 0
-    _failed: bool = False
+    _kind: str = ""
+    _begin: int = 0
+    _value: str = ""
+    _text: int = 0
 
     def read(self, file: Iterator[bytes]) -> None:
         parser = expat.ParserCreate()
         parser.StartElementHandler = partial(self._open, parser)
         parser.EndElementHandler = partial(self._close, parser)
         parser.StartDoctypeDeclHandler = _refuse_doctype
+        given = 0
         for chunk in file:
             parser.Parse(chunk, False)
+            given += len(chunk)
+            if given - parser.CurrentByteIndex > _LONGEST_TAG:
+                raise ValueError(f"a tag is over {_LONGEST_TAG // 2**20} MB long")
         parser.Parse(b"", True)
 
     @property
@@ -73,11 +96,15 @@ class _Survey:
         name = name.rpartition(":")[2]
         if name == "c":
             self._locate(attributes.get("r", ""))
-            self._failed = attributes.get("t") == "e"
+            self._kind = attributes.get("t", "")
+            self._begin = parser.CurrentByteIndex
         elif name in {"v", "is"}:
             self._mark()
-            if self._failed:
+            if self._kind in {"e", "s"}:
+                self._value = ""
                 parser.CharacterDataHandler = self._note
+        elif name == "si":
+            self._begin = parser.CurrentByteIndex
         elif name == "row":
             number = attributes.get("r", "")
             self._row = int(number[:12]) if number.isdecimal() else self._row + 1
@@ -86,8 +113,24 @@ class _Survey:
             _check_count(attributes.get("uniqueCount") or attributes.get("count", ""))
 
     def _close(self, parser: expat.XMLParserType, name: str) -> None:
-        if self._failed and name.rpartition(":")[2] == "v":
+        name = name.rpartition(":")[2]
+        if name == "v" and self._kind in {"e", "s"}:
             parser.CharacterDataHandler = None
+            if self._kind == "e":
+                self.errors[self._row, self._column] = self._value
+            elif self._value.isdecimal() and int(self._value) < len(self.shared):
+                self._text += self.shared[int(self._value)]
+                if self._text > MOST_TEXT:
+                    raise _TooMuch(f"over {MOST_TEXT:,} characters of text in its cells")
+        elif name == "c" and parser.CurrentByteIndex - self._begin > LONGEST_FIELD:
+            raise _TooMuch(f"a cell in row {self._row}, column {self._column}, that is {_OVER_LONG}")
+        elif name == "si":
+            length = parser.CurrentByteIndex - self._begin
+            if length > LONGEST_FIELD:
+                raise _TooMuch(f"a text, number {len(self.shared) + 1} of those its cells share, that is {_OVER_LONG}")
+            if len(self.shared) >= MOST_CELLS:
+                raise _TooMuch(f"over {MOST_CELLS:,} texts that its cells share")
+            self.shared.append(length)
 
     def _locate(self, place: str) -> None:
         match = _PLACE.fullmatch(place)
@@ -104,8 +147,7 @@ class _Survey:
         self.bottom, self.right = max(self.bottom, self._row), max(self.right, self._column)
 
     def _note(self, text: str) -> None:
-        place = (self._row, self._column)
-        self.errors[place] = self.errors.get(place, "") + text[:20]
+        self._value = (self._value + text)[:20]
 
 
 def _refuse_doctype(*_: object) -> None:
@@ -174,7 +216,9 @@ def _examine(path: Path) -> dict[str, _Survey]:
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(path, archive.infolist())
-            parts = {info.filename.lower(): _survey(path, archive, info) for info in archive.infolist()}
+            shared: array[int] = array("I")
+            ordered = sorted(archive.infolist(), key=lambda info: info.filename.lower() != _SHARED_TEXTS)
+            parts = {info.filename.lower(): _survey(path, archive, info, shared) for info in ordered}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError):
         raise InputError(
             f"{path} is not a sound XLSX workbook (old .xls, protected or damaged): save it as .xlsx or .csv"
@@ -198,6 +242,8 @@ def _check_sizes(path: Path, parts: list[zipfile.ZipInfo]) -> None:
         found = f"{unpacked:,} bytes when unpacked, over {MOST_BYTES:,}"
     elif unpacked > _SMALL and unpacked > MOST_RATIO * packed:
         found = f"{unpacked // packed} times its size when unpacked, over {MOST_RATIO}"
+    elif any(part.filename.lower() in (_BOOK, _BOOK_LINKS) and part.file_size > _SMALL for part in parts):
+        found = f"a list of sheets of over {_SMALL:,} bytes"
     elif any(part.compress_type not in _METHODS or part.flag_bits & _ENCRYPTED for part in parts):
         raise zipfile.BadZipFile("a workbook is neither encrypted nor packed in unusual ways")
     else:
@@ -205,13 +251,15 @@ def _check_sizes(path: Path, parts: list[zipfile.ZipInfo]) -> None:
     raise InputError(f"{path} has {found}, as a file made to fill the memory would: save the table as CSV")
 
 
-def _survey(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Survey:
-    survey = _Survey()
+def _survey(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, shared: array[int]) -> _Survey:
+    survey = _Survey(shared)
     with archive.open(info) as file:
         chunks = iter(partial(file.read, _CHUNK), b"")
         try:
             if info.filename.lower().endswith((".xml", ".rels")):
                 survey.read(chunks)
+        except _TooMuch as too_much:
+            raise InputError(f"{path} has {too_much}: shorten it, or save the table as CSV") from None
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise InputError(
                 f"{path} has a part {info.filename!r} that is no sound XML ({error}): save it anew"

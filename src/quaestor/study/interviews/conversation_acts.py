@@ -181,10 +181,13 @@ def _kept(
         now = interviews.now()
         present = datetime.fromisoformat(now).timestamp()
         moment = stamp.when if made_up and stamp.when is not None else _moment(stamp.when, moment_of(planned), present)
+        try:
+            wall = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+        except (ValueError, OverflowError, OSError):
+            raise InputError(f"{moment:g} is no moment: say when it was in seconds since 1970") from None
         if not changes(known, moment):
             return []
         at = round(clock_in(known, moment).elapsed(moment), 1)
-        wall = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
         told = {**said, "at": at, "wall": wall}
         return [NewEntry(kind, stamp.actor, told, participant, name, now, stamp.key or new_key())]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from quaestor.base.errors import StateError
+from quaestor.base.tables import csv_rows
 from quaestor.corpus.evidence import MANIFEST, read_manifest, table_files
 from quaestor.instruments.interviews.records import SpokenTurn
 from quaestor.study.folder import Study
@@ -38,8 +37,9 @@ def older_items(interviews: Interviews) -> Iterator[Older]:
     """In the file that evidence is made of, in evidence, and in the candidates of a funnel that reads it."""
     study, sources = interviews.study, sources_in(interviews.study, FOLDER)
     for path in sorted((study.root / FOLDER).glob("*.csv")):
-        lines = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
-        yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION) or "") for line in lines))
+        columns, *rows = csv_rows(path.read_bytes().decode("utf-8"))
+        lines = (dict(zip(columns, row, strict=False)) for row in rows)
+        yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION, "")) for line in lines))
     for source in sources:
         folder = study.evidence_of(source)
         manifest = read_manifest(folder)

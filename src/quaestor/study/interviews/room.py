@@ -285,9 +285,9 @@ def _begins_as_one(path: Path) -> bool:
 
 def guide_file(study: Study, name: str) -> Path:
     found = guide_files(study)
-    written = study.root / "instruments" / f"{name}.md"
-    if name not in found and Path(name).name == name and written.is_file():
-        return written  # it does not begin as a guide, which is said when it is read
+    written = {path.stem: path for path in (study.root / "instruments").glob("*.md") if path.is_file()}
+    if name not in found and name in written:
+        return written[name]  # it does not begin as a guide, which is said when it is read
     if name not in found:
         options = listed(nearest_first(name, found)) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")

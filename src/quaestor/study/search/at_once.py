@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
-from quaestor.base.files import write_whole
 from quaestor.base.private import is_private
+from quaestor.base.tables import Table, write_table
 from quaestor.people.roles import Role
 from quaestor.sources.records import no_progress
 from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
 from quaestor.study.journal import has_journal
-from quaestor.study.search.export import csv_of
+from quaestor.study.search.export import rows_of
 from quaestor.study.search.found import Found, found
 from quaestor.study.search.index import build_index
 from quaestor.study.search.standing import standing_result
@@ -29,11 +30,13 @@ def items_found(study: Study, wanted: Wanted, most: int) -> Found:
 
 
 def write_found(study: Study, wanted: Wanted, path: Path) -> None:
-    """All of it as CSV, as private as the evidence."""
+    """All of it as a CSV or XLSX file, as private as the evidence."""
     with _coding(study) as coding:
         standing_result(study, coding)
-        lines = csv_of(study, coding, build_index(study, no_progress), wanted, _lead(study))
-        write_whole(path, "".join(lines).encode("utf-8"), private=is_private(study.funnel_folder))
+        batches = rows_of(study, coding, build_index(study, no_progress), wanted, _lead(study))
+        columns = [str(name) for name in next(batches)[0]]
+        table = Table("items", columns, chain.from_iterable(batches))
+        write_table(table, path, private=is_private(study.funnel_folder))
 
 
 def _lead(study: Study) -> Viewer:

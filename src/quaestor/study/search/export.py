@@ -1,12 +1,10 @@
-"""Everything a search finds, as CSV that grows line by line and that no spreadsheet takes for formulas."""
+"""Everything a search finds, as a table that grows some rows at a time."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import Cell, csv_text
 from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
 from quaestor.study.funnel import link_of
@@ -19,24 +17,32 @@ from quaestor.study.sight import ASKER, Sight, Viewer
 
 _FIXED = ("item", "title", "created", "tags", "score", "views", "author", "link", "fell out at")
 _AT_ONCE = 1_000
+Row = Sequence[Cell]
 
 
 def csv_of(study: Study, coding: Coding | None, index: Index, wanted: Wanted, viewer: Viewer) -> Iterator[str]:
-    """The whole result, some lines at a time, in the order of the evidence; what cannot be asked is refused at once."""
+    """The whole result as CSV, some lines at a time; what cannot be asked is refused at once."""
+    return map(csv_text, rows_of(study, coding, index, wanted, viewer))
+
+
+def rows_of(
+    study: Study, coding: Coding | None, index: Index, wanted: Wanted, viewer: Viewer
+) -> Iterator[Sequence[Row]]:
+    """The names of the columns, then the rows, some at a time, in the order of the evidence."""
     steps = tuple(step.step for step in standing_result(study, coding).steps)
     with index.reading() as connection:
         asked = question(study, coding, index, connection, wanted, viewer)
     with looking(coding) as state:
         facets = list(Outcomes(Sight(state, study.settings.study.lead, viewer)).facets)
-    return _lines(study, coding, index, asked, viewer, steps, facets)
+    return _batches(study, coding, index, asked, viewer, steps, facets)
 
 
-def _lines(
+def _batches(
     study: Study, coding: Coding | None, index: Index, asked: Question, viewer: Viewer,
     steps: Sequence[str], facets: Sequence[str],
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[Sequence[Row]]:  # fmt: skip
     linked = study.source(study.funnel_source()).kind == "stackexchange"
-    yield _csv([[*_FIXED, *(f"decided: {facet}" for facet in facets)]])
+    yield [[*_FIXED, *(f"decided: {facet}" for facet in facets)]]
     after = -1
     while True:
         # Asked anew for every thousand: nothing is held while a reader is slow.
@@ -52,7 +58,7 @@ def _lines(
         with looking(coding) as state:
             outcomes = Outcomes(Sight(state, study.settings.study.lead, viewer))
             decided = [{one.facet: one.words for one in outcomes.about(row[1])} for row in rows]
-        yield _csv(
+        yield [
             [
                 item, title, created, " ".join(tags.split("\n")), score, views,
                 author if viewer.sees_names or not author else ASKER, link_of(item) if linked else "",
@@ -62,11 +68,5 @@ def _lines(
             for (_, item, title, created, tags, score, views, author, fell_at), answers in zip(
                 rows, decided, strict=True
             )
-        )  # fmt: skip
+        ]  # fmt: skip
         after = rows[-1][0]
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([harmless(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return text.getvalue()

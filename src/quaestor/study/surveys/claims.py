@@ -6,8 +6,6 @@ The payer gets addresses and nothing else; the lead sees counts and the budget, 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import secrets
 from collections import Counter
@@ -17,7 +15,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.private import new_private_text
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import csv_text, guard
 from quaestor.instruments.claim_file import Claim, ClaimFile, Stage
 from quaestor.instruments.claim_key import ClaimKey
 from quaestor.instruments.questionnaire_file import read_questionnaire
@@ -216,11 +214,8 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
         raise StateError(f"{words}: export them again if the file is lost, or mark them as paid when they are")
     if not moved:
         raise StateError(f"no card of {name!r} waits for an export: release some first")
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow(("address", "amount", "currency"))
-    rows.writerows((_cell(key.opened(one.sealed, one.id)), f"{pay.amount:g}", pay.currency) for one in moved)
-    return written.getvalue()
+    cards = [(_cell(key.opened(one.sealed, one.id)), f"{pay.amount:g}", guard(pay.currency)) for one in moved]
+    return csv_text([("address", "amount", "currency"), *cards], guarded=False)
 
 
 def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> None:
@@ -287,7 +282,7 @@ def _address(pay: Pay, words: str) -> str:
 
 def _cell(address: str) -> str:
     """An address as a spreadsheet shows it; a telephone number does no harm, and must go out as it is."""
-    return address if _TELEPHONE.fullmatch(address) else harmless(address)
+    return address if _TELEPHONE.fullmatch(address) else guard(address)
 
 
 def _cards(count: int) -> str:

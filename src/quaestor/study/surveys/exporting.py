@@ -10,7 +10,7 @@ from quaestor.base.errors import StateError
 from quaestor.instruments.codebook_lines import CODEBOOK, codebook_lines
 from quaestor.instruments.records import Questionnaire, Response, Standing
 from quaestor.instruments.tidy import NUMBER as A_NUMBER
-from quaestor.instruments.tidy import PLACE, TEXT, TICKED, TIDY, WORDS, Layout, layout_of, tidy_lines, wide_row
+from quaestor.instruments.tidy import PLACE, TICKED, TIDY, Layout, layout_of, tidy_lines, wide_row
 from quaestor.study.surveys import sheets
 from quaestor.study.surveys.fielding import Surveys
 
@@ -18,14 +18,12 @@ ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
 _ABOUT_TIDY = ("response", "version", "stratum", "seed")
 _ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic")
-_TIDY_HOLDS = {"label": sheets.TEXT, "text": sheets.TEXT, "number": sheets.NUMBER, "order": sheets.WHOLE}
+_TIDY_HOLDS = {"number": sheets.NUMBER, "order": sheets.WHOLE}
 _ABOUT_HOLDS = {
-    "stratum": sheets.TEXT, "source": sheets.TEXT, "version": sheets.WHOLE, "seconds": sheets.NUMBER,
+    "version": sheets.WHOLE, "seconds": sheets.NUMBER,
     "seed": sheets.WHOLE, "synthetic": sheets.WHOLE, "kept": sheets.WHOLE, sheets.GUARDED: sheets.WHOLE,
 }  # fmt: skip
-_WIDE_HOLDS = {
-    WORDS: sheets.TEXT, TEXT: sheets.TEXT, A_NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE
-}  # fmt: skip
+_WIDE_HOLDS = {A_NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE}
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ def export_answers(
     layout = layout_of(_versions(surveys, name))
     table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
     first = table.wide() if wide else table.tidy()
-    columns = [(one, sheets.SAFE if one in ("question", "part", "code", "order") else sheets.TEXT) for one in CODEBOOK]
+    columns = [(one, sheets.TEXT) for one in CODEBOOK]
     withdrawn = surveys.answers.erased(name)
     second = sheets.Sheet("codebook", columns, codebook_lines(layout, withdrawn))
     rows, files = sheets.write_sheets(path, first, second, raw)
@@ -80,14 +78,14 @@ class _Table:
 
     def tidy(self) -> sheets.Sheet:
         about = (*_ABOUT_TIDY, *self._more)
-        columns = [(one, _ABOUT_HOLDS.get(one, sheets.SAFE)) for one in about]
-        columns += [(one, _TIDY_HOLDS.get(one, sheets.SAFE)) for one in TIDY]
+        columns = [(one, _ABOUT_HOLDS.get(one, sheets.TEXT)) for one in about]
+        columns += [(one, _TIDY_HOLDS.get(one, sheets.TEXT)) for one in TIDY]
         return sheets.Sheet("answers", columns, self._tidy_rows(about))
 
     def wide(self) -> sheets.Sheet:
         about = (*_ABOUT_WIDE, *self._more)
-        columns = [(one, _ABOUT_HOLDS.get(one, sheets.SAFE)) for one in about]
-        columns += [(one.name, _WIDE_HOLDS.get(one.holds, sheets.SAFE)) for one in self._layout.columns()]
+        columns = [(one, _ABOUT_HOLDS.get(one, sheets.TEXT)) for one in about]
+        columns += [(one.name, _WIDE_HOLDS.get(one.holds, sheets.TEXT)) for one in self._layout.columns()]
         return sheets.Sheet("answers", columns, self._wide_rows(about))
 
     def _tidy_rows(self, about: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

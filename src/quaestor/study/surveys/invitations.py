@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.base.spreadsheets import harmless
+from quaestor.base.tables import csv_text
 from quaestor.instruments.invitation_file import Invitation, InvitationFile, Sent
 from quaestor.instruments.records import Questionnaire
 from quaestor.store.records import NewAct
@@ -120,11 +118,7 @@ def invite(
 
 def links_csv(made: Sequence[Invited], address: str) -> str:
     """The links as a table for whoever sends them, safe to open in a spreadsheet."""
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow(("label", "link"))
-    rows.writerows((harmless(one.label), f"{address.rstrip('/')}/i/{one.token}") for one in made)
-    return written.getvalue()
+    return csv_text([("label", "link"), *((one.label, f"{address.rstrip('/')}/i/{one.token}") for one in made)])
 
 
 def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:

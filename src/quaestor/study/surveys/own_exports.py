@@ -8,11 +8,12 @@ from itertools import groupby
 from pathlib import Path
 
 from quaestor.base.errors import InputError
+from quaestor.base.tables import unguard
 from quaestor.instruments.mapping import ColumnMapping, is_own_tidy, is_own_wide, own_mapping
 from quaestor.instruments.records import Questionnaire
 from quaestor.instruments.tidy import TIDY, Layout, layout_of, wide_from_tidy
 from quaestor.sources.survey_exports import Export, PlainRow, shaped
-from quaestor.study.surveys.sheets import GUARDED, unguarded_text
+from quaestor.study.surveys.sheets import GUARDED
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def _as_written(export: Export) -> Export:
         return PlainRow(row.number, [*row.cells[:place], *row.cells[place + 1 :]])
 
     def unguarded(row: PlainRow) -> PlainRow:
-        return PlainRow(row.number, [unguarded_text(cell) for cell in without(row).cells])
+        return PlainRow(row.number, [unguard(cell) for cell in without(row).cells])
 
     columns = (*export.columns[:place], *export.columns[place + 1 :])
     return Export(columns, tuple(map(without, export.header)), map(unguarded, export.rows))
