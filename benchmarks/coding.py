@@ -1,4 +1,4 @@
-"""Ratings of a whole study taken in from a file: 2,401 items, two raters."""
+"""Ratings of a whole study taken in from a file (2,401 items, two raters), and a journal of 200,000 acts read anew."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 from quaestor.base.tables import Table, write_table
 from quaestor.coding.records import Facet, Plan
 from quaestor.coding.rounds import open_round
+from quaestor.coding.state import State
 from quaestor.store.journal import Journal
+from quaestor.store.records import NewAct
 from quaestor.study.coding import Coding, rebuilt
+from quaestor.study.folder import Study, open_study
 from quaestor.study.ratings import import_ratings
 
 ITEMS = tuple(f"stackoverflow/question/{number}" for number in range(2401))
-STUDY = SimpleNamespace(settings=SimpleNamespace(study=SimpleNamespace(lead="lead")))
 RATERS = ("rater-1", "rater-2")
+MANY = 200_000
 
 
 def main(folder: Path, options: argparse.Namespace) -> None:
@@ -31,6 +32,36 @@ def main(folder: Path, options: argparse.Namespace) -> None:
         f"{len(ITEMS):,} items × {len(RATERS)} raters from a CSV into the journal: "
         f"{statistics.median(seconds):.2f} s   bar 1 s"
     )
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        _read_anew(Path(made))
+
+
+def _study(folder: Path) -> Study:
+    (folder / "study.toml").write_text('[study]\nname = "coding"\n', "utf-8")
+    return open_study(folder)
+
+
+def _read_anew(folder: Path) -> None:
+    """What `quaestor serve` does before it says that it serves, so that the first page does not."""
+    items = tuple(f"stackoverflow/question/{number}" for number in range(MANY // len(RATERS)))
+    plan = Plan("main", "main", items, (Facet("relevance", "keep", reasons=("crash",)),), RATERS, measured="relevance")
+    answers = {"relevance": {"answer": "exclude", "reason": "crash"}}
+    more = {"round": "main", "answers": answers, "unsure": [], "memo": "", "seconds": 12.5}
+    with Journal.open(folder / "study.db") as journal:
+        journal.append([open_round(State(), plan, "lead")])
+        for rater in RATERS:
+            journal.append([NewAct("rating", rater, {"item": item, **more}, 1) for item in items])
+        seconds, processor = [], []
+        for _ in range(3):
+            coding = Coding(_study(folder), journal)
+            started, spent = time.perf_counter(), time.process_time()
+            given = coding.state.round("main").given
+            seconds.append(time.perf_counter() - started)
+            processor.append(time.process_time() - spent)
+    print(
+        f"a journal of {given:,} ratings read anew: {statistics.median(seconds):.2f} s, "
+        f"{statistics.median(processor):.2f} s of a processor"
+    )
 
 
 def _once(folder: Path) -> float:
@@ -39,7 +70,7 @@ def _once(folder: Path) -> float:
     facet = Facet("relevance", "keep", reasons=("crash",))
     plan = Plan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:
-        coding = Coding(cast(Any, STUDY), journal)
+        coding = Coding(_study(folder), journal)
         coding.act(lambda state: open_round(state, plan, "lead"))
         started = time.perf_counter()
         done = import_ratings(coding, "main", folder / "ratings.csv")

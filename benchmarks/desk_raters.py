@@ -28,11 +28,10 @@ _CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """A rating that the desk says it has; by form it says so without the number of the act."""
+    """A rating that the desk says it has."""
 
     rater: str
     item: str
-    act: int | None
 
 
 @dataclass
@@ -114,8 +113,8 @@ class Rater:
         body = json.dumps({**said, "unsure": [], "memo": "", "seconds": 8.5, "round": ROUND}).encode()
         self.log.sent.add(key)
         more = {"Origin": self._client.origin, "X-CSRF-Token": self._csrf}
-        answer = expect(await self._client.ask("POST", GIVE, body, JSON, more), 200)
-        self.log.acknowledged[key] = Acknowledged(self.name, self._item, json.loads(answer.body)["act"])
+        expect(await self._client.ask("POST", GIVE, body, JSON, more), 200)
+        self.log.acknowledged[key] = Acknowledged(self.name, self._item)
 
     async def _fetch_ahead(self) -> None:
         last = self._sheets[-1] if self._sheets else self._item
@@ -134,7 +133,7 @@ class Rater:
             self.log.sent.add(key)
             answer = await self._client.form(GIVE, fields | {f"answer.{FACET}": self._chance.choice(ANSWERS)})
             expect(answer, 303)
-            self.log.acknowledged[key] = Acknowledged(self.name, item, None)
+            self.log.acknowledged[key] = Acknowledged(self.name, item)
             self.log.saved.append(answer.seconds)
             page = await self.open_page()
             self.log.pages.append(page.seconds)

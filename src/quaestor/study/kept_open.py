@@ -9,6 +9,7 @@ from pathlib import Path
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.coding.state import State
+from quaestor.corpus.engine import load_engine
 from quaestor.instruments.answer_file import AnswerFile
 from quaestor.publish.figures.drawing import load_drawing
 from quaestor.study.coding import Coding
@@ -67,6 +68,8 @@ class KeptOpen:
         with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
             with self.looking():
                 pass
+            if self.latest.settings.sources and self.latest.funnel_folder.is_dir():
+                load_engine(self.latest.funnel_folder)
             if answers_path(self.latest).exists() or interviews_path(self.latest).exists():
                 load_drawing()
 
