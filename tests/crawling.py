@@ -28,7 +28,7 @@ MOST_PAGES = 450
 
 
 def crawl(app: Starlette, visitor: TestClient, most: int = MOST_PAGES) -> Iterator[tuple[str, str]]:
-    """Every route with GET, and every page that these link to: the address, and the headers and text of the answer."""
+    """Every route with GET, and every page that these link to: its address, and the status, headers and text."""
     waiting, seen = _addresses(app), set()
     while waiting and len(seen) < most:
         address = waiting.pop(0)
@@ -36,7 +36,7 @@ def crawl(app: Starlette, visitor: TestClient, most: int = MOST_PAGES) -> Iterat
             continue
         seen.add(address)
         answer = visitor.get(address)
-        yield address, f"{dict(answer.headers)}\n{_read_text(answer.content)}"
+        yield address, f"{answer.status_code} {dict(answer.headers)}\n{_read_text(answer.content)}"
         if answer.headers.get("content-type", "").startswith("text/html"):
             for link in re.findall(r'(?:href|action)="([^"#]+)', answer.text):
                 target = urlsplit(urljoin(f"{HERE}{address}", unescape(link)))

@@ -175,7 +175,7 @@ def _compare(
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     first, second = ({address: _normalise(folder, text) for address, text in crawl(*twin, most)} for twin in twins)
     differing = {address for address in first.keys() | second.keys() if first.get(address) != second.get(address)}
-    errors = tuple(address for address, text in first.items() if "Something went wrong" in text)
+    errors = tuple(address for twin in (first, second) for address, text in twin.items() if text.startswith("5"))
     return len(first), tuple(sorted(differing)), errors
 
 

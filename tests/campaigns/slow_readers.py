@@ -45,6 +45,8 @@ items = {{ after = "turns" }}
 facets = ["{FACET}"]
 raters = ["{RATER}", "rater-2"]
 """
+MOST_SECONDS = 5.0
+"""No save may take longer, whatever others read."""
 _ITEM = re.compile(r'name="item" value="([^"]+)"')
 _EVERY = 1.0
 """Seconds after which a reader who has left comes again."""
@@ -60,6 +62,7 @@ class SaveTimes:
     saves: int
     median: float
     p95: float
+    longest: float
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,10 @@ class SlowReaders:
     def slowdown(self) -> float:
         """How many times as long a save takes under attack, in the median."""
         return self.attacked.median / self.idle.median
+
+    @property
+    def succeeded(self) -> bool:
+        return self.slowdown > 2 or self.attacked.longest > MOST_SECONDS
 
 
 def add_open_round(study: Path) -> None:
@@ -137,7 +144,8 @@ async def _save_for(seconds: float, every: float, rater: Client, item: str, csrf
         if answer.status != 200:
             raise SystemExit(f"a rating was answered with {answer.status}: {answer.text[:300]}")
         times.append(time.perf_counter() - due)
-    return SaveTimes(len(times), statistics.median(times), statistics.quantiles([*times, times[-1]], n=20)[-1])
+    p95 = statistics.quantiles([*times, times[-1]], n=20)[-1]
+    return SaveTimes(len(times), statistics.median(times), p95, max(times))
 
 
 async def _read_and_leave(signed_in: Client, page: str, share: float, ending: asyncio.Event) -> int:
@@ -175,9 +183,10 @@ def main() -> int:
         add_open_round(study)
         found = measure_slow_readers(study, readers=options.readers, seconds=options.seconds)
     for name, times in (("idle", found.idle), ("attacked", found.attacked)):
-        print(f"{name}: {times.saves} saves, median {times.median * 1e3:.1f} ms, 95 % within {times.p95 * 1e3:.1f} ms")
+        shown = [f"{seconds * 1e3:.1f} ms" for seconds in (times.median, times.p95, times.longest)]
+        print(f"{name}: {times.saves} saves, median {shown[0]}, 95 % within {shown[1]}, all within {shown[2]}")
     print(f"{found.requests:,} requests left unread; a save takes {found.slowdown:.2f} times as long   bar ≤ 2")
-    return 0 if found.slowdown <= 2 else 1
+    return 1 if found.succeeded else 0
 
 
 if __name__ == "__main__":

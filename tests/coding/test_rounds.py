@@ -13,7 +13,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.answers import checked_answer, written
 from quaestor.coding.assignment import assigned, in_order
 from quaestor.coding.decisions import disagreements, settled
-from quaestor.coding.phrases import ask_to_reread
+from quaestor.coding.phrases import ask_to_reread, compare
 from quaestor.coding.ratings import drift_labels, give_rating, hours, labels, practise
 from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
 from quaestor.coding.rounds import (
@@ -138,6 +138,17 @@ def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_the
     assert blindness_notes(table.state.rounds.values()) == [
         "The round main is not blind: reopened after ratings had been seen."
     ]
+
+
+def test_a_round_whose_raters_compared_their_words_is_not_reopened_as_blind() -> None:
+    table = Table()
+    table.open(items=["i1"], facets=(PHRASE,), set_size=1)
+    for rater in ("first", "second"):
+        table.rate(rater, "i1", phrase="load, model")
+    table.record(compare(table.state, "main", "first"))
+    table.close()
+    with pytest.raises(StateError, match="its raters saw the ratings"):
+        reopen_round(table.state, "main", "lead", "again")
 
 
 def test_a_round_that_nobody_has_seen_stays_blind_even_where_not_blind_was_asked_for() -> None:

@@ -107,6 +107,8 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
 
 def test_the_lead_sees_the_agreement_that_the_command_line_tells_of_closed_rounds(coding: Coding) -> None:
     for name in ("pilot", "phases", "topics"):
+        assert line(coding, name).reached is None, "the look goes on record, so it is asked for"
+        note_look(coding, name, "lead")
         found = line(coding, name).reached
         assert found is not None
         told = round_agreement(coding.state, name, coding.state.round(name).plan.measured)
@@ -148,7 +150,6 @@ def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(co
 
 
 def test_readers_see_agreement_when_all_is_settled_and_a_reviewer_sees_no_names(coding: Coding) -> None:
-    assert line(coding, "pilot", LEAD).reached is not None
     for viewer in (READER, JOURNAL):
         found = seen(coding, viewer)
         assert [one.reached for one in found.rounds] == [None] * 6

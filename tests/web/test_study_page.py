@@ -18,6 +18,7 @@ from quaestor.people.roles import Role
 from quaestor.study.agreement import round_agreement
 from quaestor.study.coding import open_coding
 from quaestor.study.folder import open_study
+from quaestor.study.looking import note_look
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
 from rated_study import TELLING, rated_study, unrated_study
@@ -25,7 +26,10 @@ from rated_study import TELLING, rated_study, unrated_study
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rated_study(tmp_path_factory.mktemp("start") / "study", items=24).root
+    study = rated_study(tmp_path_factory.mktemp("start") / "study", items=24)
+    with open_coding(study) as coding:
+        note_look(coding, "phases", "lead")
+    return study.root
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def code_agreement(
         found = agreement_by_code(interviews, name, unit, actor, version)
     if json:
         codes = [{"code": code, "name": words, **to_json(each)} for code, words, each in found.codes]
-        told = {"round": found.round, "facet": found.facet, "unit": found.unit}
+        told = {"round": found.round, "facet": found.facet, "unit": found.unit, "blindness": found.blindness}
         print_json({**told, "overall": to_json(found.overall), "codes": codes})
         return
     shown = Table(box=None, pad_edge=False)
@@ -67,6 +67,8 @@ def code_agreement(
             title, number(each.n), *(in_words(one) for one in (each.percent, each.kappa, each.ac1, each.alpha))
         )
     console().print(shown)
+    if found.blindness:
+        say(f"The round {found.round} is {found.blindness}.")
 
 
 def in_vivo(

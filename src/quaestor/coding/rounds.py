@@ -131,10 +131,11 @@ def reopen_round(state: State, name: str, actor: str, reason: str, *, not_blind:
     if followers:
         raise StateError(f"{followers[0]!r} was opened on what {name!r} reached: its ratings stand")
     payload: dict[str, object] = {"round": name, "reason": reason}
-    if one.unblinded and one.plan.blind:
+    saw = one.unblinded or (["its raters"] if one.compared else [])
+    if saw and one.plan.blind:
         if not not_blind:
             raise StateError(
-                f"{', '.join(one.unblinded)} saw the ratings of {name!r}, so it is no longer blind: rate its items "
+                f"{', '.join(saw)} saw the ratings of {name!r}, so it is no longer blind: rate its items "
                 "again in a new round, or reopen it with --not-blind, which all its results will then state"
             )
         payload["not_blind"] = True

@@ -98,8 +98,8 @@ def _count(directory: Directory, limits: Sequence[_Limit], now: datetime) -> tim
     """Note an attempt; where there were too many, note nothing and say how long to wait."""
     with directory.file.writing() as writing:
         writing.execute("DELETE FROM attempts WHERE made <= ?", (written(now - _LONG_WINDOW),))
-        # After a clock that was ahead, a wait begins now: it is never longer than it would have been.
-        writing.execute("UPDATE attempts SET made = :now WHERE made > :now", {"now": written(now)})
+        # After a clock that was ahead nobody can tell how long ago an attempt was, and a wait must never grow.
+        writing.execute("DELETE FROM attempts WHERE made > ?", (written(now),))
         waits = [_wait(writing, limit, now) for limit in limits]
         if longest := max((wait for wait in waits if wait is not None), default=None):
             return longest

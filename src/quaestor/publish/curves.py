@@ -22,7 +22,9 @@ _STYLE = """
 """
 
 
-def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False, standalone: bool = True) -> str:
+def draw_curves(
+    found: Sequence[SetCurve], name: str, *, simulated: bool = False, blindness: str = "", standalone: bool = True
+) -> str:
     """An SVG of both curves; it says so where the raters were simulated. Inside a page its style is the page's."""
     highest = max([0.1, *(max(one.discrepancy, one.incompatibility) for one in found)])
     top = math.ceil(highest * 5) / 5  # so that the lines of the grid stand at round numbers
@@ -40,7 +42,8 @@ def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False
     for kind in ("discrepancy", "incompatibility"):
         points = " ".join(f"{_x(one.set, last):.1f},{_y(getattr(one, kind), top):.1f}" for one in found)
         parts.append(f'<polyline class="{kind}" points="{points}"/>')
-    note = " (simulated raters)" if simulated else ""
+    notes = [*(["simulated raters"] if simulated else []), *([blindness] if blindness else [])]
+    note = f" ({', '.join(notes)})" if notes else ""
     legend = (
         f'<text class="title" x="{_LEFT}" y="18">{escape(name)}: sets of phrases{note}</text>'
         f'<text class="discrepancy" x="{_LEFT}" y="36">— raters differ</text>'
@@ -63,10 +66,12 @@ def draw_curves(found: Sequence[SetCurve], name: str, *, simulated: bool = False
     )
 
 
-def save_curves(found: Sequence[SetCurve], folder: Path, name: str, *, simulated: bool = False) -> Path:
+def save_curves(
+    found: Sequence[SetCurve], folder: Path, name: str, *, simulated: bool = False, blindness: str = ""
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"curves-{''.join(letter if letter.isalnum() or letter in '-_' else '-' for letter in name)}.svg"
-    write_whole(path, draw_curves(found, name, simulated=simulated).encode("utf-8"))
+    write_whole(path, draw_curves(found, name, simulated=simulated, blindness=blindness).encode("utf-8"))
     return path
 
 

@@ -31,6 +31,7 @@ CREATE TABLE labels (
 ) WITHOUT ROWID;
 CREATE INDEX labels_of_owner ON labels (owner);
 CREATE INDEX labels_by_fingerprint ON labels (fingerprint);
+CREATE TABLE text_erasures (number INTEGER PRIMARY KEY);
 """
 
 
@@ -151,9 +152,12 @@ class ActTexts:
             return self._is_erased(reading, owner)
 
     def erasures(self) -> int:
-        """How many owners have withdrawn: what was read before this number changed may be erased by now."""
+        """How often texts were erased: what was read before this number changed may be gone by now.
+
+        A withdrawal of somebody about whom nothing was written does not count: it must not make sessions read again.
+        """
         with self._file.reading() as reading:
-            return int(reading.execute("SELECT count(*) FROM erasures").fetchone()[0])
+            return int(reading.execute("SELECT count(*) FROM text_erasures").fetchone()[0])
 
     def change(self, change: Callable[[str], str]) -> int:
         """Replace each text and label by what a function makes of it, for good; returns how many it changed."""
@@ -195,8 +199,11 @@ def new_token() -> str:
 def erase_texts(writing: sqlite3.Connection, owner: str) -> int:
     """Erase what belongs to an owner within a transaction, together with the owner's other data; returns how much."""
     shared = "(act, number) IN (SELECT act, number FROM words WHERE owner = ?)"
-    texts = writing.execute(f"DELETE FROM words WHERE {shared}", (owner,)).rowcount  # noqa: S608
-    return int(texts + writing.execute("DELETE FROM labels WHERE owner = ?", (owner,)).rowcount)
+    erased: int = writing.execute(f"DELETE FROM words WHERE {shared}", (owner,)).rowcount  # noqa: S608
+    erased += writing.execute("DELETE FROM labels WHERE owner = ?", (owner,)).rowcount
+    if erased:
+        writing.execute("INSERT INTO text_erasures DEFAULT VALUES")
+    return erased
 
 
 def owners_in(reading: sqlite3.Connection) -> set[str]:

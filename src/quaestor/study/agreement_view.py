@@ -129,7 +129,9 @@ def agreement_view(coding: Coding, name: str, actor: str, asked: Asked, *, wait:
             PairRow(names[pair.codes[0]], names[pair.codes[1]], pair.n) for pair in result.agreement.confused
         ),
         curves=sets,
-        curves_drawn=draw_curves(sets, name, simulated=result.simulated, standalone=False) if sets else "",
+        curves_drawn=draw_curves(sets, name, simulated=result.simulated, blindness=result.blindness, standalone=False)
+        if sets
+        else "",
     )
 
 

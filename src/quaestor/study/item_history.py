@@ -53,6 +53,8 @@ class RoundPart:
     status: str
     opened: str = ""
     closed: str = ""
+    blindness: str = ""
+    """Empty where its raters were blind."""
     events: tuple[Event, ...] = ()
     unseen: str = ""
     """Why there may be more than is shown."""
@@ -150,7 +152,7 @@ def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundPart:
             numbered += [(each.number, _decision(study, sight, name, each, last=each is made[-1])) for each in made]
     events = tuple(event for _, event in sorted(numbered, key=lambda pair: pair[0]))
     why = no_ratings or no_decisions
-    return RoundPart(name, one.plan.kind, one.status, one.opened, one.closed, events, why)
+    return RoundPart(name, one.plan.kind, one.status, one.opened, one.closed, one.blindness, events, why)
 
 
 def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> Event:

@@ -238,8 +238,6 @@ def _look(sight: Sight, one: RoundState, measured: str) -> Look | None:
     if not measured or not one.given:
         return None
     if sight.viewer.role is Role.LEAD:
-        if one.status == CLOSED and one.seat_of(sight.viewer.name) is None:
-            return Look("now")  # one coefficient shows no rating; its page, which tells more, asks first
         return look_at(sight.state, one.plan.round, sight.viewer.name, sight.lead)
     return None if sight.why_no_ratings(one.plan.round) else Look("now")
 

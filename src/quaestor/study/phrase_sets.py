@@ -83,6 +83,7 @@ class PhraseSet:
     """Who still has how many items to rate."""
     rates: bool
     simulated: bool = False
+    blindness: str = ""
     sides: tuple[Side, ...] = ()
     words: Mapping[str, tuple[WordCount, ...]] | None = None
     curves: tuple[SetCurve, ...] = ()
@@ -100,7 +101,9 @@ class PhraseSet:
     @property
     def drawing(self) -> str:
         """Both curves as SVG, coloured by the page."""
-        return draw_curves(self.curves, self.round, simulated=self.simulated, standalone=False)
+        return draw_curves(
+            self.curves, self.round, simulated=self.simulated, blindness=self.blindness, standalone=False
+        )
 
 
 def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
@@ -127,6 +130,7 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
             hindrance=hindrance,
             waiting=_waiting(one, actor) if one.status == OPEN else (),
             rates=one.seat_of(actor) is not None,
+            blindness=one.blindness,
             simulated=any(next(iter(given.values()))[-1].simulated for given in one.ratings.values() if given),
         )
         return _seen(one, actor, found) if look == SEE else found

@@ -110,7 +110,8 @@ def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve
         one = _complete(coding, name, actor or coding.lead)
         found = curves(one)
         simulated = is_simulated(one)
-    return found, save_curves(found, coding.study.published, name, simulated=simulated)
+        blindness = one.blindness
+    return found, save_curves(found, coding.study.published, name, simulated=simulated, blindness=blindness)
 
 
 def proposed_objects(study: Where, name: str, phases: str, at_least: int, actor: str | None) -> list[ProposedObject]:

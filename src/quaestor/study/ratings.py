@@ -28,7 +28,7 @@ _YES = ("true", "1", "yes")
 _TOLD = ("unsure", "memo", "seconds", "time")
 _EXPORTED_DECISION = {"item", "facet", "answer", "how", "by"}
 """Columns by which an export of decisions, with a row for each answer, is known."""
-FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded")
+FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded", "blindness")
 
 
 @dataclass(frozen=True)
@@ -223,6 +223,7 @@ def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: T
                 "codebook": str(rating.codebook),
                 "simulated": "true" if rating.simulated else "",
                 "superseded": "" if counts else "true",
+                **({"blindness": one.blindness} if one.blindness else {}),
             }
         )
     return rows
@@ -238,10 +239,13 @@ def note_view(coding: Coding, name: str, actor: str) -> None:
 
 def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:
     """The final answer of every item, how it came about, and who said so."""
+    blindness = ""
     if name in state.published:
         made = list(state.published[name].values())
     else:
-        made = [one.decisions[key][-1] for one in [state.round(name)] for key in sorted(one.decisions)]
+        round_state = state.round(name)
+        made = [round_state.decisions[key][-1] for key in sorted(round_state.decisions)]
+        blindness = round_state.blindness
     return [
         {
             "item": one.item,
@@ -253,6 +257,7 @@ def export_decisions(state: State, name: str, words: Told = as_written) -> list[
             "reason": words(one.reason),
             "source": words(one.source),
             "simulated": "true" if one.simulated else "",
+            **({"blindness": blindness} if blindness else {}),
         }
         for one in made
     ]

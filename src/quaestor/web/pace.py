@@ -38,8 +38,8 @@ class Pace:
                 del self._times[next(iter(self._times))]
             while times and times[0] <= now - self._within:
                 times.popleft()
-            if times and times[-1] > now:  # the clock was ahead: a wait is never longer than it would have been
-                times = self._times[network] = deque(min(time, now) for time in times)
+            if times and times[-1] > now:  # the clock was ahead: nobody can tell how long ago it was
+                times = self._times[network] = deque(time for time in times if time <= now)
             if len(times) >= self._most:
                 return times[0] + self._within - now
             times.append(now)

@@ -319,3 +319,14 @@ def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(c
     restore_study(open_study(coded.study.root), before, replacing=True)
     with open_surveys(coded.study) as surveys:
         assert set(status_of(surveys, NAME).quoted) == set(places), "a restore does not forget it"
+
+
+def test_a_withdrawal_of_somebody_nobody_wrote_about_makes_no_session_read_the_journal_again(tmp_path: Path) -> None:
+    quoted = quoted_everywhere(tmp_path / "study")
+    with open_surveys(quoted.study) as surveys:
+        code, _ = answered(surveys)
+        with surveys.coding.looking() as before:
+            pass
+        withdraw(surveys, code)
+        with surveys.coding.looking() as after:
+            assert after is before

@@ -31,6 +31,8 @@ class CodesAgreement:
     overall: Agreement
     codes: tuple[tuple[str, str, Agreement], ...]
     """(code, its name, the agreement), the most used first."""
+    blindness: str = ""
+    """Empty where the raters were blind."""
 
 
 def agreement_by_code(
@@ -43,7 +45,7 @@ def agreement_by_code(
     require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
     segments = segments_of(interviews) if unit == ANSWER else {}
     with coding.looking() as state:
-        plan = state.round(name).plan
+        plan, blindness = state.round(name).plan, state.round(name).blindness
         facet = required_facet(plan).id
         book = state.history.at(plan.codebook if version is None else version)
         found: _Labels = labels(state, name, facet, version)
@@ -59,7 +61,7 @@ def agreement_by_code(
     uses.pop(CANNOT_JUDGE, None)
     ordered = sorted(uses, key=lambda code: (-uses[code], code))
     each = tuple((code, book.path_name(code) if code in book.codes else code, _on(code, sets)) for code in ordered)
-    return CodesAgreement(name, facet, unit, overall, each)
+    return CodesAgreement(name, facet, unit, overall, each, blindness)
 
 
 def _on(code: str, sets: Sequence[tuple[str, str, frozenset[str] | None]]) -> Agreement:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from quaestor.base.errors import StateError
 from quaestor.coding.records import Codebook
-from quaestor.coding.rounds import blindness_notes
+from quaestor.coding.rounds import blindness_notes, can_reopen_blind
 from quaestor.coding.state import State
 from quaestor.instruments.interviews.records import Asks, SpokenTurn, Transcript
 from quaestor.people.roles import Role
@@ -52,7 +52,8 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
     """The same for somebody who reads pages: of the rounds that they may see, with nothing put on record."""
     with interviews.coding.looking() as state:
         sight = Sight(state, interviews.coding.lead, viewer)
-        whys = {name: sight.why_no_decisions(name) for name in coded_rounds(state)}
+        whys = {name: sight.why_no_decisions(name) or _why_not_yet(state, name) for name in coded_rounds(state)}
+        sees_ratings = not any(sight.why_no_disagreements(name) for name, why in whys.items() if not why)
         changed = state.changed
     hidden = {name: why for name, why in whys.items() if why}
     rounds, is_lead = [name for name in whys if name not in hidden], viewer.role is Role.LEAD
@@ -64,7 +65,17 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
     # What raters say in an open round changes neither `changed` nor, without words beside a turn, the files.
     mark = (changed, interviews.version(), interviews.study.settings.study.seed)
     what = f"themes {'of the lead' if is_lead else 'without names'}: {rounds}"
-    return replace(interviews.computed_once(what, mark, gathered), hidden=hidden)
+    themes = interviews.computed_once(what, mark, gathered)
+    return replace(themes, hidden=hidden, undecided=themes.undecided if sees_ratings else ())
+
+
+def _why_not_yet(state: State, name: str) -> str:
+    """Why a closed round counts for nothing yet: its undecided codes are those that raters gave, who may go on."""
+    return (
+        f"{name} can still be reopened: its codes are shown once something in it is decided"
+        if can_reopen_blind(state, name)
+        else ""
+    )
 
 
 def _without_names(interviews: Interviews, found: Coded) -> Themes:

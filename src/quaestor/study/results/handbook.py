@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def handbook_of(study: Study) -> Handbook:
 
 def _book(study: Study, computed: Computed) -> Handbook:
     if computed.results is not None:
-        return _from_results(study, computed.results)
+        return _from_results(study, computed.results, computed.blindness_notes())
     printed = read_printed(study)
     if printed is None:
         why = why_no_results(computed)
@@ -76,7 +76,7 @@ def _book(study: Study, computed: Computed) -> Handbook:
     return _from_printed(study, printed)
 
 
-def _from_results(study: Study, results: Results) -> Handbook:
+def _from_results(study: Study, results: Results, blindness: Sequence[str]) -> Handbook:
     tree = study.settings.results.tree
     entries = tuple(_entry(study, results, code) for code in _in_order(results.coded.book, tree))
     origin = "synthetic" if results.synthetic else "computed"
@@ -87,6 +87,7 @@ def _from_results(study: Study, results: Results) -> Handbook:
         note = f"Computed from {count:,} published labels ({results.coded.source})."
     else:
         note = f"Computed from {count:,} items that raters decided."
+    note = " ".join([note, *blindness])
     seed = study.settings.study.seed
     views, days = (summary(results.decided.number(name), seed).median for name in ("viewcount", "response_days"))
     return _handbook(study, results.coded.book, entries, origin, note, views, days)

@@ -1,0 +1,44 @@
+"""Themes while a round that coded transcripts may still be reopened: nothing in them comes from its ratings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quaestor.people.roles import Role
+from quaestor.study.codebook import change_codebook
+from quaestor.study.folder import open_study
+from quaestor.study.interviews.room import open_interviews
+from quaestor.study.interviews.theme_tables import themes_table
+from quaestor.study.interviews.themes import themes_seen
+from quaestor.study.ratings import rate
+from quaestor.study.round_acts import close_by_name, open_by_name, reopen_by_name
+from quaestor.study.round_setup import add_round
+from quaestor.study.sight import Viewer
+from themed_interviews import themed_study
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.LEAD])
+def test_readers_of_themes_learn_nothing_from_a_round_that_may_be_reopened(tmp_path: Path, role: Role) -> None:
+    study = themed_study(tmp_path / "study")
+    viewer = Viewer("lead" if role is Role.LEAD else "reader", role)
+    code = {"id": "secret", "facet": "themes", "parent": "measures", "name": "secret code"}
+    change_codebook(study, "codebook.add", code)
+    settings = {"round": "more", "items": {"after": "turns"}, "facets": ["themes"], "raters": ["rater-1", "rater-2"]}
+    add_round(study, settings)
+    study = open_study(study.root)
+    open_by_name(study, "more", None)
+    with open_interviews(study) as interviews:
+        before = themes_seen(interviews, viewer)
+        item = interviews.coding.state.round("more").plan.items[0]
+        for rater, code in (("rater-1", "data"), ("rater-2", "secret")):
+            rate(interviews.coding, "more", rater, item, {"themes": [{"start": 0, "end": 4, "code": code}]})
+    close_by_name(study, "more", None, "they stopped")
+    with open_interviews(study) as interviews:
+        after = themes_seen(interviews, viewer)
+        assert after.quotations == before.quotations
+        assert (after.undecided, after.unsettled) == (before.undecided, before.unsettled)
+        assert "can still be reopened" in after.hidden["more"]
+        assert "Not decided yet" not in " ".join(themes_table(after).notes)
+    reopen_by_name(study, "more", None, "they go on")
