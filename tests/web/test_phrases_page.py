@@ -248,7 +248,7 @@ def test_the_lead_adopts_objects_when_phrases_and_phases_are_closed(app: Starlet
     assert post(lead, PAGE, unknown, page="/me").status_code == 422
     rater = joined(app, both)
     assert "Core objects" not in rater.get(PAGE).text
-    assert "the round can then not be opened again" in " ".join(rater.get(PAGE).text.split())
+    assert "the round can then be reopened only as not blind" in " ".join(rater.get(PAGE).text.split())
 
 
 @pytest.fixture(scope="module")

@@ -112,6 +112,7 @@ def test_from_the_first_invitation_to_the_last_decision(browser: Browser, addres
     round_of(lead, "main", "Close main")
 
     lead.go("rounds/main/disagreements")
+    lead.press("button", "Look, and put it on record")
     lead.press("button", "Put them on record")
     expect(lead.page.get_by_role("status")).to_contain_text("10 decisions by agreement")
     break_ties(breaker)

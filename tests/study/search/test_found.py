@@ -207,7 +207,7 @@ def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path:
         before = coding.state.head
         result = found(study, coding, index_of(study), Wanted(disagreement="any"), LEAD)
         assert result.total == 0
-        assert "you rated in main" in result.unseen[0]
+        assert "open the disagreements of main" in result.unseen[0]
         assert all(row.decided == () for row in found(study, coding, index_of(study), Wanted(), LEAD).rows)
         assert coding.state.head == before  # searching puts nothing on record
         note_view(coding, "main", "head-of-study")
