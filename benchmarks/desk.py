@@ -91,7 +91,8 @@ def main(folder: Path, options: argparse.Namespace) -> None:
 async def _measure(desk: Serving, made: Made, whole: Log) -> None:
     clients = await all_joined(desk, made)
     lead = await joined(desk, desk.lead_link)
-    print(f"texts at hand and evidence indexed, beside the desk: {await _prepared(desk):.1f} s after all have joined")
+    prepared = await until_prepared(desk)
+    print(f"texts at hand and evidence indexed, beside the desk: {prepared:.1f} s after all have joined")
     opening = time.perf_counter()
     await at_the_desk(made.raters, clients, Log())
     spent = time.perf_counter() - opening
@@ -109,7 +110,7 @@ async def _measure(desk: Serving, made: Made, whole: Log) -> None:
     await _until_killed(desk, made, clients, whole)
 
 
-async def _prepared(desk: Serving) -> float:
+async def until_prepared(desk: Serving) -> float:
     """Until the server has nothing left to prepare in processes of its own."""
     started = time.perf_counter()
     while any(_works(child) for child in desk.process.children()):

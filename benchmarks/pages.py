@@ -22,6 +22,7 @@ from urllib.parse import urljoin, urlsplit
 
 from starlette.routing import BaseRoute, Match
 
+from benchmarks.desk import until_prepared
 from benchmarks.desk_client import Answer, Client
 from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
 from quaestor.people.roles import Role
@@ -50,12 +51,13 @@ class RouteTimes:
     first: float = 0.0
     again: float = 0.0
     slowest: str = ""
+    """The address that took longest when it was opened again."""
 
     def add(self, address: str, first: float, again: Sequence[float]) -> None:
         self.addresses.append(address)
-        if first > self.first:
-            self.first, self.slowest = first, address
-        self.again = max(self.again, statistics.median(again))
+        if not self.slowest or statistics.median(again) > self.again:
+            self.again, self.slowest = statistics.median(again), address
+        self.first = max(self.first, first)
 
 
 def main(folder: Path, options: argparse.Namespace) -> None:
@@ -79,6 +81,8 @@ def measure_pages(study: Path, rater: str) -> list[dict[str, RouteTimes]]:
 
 async def _visit_all(desk: Serving, link: str, routes: Sequence[BaseRoute]) -> dict[str, RouteTimes]:
     visitor = await joined(desk, link)
+    await visitor.get(TYPED[0])  # the first search begins the index, which is made beside the desk
+    await until_prepared(desk)
     times: dict[str, RouteTimes] = defaultdict(RouteTimes)
     waiting, known = deque(["/", *TYPED]), {"/", *TYPED}
     while waiting:
@@ -122,10 +126,14 @@ def _links_in(answer: Answer) -> list[str]:
 def print_table(visits: Sequence[dict[str, RouteTimes]]) -> None:
     """The routes above the bar, slowest first, and those that were not opened."""
     routes = {name for one in visits for name in one}
-    slowest = {name: max((one[name] for one in visits if name in one), key=lambda one: one.first) for name in routes}
-    slow = sorted((item for item in slowest.items() if item[1].first > BAR), key=lambda item: -item[1].first)
-    print(f"{len(slowest)} routes opened, {len(slow)} of them take more than {BAR * 1e3:.0f} ms for the first visitor")
+    slowest = {name: max((one[name] for one in visits if name in one), key=_longest) for name in routes}
+    slow = sorted((item for item in slowest.items() if _longest(item[1]) > BAR), key=lambda item: -_longest(item[1]))
+    print(f"{len(slowest)} routes opened, {len(slow)} of them take more than {BAR * 1e3:.0f} ms of processor time")
     print("\n| page | first | again | slowest address |\n| --- | --- | --- | --- |")
     for name, one in slow:
         print(f"| {name} | {one.first * 1e3:,.0f} ms | {one.again * 1e3:,.0f} ms | `{one.slowest}` |")
     print(f"\nnot opened: {', '.join(sorted(MATRIX.keys() - routes))}")
+
+
+def _longest(times: RouteTimes) -> float:
+    return max(times.first, times.again)

@@ -97,7 +97,7 @@ def measure_slow_readers(
     """Serve a study on this machine and have a rater save every so many seconds: alone, then among slow readers.
 
     Each reader asks for one of the `pages`, leaves without its answer, and comes again after a second. The study needs
-    an open round named `ROUND`, as `add_open_round` adds it.
+    an open round named `ROUND`, as `add_open_round` adds it, and nobody may have joined it yet.
     """
     opened = open_study(study)
     with serving(opened) as desk:
@@ -179,7 +179,7 @@ def main() -> int:
         if options.demo is None:
             subprocess.run([QUAESTOR, "demo", str(study.parent), "--no-serve"], check=True, stdout=subprocess.DEVNULL)
         else:
-            shutil.copytree(options.demo / FOLDER, study)
+            shutil.copytree(options.demo / FOLDER, study, ignore=shutil.ignore_patterns("people.db*"))
         add_open_round(study)
         found = measure_slow_readers(study, readers=options.readers, seconds=options.seconds)
     for name, times in (("idle", found.idle), ("attacked", found.attacked)):

@@ -34,7 +34,7 @@ class Pool(Enum):
     """Pages of people at work: raters, and interviewers during an interview."""
     STRANGERS = "strangers", 3
     """Respondents and participants."""
-    READING = "reading", 1
+    READING = "reading", 2
     """Every other page; some of them take seconds."""
 
     def __init__(self, label: str, threads: int) -> None:
