@@ -22,6 +22,7 @@ from quaestor.web.matrix import MATRIX
 from quaestor.web.page import Pages
 from quaestor.web.thread_pools import AT_WORK, WITHOUT_ACCOUNT, Pool, ThreadPools, pool_of
 
+ROOT = Path(__file__).resolve().parents[2]
 MANY = 50
 """More requests than all pools have threads."""
 PATIENCE = 10.0
@@ -184,3 +185,9 @@ def test_every_route_has_a_pool_and_readers_have_the_smallest_one(tmp_path: Path
     assert pool_of(None, "GET") is Pool.READING
     assert min(Pool, key=lambda one: one.threads) is Pool.READING
     assert {MATRIX[name] for name in WITHOUT_ACCOUNT} == {"public"}
+
+
+def test_the_reference_has_every_pool_with_its_threads() -> None:
+    page = (ROOT / "docs/reference/serving.md").read_text("utf-8")
+    for pool in Pool:
+        assert f"| {pool.label} | {pool.threads} |" in page
