@@ -1,6 +1,7 @@
 # Each target sets up what it needs; the second time it finds it there.
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
+#   make test-fast  tests for work in progress: no browser, PostgreSQL, LaTeX or kills, few examples of each property
 #   make campaign a thousand kills of a writing process, on both databases, and of one that takes answers
 #   make attack   attacks on the desk, each bounded in time; ends with 1 if one succeeds
 #   make check    ruff, mypy, import-linter
@@ -18,7 +19,11 @@ BENCH_ARGS ?=
 ATTACK_ARGS ?=
 SCREENSHOT_ARGS ?=
 
-.PHONY: demo test campaign attack check format docs screenshots bench clean help
+# Tests start hundreds of Python processes, which read compiled modules even where the environment says to write none.
+test test-fast: export PYTHONDONTWRITEBYTECODE :=
+test test-fast: export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/pycache
+
+.PHONY: demo test test-fast campaign attack check format docs screenshots bench clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -40,19 +45,20 @@ demo: $(VENV)/ready
 	$(BIN)/quaestor demo $(DEMO_ARGS)
 
 test: $(VENV)/ready-dev
-	$(BIN)/python tests/browser.py --install
-	$(BIN)/python tests/postgres.py --install
-	$(BIN)/python tests/latex.py --install
+	$(BIN)/python -m tests.support.install
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TEST_ARGS)
 
+test-fast: $(VENV)/ready-dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile --fast $(TEST_ARGS)
+
 campaign: $(VENV)/ready-dev
-	$(BIN)/python tests/postgres.py --install
-	$(BIN)/python tests/campaigns/kill_writers.py
-	$(BIN)/python tests/campaigns/kill_respondents.py
+	$(BIN)/python -m tests.support.install postgresql
+	$(BIN)/python -m tests.campaigns.kill_writers
+	$(BIN)/python -m tests.campaigns.kill_respondents
 
 attack: $(VENV)/ready-dev
-	$(BIN)/python tests/postgres.py --install
-	$(BIN)/python tests/campaigns/attack.py $(ATTACK_ARGS)
+	$(BIN)/python -m tests.support.install postgresql
+	$(BIN)/python -m tests.campaigns.attack $(ATTACK_ARGS)
 
 check: $(VENV)/ready-dev
 	$(BIN)/ruff check .
@@ -68,8 +74,8 @@ docs: $(VENV)/ready-dev
 	$(BIN)/python docs/make_reference.py
 
 screenshots: $(VENV)/ready-dev
-	$(BIN)/python tests/browser.py --install
-	PYTHONPATH=tests $(BIN)/python docs/make_screenshots.py $(SCREENSHOT_ARGS)
+	$(BIN)/python -m tests.support.install chromium
+	$(BIN)/python -m docs.make_screenshots $(SCREENSHOT_ARGS)
 
 bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

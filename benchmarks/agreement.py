@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from quaestor.measures.agreement import RatingTable, agreement, rating_table
 from quaestor.measures.agreement.alpha import krippendorff_alpha
-from quaestor.measures.agreement.patterns import patterns_of
+from quaestor.measures.agreement.table import patterns_of
 
 ITEMS, CODES, AGREED, BAR = 10_000, 63, 0.8, 0.2
 

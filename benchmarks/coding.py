@@ -8,15 +8,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from quaestor.base.tables import Table, write_table
-from quaestor.coding.records import Facet, Plan
-from quaestor.coding.rounds import open_round
-from quaestor.coding.state import State
+from tests.support.acting import rebuilt
+
+from quaestor.base.table_files import Table, write_table
+from quaestor.coding.model.records import Facet, Plan
+from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.state import State
+from quaestor.coding.rating_files import import_ratings
+from quaestor.coding.session import coding_session
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, rebuilt
 from quaestor.study.folder import Study, open_study
-from quaestor.study.ratings import import_ratings
 
 ITEMS = tuple(f"stackoverflow/question/{number}" for number in range(2401))
 RATERS = ("rater-1", "rater-2")
@@ -53,7 +55,7 @@ def _read_anew(folder: Path) -> None:
             journal.append([NewAct("rating", rater, {"item": item, **more}, 1) for item in items])
         seconds, processor = [], []
         for _ in range(3):
-            coding = Coding(_study(folder), journal)
+            coding = coding_session(_study(folder), journal)
             started, spent = time.perf_counter(), time.process_time()
             given = coding.state.round("main").given
             seconds.append(time.perf_counter() - started)
@@ -70,7 +72,7 @@ def _once(folder: Path) -> float:
     facet = Facet("relevance", "keep", reasons=("crash",))
     plan = Plan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:
-        coding = Coding(_study(folder), journal)
+        coding = coding_session(_study(folder), journal)
         coding.act(lambda state: open_round(state, plan, "lead"))
         started = time.perf_counter()
         done = import_ratings(coding, "main", folder / "ratings.csv")

@@ -19,7 +19,7 @@ import psutil
 from benchmarks.desk_client import Client
 from benchmarks.desk_raters import RATE, Log, Rater, at_the_desk, expect, lasting
 from benchmarks.desk_study import Made, Serving, all_joined, joined, make, serving
-from quaestor.study.journal import open_journal
+from quaestor.study.folder import open_journal
 
 ITEMS, RATERS = 100_000, 20
 SECONDS, LOADS, COMMITS = 15.0, 30, 500

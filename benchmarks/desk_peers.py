@@ -16,9 +16,9 @@ from benchmarks.desk_raters import Log, Rater, at_the_desk, lasting
 from benchmarks.desk_study import QUAESTOR, ROUND, Made, Serving, all_joined, make, serving
 from benchmarks.measure import run
 from quaestor import __version__
-from quaestor.study.coding import open_coding
-from quaestor.study.journal import open_journal
-from quaestor.study.reading import readings_of
+from quaestor.coding.session import open_coding
+from quaestor.evidence.item_texts import read_item_texts
+from quaestor.study.folder import open_journal
 
 ITEMS, BAR = 10_000, 20
 
@@ -41,7 +41,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
 def _items(made: Made) -> list[Item]:
     with open_coding(made.study) as coding:
         chosen = coding.state.round(ROUND).plan.items
-    found = readings_of(made.study, chosen)
+    found = read_item_texts(made.study, chosen)
     return [Item(item, found[item].title, found[item].body) for item in chosen]
 
 

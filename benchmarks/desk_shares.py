@@ -14,8 +14,8 @@ from benchmarks.desk_study import Made, Serving, all_joined, make, serving
 from benchmarks.survey import BUNDLED, SURVEY
 from benchmarks.survey_respondents import Log as AnswersLog
 from benchmarks.survey_respondents import Walker, many_respondents
-from quaestor.instruments.records import Questionnaire
-from quaestor.study.surveys.fielding import answers_path, open_survey, open_surveys
+from quaestor.surveys.lifecycle import answers_path, open_survey, open_surveys
+from quaestor.surveys.model.records import Questionnaire
 
 ITEMS, RATERS, RESPONDENTS = 8_000, 8, 200
 SECONDS, EVERY = 12.0, 0.4

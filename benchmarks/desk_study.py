@@ -20,9 +20,9 @@ import psutil
 from benchmarks.desk_client import Client, csrf_in, wait_until_there
 from benchmarks.measure import run
 from quaestor import __version__
+from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
-from quaestor.study.people import invite
 
 QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 ROUND, FACET, QUESTION = "main", "relevance", "Does the post ask how to implement something?"

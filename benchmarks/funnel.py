@@ -11,13 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+from tests.support.paths import STUDIES
 
 from benchmarks.ingest import dump, ours
-from quaestor.corpus.engine import engine
-from quaestor.corpus.funnel import FELL_AT, Funnel, counts_of
-from quaestor.study.settings import read_settings
+from quaestor.evidence.engine import engine
+from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, counts_of
+from quaestor.study.settings.schema import read_settings
 
-STUDY = Path(__file__).parents[1] / "studies" / "dl-implementation-issues" / "study.toml"
+STUDY = STUDIES / "dl-implementation-issues" / "study.toml"
 
 BY_HAND = """
     SELECT count(*), count(*) FILTER (tagged), count(*) FILTER (tagged AND how_to),
@@ -65,10 +66,10 @@ def main(folder: Path, options: argparse.Namespace) -> None:
         with engine(folder) as connection:
             posts = connection.read_parquet(files)
             asked = posts.filter(posts.post_type_id == 1)
-            fell = Funnel(asked, None, settings.families, settings.all_kinds()).fell_at(steps)
+            fell = Funnel(asked, None, settings.families, settings.all_kinds()).dropped_at(steps)
             numbered = asked.select(fell_at=fell)
-            counted = numbered.group_by(FELL_AT).agg(items=numbered.count()).to_pyarrow().to_pylist()
-            counts = counts_of({row[FELL_AT]: row["items"] for row in counted}, len(steps))
+            counted = numbered.group_by(DROPPED_AT).agg(items=numbered.count()).to_pyarrow().to_pylist()
+            counts = counts_of({row[DROPPED_AT]: row["items"] for row in counted}, len(steps))
             return [counts[0][0], *(out for _, out in counts)]
 
     def by_hand() -> list[int]:

@@ -6,7 +6,6 @@ import argparse
 import random
 import shutil
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,8 +15,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import accumulate
 from pathlib import Path
 
-from quaestor.publish.handbook.build import build_handbook
-from quaestor.publish.handbook.records import Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.records import Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.site import build_handbook
 
 PHASES, OBJECTS, ISSUES = 10, 40, 4587
 POSTS = 20
@@ -63,10 +62,8 @@ def _spread(times: list[float]) -> str:
 
 
 def _search_times(site: Path, book: Handbook) -> list[tuple[float, float]]:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from playwright.sync_api import sync_playwright
-
-    from browser import FLAGS, find_browser
+    from tests.support.browser import FLAGS, find_browser
 
     path = find_browser()
     if path is None:

@@ -7,30 +7,29 @@ import asyncio
 import json
 import random
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 from benchmarks.desk import row, shares
 from benchmarks.desk_client import JSON, Client, csrf_in
 from benchmarks.desk_study import Serving, joined, serving
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, STEP, make_items
+from quaestor.interviews.pages.coding_sheet import windows_of
+from quaestor.interviews.participants.consent import put_agreement_in_force, record_consent
+from quaestor.interviews.participants.people import add_participant
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.transcripts.import_file import import_transcript
+from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.store.records import new_key
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.coding_sheet import windows_of
-from quaestor.study.interviews.consent import put_agreement_in_force, record_consent
-from quaestor.study.interviews.items import SOURCE, STEP, make_items
-from quaestor.study.interviews.people import add_participant
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.transcripts import import_transcript
-from quaestor.study.people import invite
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sources import ingest_source
 from quaestor.study.templates import template_folder
 
 WORDS, CODINGS, BAR = 50_000, 2_000, 100
@@ -195,10 +194,8 @@ _READY = """() => new Promise((done, fail) => {
 
 
 def _in_browser(desk: Serving, study: Study, pages: int) -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from playwright.sync_api import sync_playwright
-
-    from browser import FLAGS, find_browser
+    from tests.support.browser import FLAGS, find_browser
 
     path = find_browser()
     if path is None:

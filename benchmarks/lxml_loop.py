@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from lxml import etree
 
-from quaestor.sources.stackexchange.schema import FLAG, POSTS, TAGS, TIME, WHOLE
+from quaestor.evidence.sources.stackexchange.schema import FLAG, POSTS, TAGS, TIME, WHOLE
 
 GROUP = 30_000
 

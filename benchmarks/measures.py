@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
+from tests.support.grouped_summaries import grouped_summaries
 
 from quaestor.measures.association import association
 from quaestor.measures.correlation import pearson, spearman
-from quaestor.measures.counts import cross_counts
-from quaestor.measures.effects import cliffs_delta
-from quaestor.measures.groups import kruskal_wallis
-from quaestor.measures.summaries import MOST_RESAMPLED, grouped_summaries, resampled_places
+from quaestor.measures.descriptive import MOST_RESAMPLED, cross_counts, resampled_places
+from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.trends import trend, yearly_shares
 
 ITEMS, OBJECTS, PHASES, FRAMEWORKS, YEARS, BAR = 1_000_000, 63, 7, 3, 15, 5.0

@@ -25,12 +25,12 @@ from starlette.routing import BaseRoute, Match
 from benchmarks.desk import until_prepared
 from benchmarks.desk_client import Answer, Client
 from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
+from quaestor.demo.interviews import FOLDER
+from quaestor.people.membership import invite
 from quaestor.people.roles import Role
-from quaestor.study.demo_interviews import FOLDER
 from quaestor.study.folder import open_study
-from quaestor.study.people import invite
 from quaestor.web.app import make_app
-from quaestor.web.matrix import MATRIX
+from quaestor.web.security.permissions import MATRIX
 
 BAR = 0.3
 """Seconds of processor time above which a page is listed."""

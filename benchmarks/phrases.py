@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from quaestor.coding.proposals import Proposal, first_verb, propose
-from quaestor.coding.proposals.scoring import (
+from tests.support.paths import SHARED
+from tests.support.phrase_scoring import (
     Labelled,
     Score,
     exactly,
+    first_verb,
     is_for_tuning,
     labelled,
     leniently_object,
@@ -21,7 +22,9 @@ from quaestor.coding.proposals.scoring import (
     score,
 )
 
-POSTS = Path(__file__).parents[1] / ".." / "shared" / "data" / "dl-posts" / "open.csv"
+from quaestor.coding.model.phrase_proposals.proposal import Proposal, propose
+
+POSTS = SHARED / "data" / "dl-posts" / "open.csv"
 ROUNDS = 5
 
 Propose = Callable[[str], Proposal | None]

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.measure import run
-from quaestor.sources.records import no_progress
-from quaestor.study.demo import run_demo
+from quaestor.demo.run import run_demo
+from quaestor.evidence.sources.protocol import no_progress
 
 BAR, ROUNDS = 15.0, 3
 

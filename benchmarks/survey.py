@@ -18,14 +18,14 @@ from benchmarks.desk import DISTURBED, TRIES, Share, row, shares
 from benchmarks.desk_raters import lasting
 from benchmarks.desk_study import Serving, joined, serving
 from benchmarks.survey_respondents import Log, Walker, many_respondents
-from quaestor.instruments.answer_file import AnswerFile
-from quaestor.instruments.records import Questionnaire, Response, Standing
-from quaestor.instruments.response_rows import new_code, new_id
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
-from quaestor.study.surveys.fielding import answers_path, open_survey, open_surveys
-from quaestor.study.surveys.flags import flags
 from quaestor.study.templates import template_folder
+from quaestor.surveys.flags import flags
+from quaestor.surveys.lifecycle import answers_path, open_survey, open_surveys
+from quaestor.surveys.model.records import Questionnaire, Response, Standing
+from quaestor.surveys.store.answers import AnswerFile
+from quaestor.surveys.store.responses import new_code, new_id
 
 RESPONDENTS, SECONDS, SAVE_BAR = 200, 15.0, 200
 PACE, PAGE_BAR = 100, 300

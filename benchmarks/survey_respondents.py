@@ -13,9 +13,8 @@ from urllib.parse import urlencode
 
 from benchmarks.desk_client import FORM, Answer, Client
 from benchmarks.desk_raters import Going, expect
-from quaestor.instruments.records import Questionnaire
-from quaestor.study.surveys.simulated import form_of
-from quaestor.synth.respondents import Respondent, draw_respondents
+from quaestor.surveys.model.records import Questionnaire
+from quaestor.synth.simulated_respondents import Respondent, draw_respondents, form_of
 
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 _DRAWN = 1_000

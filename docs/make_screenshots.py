@@ -19,16 +19,16 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.support.browser import FLAGS, find_browser
 
-from browser import FLAGS, find_browser
+from quaestor.demo.coding import ROUND
+from quaestor.demo.folder import VISITOR
+from quaestor.demo.interviews import FOLDER
+from quaestor.demo.run import run_demo
+from quaestor.evidence.sources.protocol import no_progress
+from quaestor.people.membership import invite, list_people, remove_person
 from quaestor.people.roles import Role
-from quaestor.sources.records import no_progress
-from quaestor.study.demo import run_demo
-from quaestor.study.demo_doors import VISITOR
-from quaestor.study.demo_interviews import FOLDER
-from quaestor.study.demo_round import ROUND
 from quaestor.study.folder import open_study
-from quaestor.study.people import invite, list_people, remove_person
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,27 +10,52 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.support.install import require, skip_or_fail
+from tests.support.paths import SHARED, TESTS
+from tests.support.postgres import new_database
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))  # what tests share and pytest does not collect
-SHARED = ROOT.parent / "shared" / "data"
 
 settings.register_profile("quaestor", deadline=None)  # a busy machine is no failure
 settings.load_profile("quaestor")
 
+FEW_EXAMPLES = 10
+"""Of each property in a fast run."""
+NOT_FAST_FIXTURES = frozenset({"browser", "postgresql", "postgresql_server"})
+NOT_FAST_MARKS = ("browser", "needs", "slow")
 WriteTable = Callable[..., Path]
 
 LONGEST = (
-    "study/test_funnel.py", "publish/report/test_browser.py", "web/test_whole_path.py", "study/test_ingest.py",
-    "web/test_blind_everywhere.py", "cli/test_commands.py", "web/test_results_page.py", "cli/test_demo.py",
-    "study/surveys/test_exporting.py", "web/test_browser.py", "test_interview_tutorial.py",
-    "publish/report/test_write.py", "web/test_hostile.py", "web/test_nothing_lost.py", "web/test_claims.py",
-    "cli/test_coding.py", "instruments/test_survey_kills.py", "store/test_kills.py", "synth/test_stackexchange.py",
-    "web/test_survey_results.py", "test_survey_tutorial.py",
-)  # fmt: skip
+    "evidence/test_funnel.py",
+    "publication/report/test_browser.py",
+    "web/test_whole_path.py",
+    "evidence/test_ingest.py",
+    "web/test_blind_everywhere.py",
+    "cli/test_commands.py",
+    "web/publication/test_results_page.py",
+    "cli/test_demo.py",
+    "surveys/exchange/test_export.py",
+    "web/coding/test_browser.py",
+    "test_interview_tutorial.py",
+    "publication/report/test_write.py",
+    "web/test_hostile.py",
+    "web/coding/test_nothing_lost.py",
+    "web/surveys/test_claims.py",
+    "cli/coding/test_coding.py",
+    "surveys/store/test_kills.py",
+    "store/test_kills.py",
+    "synth/test_stackexchange.py",
+    "web/surveys/test_results.py",
+    "test_survey_tutorial.py",
+)
 """Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "leave out what takes long or needs a browser, a server or another program, and try few examples"
+    parser.addoption("--fast", action="store_true", help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,15 +63,40 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False  # it would begin with the files of the most tests
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    first = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    first = {TESTS / name: place for place, name in enumerate(LONGEST)}
+    if config.getoption("fast"):
+        left_out = [item for item in items if item.path in first or not _is_fast(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+        for item in items:
+            _try_few_examples(item)
     items.sort(key=lambda item: first.get(item.path, len(first)))
+
+
+def _is_fast(item: pytest.Item) -> bool:
+    fixtures = NOT_FAST_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+    return not fixtures and not any(item.get_closest_marker(mark) for mark in NOT_FAST_MARKS)
+
+
+def _try_few_examples(item: pytest.Item) -> None:
+    """Also where a test says how many; Hypothesis has no public way to change the settings of a test."""
+    test = getattr(item, "obj", None)
+    chosen = getattr(test, "_hypothesis_internal_use_settings", None)
+    if chosen is not None and chosen.max_examples > FEW_EXAMPLES:
+        getattr(test, "__func__", test)._hypothesis_internal_use_settings = settings(chosen, max_examples=FEW_EXAMPLES)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        for name in mark.args:
+            require(name)
 
 
 @pytest.fixture
 def coffee() -> Path:
     """A whole small site's real dump, which lies beside the project and is never part of it."""
-    folder = SHARED / "stackexchange" / "coffee"
+    folder = SHARED / "data" / "stackexchange" / "coffee"
     if not folder.exists():
         pytest.skip("the real dump ../shared/data/stackexchange/coffee is not here")
     return folder
@@ -73,41 +120,31 @@ def write_posts(tmp_path: Path) -> WriteTable:
     return write
 
 
-def in_ci() -> bool:
-    return os.environ.get("CI") == "true"
+@pytest.fixture
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An erasure waits a tenth of a second for readers, not two seconds."""
+    monkeypatch.setattr("quaestor.store.private_file._ERASING_PATIENCE", 0.1)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The machine's own Chromium, for one module at a time. In CI it must be there."""
-    from playwright.sync_api import sync_playwright
+    from tests.support.windows import chromium
 
-    from browser import FLAGS, find_windowless
-
-    path = find_windowless()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """A real server; its address wants the name of a database. In CI it must be there."""
-    from postgres import NoServer, server
+    from tests.support.postgres import NoServer, server
 
     with ExitStack() as stack:
         try:
             address = stack.enter_context(server())
         except NoServer as reason:
-            if in_ci():
-                pytest.fail(str(reason))
-            pytest.skip(str(reason))
+            skip_or_fail(str(reason))
         yield address
 
 
@@ -115,12 +152,3 @@ def postgresql_server() -> Iterator[str]:
 def postgresql(postgresql_server: str) -> str:
     """The address of a new, empty database."""
     return new_database(postgresql_server)
-
-
-def new_database(postgresql_server: str) -> str:
-    import psycopg
-
-    name = f"study_{uuid.uuid4().hex}"
-    with psycopg.connect(postgresql_server.format(database="postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return postgresql_server.format(database=name)

@@ -12,11 +12,10 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from quaestor.cli.main import app
-from quaestor.coding.codebook.file import CodebookFile, CodeEntry, FacetEntry
-from quaestor.coding.settings import FacetSettings, PracticeSettings, RoundItems, RoundSettings
-from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, StepSettings
-from quaestor.measures.settings import AttributeSettings, MeasureSettings, ResultSettings
-from quaestor.publish.audit.settings import (
+from quaestor.coding.model.codebook.file import CodebookFile, CodeEntry, FacetEntry
+from quaestor.evidence.sources.stackexchange.source import StackExchangeSettings
+from quaestor.evidence.sources.tables.settings import ColumnSettings, TableSettings
+from quaestor.publication.audit.printed_settings import (
     Elsewhere,
     PrintedCheck,
     PrintedNote,
@@ -25,14 +24,21 @@ from quaestor.publish.audit.settings import (
     PrintedTable,
     SurveyFigures,
 )
-from quaestor.publish.settings import FindingSettings, PublishedTableSettings, ReportSettings, ValueSettings
-from quaestor.sources.stackexchange.settings import StackExchangeSettings
-from quaestor.sources.tables import ColumnSettings, TableSettings
-from quaestor.store.settings import StoreSettings
-from quaestor.study.settings import AboutStudy, StudySettings
+from quaestor.study.settings.coding import FacetSettings, PracticeSettings, RoundItems, RoundSettings
+from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, StepSettings
+from quaestor.study.settings.publication import (
+    AttributeSettings,
+    FindingSettings,
+    MeasureSettings,
+    PublishedTableSettings,
+    ReportSettings,
+    ResultSettings,
+    ValueSettings,
+)
+from quaestor.study.settings.schema import AboutStudy, StoreSettings, StudySettings
+from tests.support.paths import DOCS, ROOT
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
     ],
 )  # fmt: skip
 def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> None:
-    page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
+    page = (DOCS / "reference" / "study-file.md").read_text()
     for name in keys_of(model):
         assert re.search(rf"[`.\[]{name}[`.\]]", page), name
 
@@ -69,7 +75,7 @@ def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> Non
     ],
 )
 def test_every_key_is_explained_in_its_own_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
-    page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
+    page = (DOCS / "reference" / "study-file.md").read_text()
     section = page.split(f"\n## `{heading}`\n")[1].split("\n## ")[0]
     for name in keys_of(model):
         assert f"`{prefix}{name}`" in section, name
@@ -77,7 +83,7 @@ def test_every_key_is_explained_in_its_own_section(heading: str, prefix: str, mo
 
 @pytest.mark.parametrize("model", [CodebookFile, FacetEntry, CodeEntry])
 def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> None:
-    page = (ROOT / "docs" / "reference" / "codebook.md").read_text()
+    page = (DOCS / "reference" / "codebook.md").read_text()
     for name in keys_of(model):
         assert f"`{name}`" in page, name
 
@@ -95,7 +101,7 @@ def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> No
     ],
 )
 def test_every_key_of_printed_figures_is_explained(heading: str, model: type[BaseModel]) -> None:
-    page = (ROOT / "docs" / "reference" / "printed-figures.md").read_text()
+    page = (DOCS / "reference" / "printed-figures.md").read_text()
     section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     for name in keys_of(model):
         assert f"`{name}`" in section, name
@@ -110,14 +116,14 @@ def test_every_key_of_printed_figures_is_explained(heading: str, model: type[Bas
     ],
 )
 def test_every_kind_is_explained(page: str, heading: str, model: type[BaseModel], key: str) -> None:
-    text = (ROOT / "docs" / "reference" / page).read_text()
+    text = (DOCS / "reference" / page).read_text()
     section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     for name in get_args(model.model_fields[key].annotation):
         assert f"`{name}`" in section, name
 
 
 def test_the_small_study_of_the_how_to_is_one() -> None:
-    page = (ROOT / "docs" / "how-to" / "replicate-a-published-study.md").read_text()
+    page = (DOCS / "how-to" / "replicate-a-published-study.md").read_text()
     study, printed = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL))
     settings = StudySettings.model_validate(study)
     layout = PrintedSettings.model_validate(printed)
@@ -129,7 +135,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def test_every_command_and_option_is_explained() -> None:
-    page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+    page = (DOCS / "reference" / "command-line.md").read_text()
 
     def walk(command: object, name: str) -> None:
         for part, inner in getattr(command, "commands", {}).items():
@@ -163,3 +169,24 @@ def test_commands_in_the_docs_exist(page: Path) -> None:
     known = set(get_command(app).commands) | {"COMMAND"}  # type: ignore[attr-defined]
     for name in re.findall(r"^(?:\$ )?quaestor ([a-zA-Z]+)", page.read_text(), flags=re.MULTILINE):
         assert name in known
+
+
+def test_every_module_that_the_architecture_names_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    packages = {path.name for path in (ROOT / "src" / "quaestor").iterdir() if path.is_dir()}
+    named = {name for name in re.findall(r"`([a-z_]+(?:\.[A-Za-z_]+)+)", text) if name.split(".")[0] in packages}
+    assert len(named) > 40
+    assert [name for name in sorted(named) if not _exists(name)] == []
+
+
+def _exists(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute of one."""
+    path = ROOT / "src" / "quaestor" / Path(*name.split("."))
+    if path.is_dir() or path.with_suffix(".py").is_file():
+        return True
+    module, _, attribute = name.rpartition(".")
+    file = (ROOT / "src" / "quaestor" / Path(*module.split("."))).with_suffix(".py")
+    return (
+        file.is_file()
+        and re.search(rf"^(?:def|class) {attribute}\b|^{attribute} = ", file.read_text("utf-8"), re.M) is not None
+    )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import quaestor
-from tutorials import Tutorial
+from tests.support.command_line import quaestor
+from tests.support.tutorials import Tutorial
 
 TUTORIAL = Tutorial("tutorial-interviews.md")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.folders import built_aside
+from quaestor.base.files import built_aside
 
 
 def build(folder: Path, *names: str) -> None:
@@ -70,7 +70,7 @@ def test_a_killed_build_leaves_the_old_folder_and_the_next_one_succeeds(tmp_path
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from quaestor.base.folders import built_aside\n"
+        "from quaestor.base.files import built_aside\n"
         "with built_aside(Path(sys.argv[1]), what='site', mark='mark') as new:\n"
         "    (new / 'half').touch()\n"
         "    os.kill(os.getpid(), 9)\n"

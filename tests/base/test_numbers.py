@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quaestor.base.numbers import whole_number
+from quaestor.base.names import whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("999999999", 999_999_999)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from stat import S_IMODE
 
-from quaestor.base.private import as_private_as, is_private
+from quaestor.base.files import as_private_as, is_private
 
 
 def modes(folder: Path) -> dict[str, int]:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.base.tables import (
+from quaestor.base.table_files import (
     Cell,
     Table,
     csv_text,
@@ -26,7 +26,7 @@ from quaestor.base.tables import (
     write_table,
     write_workbook,
 )
-from quaestor.study.tables import read_rows
+from quaestor.evidence.table_rows import read_rows
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 BEFORE = ["", " ", "\t", "\r", "\n", "\0", "\ufeff", "\u200b", "\xa0", " \0\ufeff ", "'", "''", "'\t", "' "]

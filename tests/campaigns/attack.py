@@ -1,6 +1,6 @@
 """Attack the desk in every way that has ever been tried, for a bounded time, and say what succeeded.
 
-python tests/campaigns/attack.py [--quick] [PART ...]
+python -m tests.campaigns.attack [--quick] [PART ...]
 
 Ends with 1 where an attack succeeded. Every target is a server or a file on this machine.
 """
@@ -16,14 +16,11 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One part of the campaign: a script in this folder that prints what it tried and ends with 1 if it succeeded."""
+    """One part of the campaign: a module of this folder that prints what it tried and ends with 1 if it succeeded."""
 
     name: str
     script: str
@@ -33,14 +30,14 @@ class Attack:
 
 
 ATTACKS = (
-    Attack("leaks", "crawl_blindness.py", quick=("--most", "60")),
-    Attack("forms", "fuzz_routes.py", ("--requests", "20000"), ("--requests", "1500")),
-    Attack("slow readers", "slow_readers.py", quick=("--seconds", "5")),
-    Attack("headers", "flood_headers.py", ("--seconds", "30"), ("--seconds", "5")),
-    Attack("full disk", "fill_disk.py"),
-    Attack("withdrawals", "read_during_withdrawal.py", ("--withdrawals", "100"), ("--withdrawals", "10")),
-    Attack("killed writers", "kill_writers.py", ("--kills", "200"), ("--kills", "20")),
-    Attack("killed respondents", "kill_respondents.py", ("--kills", "200"), ("--kills", "20")),
+    Attack("leaks", "crawl_blindness", quick=("--most", "60")),
+    Attack("forms", "fuzz_routes", ("--requests", "20000"), ("--requests", "1500")),
+    Attack("slow readers", "slow_readers", quick=("--seconds", "5")),
+    Attack("headers", "flood_headers", ("--seconds", "30"), ("--seconds", "5")),
+    Attack("full disk", "fill_disk"),
+    Attack("withdrawals", "read_during_withdrawal", ("--withdrawals", "100"), ("--withdrawals", "10")),
+    Attack("killed writers", "kill_writers", ("--kills", "200"), ("--kills", "20")),
+    Attack("killed respondents", "kill_respondents", ("--kills", "200"), ("--kills", "20")),
 )
 LONGEST = 29 * 60
 """Seconds after which the campaign ends; a part that has not ended by then counts as a success of the attacker."""
@@ -50,7 +47,7 @@ def run_attack(attack: Attack, seconds: float, *, quick: bool) -> bool:
     """Run one part for so long at most and print its output; whether it succeeded."""
     started = time.monotonic()
     print(f"== {attack.name}", flush=True)
-    command = [sys.executable, str(HERE / attack.script), *(attack.quick if quick else attack.arguments)]
+    command = [sys.executable, "-m", f"tests.campaigns.{attack.script}", *(attack.quick if quick else attack.arguments)]
     # In a process group of its own, so that no server that a part has started outlives it.
     with subprocess.Popen(command, start_new_session=True) as process:
         try:

@@ -1,6 +1,6 @@
 """Crawl two studies that differ only in what one rater said: a page that differs between them is a leak.
 
-python tests/campaigns/crawl_blindness.py [--most 450]
+python -m tests.campaigns.crawl_blindness [--most 450]
 
 Each stage of a round is crawled as each role that must not know that rater's answers yet. A stage in which a role may
 know them is crawled as well: there the two studies have to differ, which proves that the crawl would notice a leak.
@@ -19,22 +19,21 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.crawling import MOST_PAGES, crawl
+from tests.support.desk import QUICK, browser, closing_app, invited, join
+from tests.support.small_study import ITEMS, small_study
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from crawling import MOST_PAGES, crawl
-from desk import QUICK, browser, closing_app, invited, join
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import disagreements_of, settle_item
+from quaestor.coding.rating_files import note_view, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.text_index import build_index
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import disagreements_of, settle_item
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.ratings import note_view, rate
-from quaestor.study.round_acts import close_by_name, open_by_name, reopen_by_name
-from quaestor.study.search.index import build_index
 from quaestor.web.app import make_app
-from small_study import ITEMS, small_study
 
 LEAD, FIRST, SECOND, BREAKER = "head-of-study", "rater-1", "rater-2", "tie-breaker"
 VISITORS: dict[str, tuple[Role, str]] = {

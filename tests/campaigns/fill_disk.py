@@ -1,6 +1,6 @@
 """Fill the disk under a desk while people work: pages still open, a save is refused or kept, and nothing is lost.
 
-python tests/campaigns/fill_disk.py
+python -m tests.campaigns.fill_disk
 
 The study lies on a small file system of its own. Where mounting is not allowed, the server may make no file larger.
 """
@@ -21,16 +21,15 @@ from pathlib import Path
 
 import psutil
 from httpx2 import Client
+from tests.support.desk import CHOSEN, csrf_in, invited, post
+from tests.support.small_study import ITEMS, small_study
+from tests.support.windows import Server
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from desk import CHOSEN, csrf_in, invited, post
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.session import open_coding
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.round_acts import open_by_name
-from small_study import ITEMS, small_study
-from windows import Server
 
 PAGES = ("", "rounds", "rounds/main", "evidence", "codebook", "people", "me", "sign-in", "health")
 SIZE = 48 * 2**20

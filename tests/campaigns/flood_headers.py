@@ -1,6 +1,6 @@
 """Flood a desk with connections that send headers without end, or stop half-way, while somebody works at it.
 
-python tests/campaigns/flood_headers.py [--seconds 20] [--senders 40] [--half-open 900]
+python -m tests.campaigns.flood_headers [--seconds 20] [--senders 40] [--half-open 900]
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from urllib.parse import urlsplit
 
 import psutil
 from httpx2 import Client, HTTPError
+from tests.support.desk import CHOSEN, invited, post
+from tests.support.small_study import small_study
+from tests.support.windows import Server
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from desk import CHOSEN, invited, post
 from quaestor.people.roles import Role
-from small_study import small_study
-from windows import Server
 
 MOST_MEMORY = 600 * 2**20
 """Bytes that the server may use at the height of the flood."""

@@ -1,6 +1,6 @@
 """Send hostile requests to every route of the desk: none may break it, and each is answered below 500.
 
-python tests/campaigns/fuzz_routes.py [--requests 20000] [--seed 1]
+python -m tests.campaigns.fuzz_routes [--requests 20000] [--seed 1]
 
 The names of parameters and the values that pages know are read from the sources of the pages, so that a new parameter
 is attacked from its first day on. The same seed sends the same requests.
@@ -27,26 +27,25 @@ from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
+from tests.support.coded_interviews import ROUND, TALK, coded_study
+from tests.support.desk import HERE, NAMES, QUICK, closing_app, csrf_in, invited, join
+from tests.support.settled_study import differing
+from tests.support.small_interviews import GUIDE, with_interview
+from tests.support.small_study import ITEMS
+from tests.support.small_survey import FORMS, NAME, answered, small_survey
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 import quaestor.web
-from coded_interviews import ROUND, TALK, coded_study
-from desk import HERE, NAMES, QUICK, closing_app, csrf_in, invited, join
-from quaestor.people.passwords import Passwords
+from quaestor.coding.round_acts import open_by_name
+from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, make_link, record_consent
+from quaestor.interviews.participants.people import add_participant
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import ACCEPTED, SPOKEN, make_link, record_consent
-from quaestor.study.interviews.people import add_participant
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.surveys.claims import claim_token
-from quaestor.study.surveys.fielding import open_survey, open_surveys
-from quaestor.study.surveys.invitations import invite
+from quaestor.surveys.invitations import invite
+from quaestor.surveys.lifecycle import open_survey, open_surveys
+from quaestor.surveys.payment import claim_token
 from quaestor.web.app import make_app
-from settled_study import differing
-from small_interviews import GUIDE, with_interview
-from small_study import ITEMS
-from small_survey import FORMS, NAME, answered, small_survey
 
 HOSTILE = (
     *(
@@ -162,7 +161,7 @@ def words_of_pages() -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
     scripts = "".join(path.read_text("utf-8") for path in sorted((folder / "static").glob("*.js")))
     names, values = {}, set(re.findall(r'\bvalue="([a-z][a-z -]*)"', templates))
     values |= set(re.findall(r'\b(?:act|what|do): "([a-z-]+)"', scripts))
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         source = path.read_text("utf-8")
         read = re.findall(r'(?:\.get\(|_of\([a-z_]+, |text_in\([a-z_]+, |\[)f?"([a-z][a-z_.-]*)', source)
         names[f"quaestor.web.{path.stem}"] = tuple(sorted(set(read) - {"csrf"}))

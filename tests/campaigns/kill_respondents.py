@@ -1,6 +1,6 @@
 """Kill the process that takes answers at random moments; every page it acknowledged must be there, once and whole.
 
-python tests/campaigns/kill_respondents.py [--kills 1000] [--seed 1]
+python -m tests.campaigns.kill_respondents [--kills 1000] [--seed 1]
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from campaigns.short_lives import Tally, acknowledged_until_killed
-from quaestor.instruments.answer_file import AnswerFile
-from quaestor.instruments.records import Standing
-from quaestor.instruments.sending import Sending
+from tests.campaigns.short_lives import Tally, acknowledged_until_killed
+
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.store.answers import AnswerFile
+from quaestor.surveys.store.page_submission import Sending
 
 LONGEST = 0.03
 """Seconds a process lives after its first acknowledgement, at most."""

@@ -1,6 +1,6 @@
 """Kill writers at random moments; every act they were told is on record must be there, and none by halves.
 
-python tests/campaigns/kill_writers.py [--kills 1000] [--seed 1]
+python -m tests.campaigns.kill_writers [--kills 1000] [--seed 1]
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from campaigns.short_lives import Tally, acknowledged_until_killed
-from postgres import NoServer, server
+from tests.campaigns.short_lives import Tally, acknowledged_until_killed
+from tests.support.postgres import NoServer, server
+
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 

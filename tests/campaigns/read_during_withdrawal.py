@@ -1,6 +1,6 @@
 """Respondents withdraw while other programs read the same files: what the page says about their words must be true.
 
-python tests/campaigns/read_during_withdrawal.py [--withdrawals 40] [--seed 1]
+python -m tests.campaigns.read_during_withdrawal [--withdrawals 40] [--seed 1]
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.testclient import TestClient
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from answering import asking, begun, send, sent_again
-from desk import browser
-from reading_elsewhere import files_with, read_elsewhere
-from small_survey import FORMS
+from tests.support.answering import asking, begun, send, sent_again
+from tests.support.desk import browser
+from tests.support.reading_elsewhere import files_with, read_elsewhere
+from tests.support.small_survey import FORMS
 
 NOTHING_LEFT = "Nothing of what you sent is left here"
 

@@ -1,6 +1,6 @@
 """Readers who ask for slow pages and leave at once, while a rater saves: how much longer does a save take?
 
-python tests/campaigns/slow_readers.py [--demo FOLDER] [--readers 48] [--seconds 20]
+python -m tests.campaigns.slow_readers [--demo FOLDER] [--readers 48] [--seconds 20]
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.desk_client import JSON, Client, csrf_in
 from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
 
+from quaestor.coding.round_acts import open_by_name
+from quaestor.demo.interviews import FOLDER
+from quaestor.people.membership import invite
 from quaestor.people.roles import Role
-from quaestor.study.demo_interviews import FOLDER
 from quaestor.study.folder import open_study
-from quaestor.study.people import invite
-from quaestor.study.round_acts import open_by_name
 
 SLOW_PAGES = ("/interviews/themes", "/interviews/drawings/code-map", "/interviews/themes/code?code=dataset", "/results")
 """What readers of the demo's interviews ask for: pages that take long when nobody has asked for them before."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
-from campaigns.attack import ATTACKS, HERE
-from campaigns.crawl_blindness import STAGES, crawl_stages
-from campaigns.fill_disk import fill_disk
-from campaigns.flood_headers import flood_headers
-from campaigns.read_during_withdrawal import withdraw_among_readers
+import pytest
+from tests.campaigns.attack import ATTACKS
+from tests.campaigns.crawl_blindness import STAGES, crawl_stages
+from tests.campaigns.fill_disk import fill_disk
+from tests.campaigns.flood_headers import flood_headers
+from tests.campaigns.read_during_withdrawal import withdraw_among_readers
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_part_of_the_campaign_is_there() -> None:
-    assert [attack.name for attack in ATTACKS if not (HERE / attack.script).is_file()] == []
+    assert [attack.name for attack in ATTACKS if find_spec(f"tests.campaigns.{attack.script}") is None] == []
 
 
 def test_no_page_of_a_round_that_may_be_reopened_tells_what_a_rater_said(tmp_path: Path) -> None:

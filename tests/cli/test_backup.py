@@ -6,18 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import quaestor
+from tests.support.small_interviews import a_study, with_transcript
+from tests.support.small_survey import NAME, answered, fielded, small_survey
 
-from command_line import quaestor
+from quaestor.interviews.participants.people import Contact, set_contact
+from quaestor.interviews.repository import open_interviews
 from quaestor.store.records import NewAct
-from quaestor.study.folder import open_study
-from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.journal import open_journal
-from quaestor.study.surveys.claims import claim, claim_token
-from quaestor.study.surveys.invitations import invite
+from quaestor.study.folder import open_journal, open_study
 from quaestor.study.templates import new_study
-from small_interviews import a_study, with_transcript
-from small_survey import NAME, answered, fielded, small_survey
+from quaestor.surveys.invitations import invite
+from quaestor.surveys.payment import claim, claim_token
 
 
 def refusal(*arguments: str | Path, cwd: Path, **environment: str) -> str:
@@ -123,6 +122,7 @@ def talked(tmp_path: Path) -> Path:
     return study.root
 
 
+@pytest.mark.slow
 def test_interviews_go_with_the_acts_and_their_keys_do_not(talked: Path, tmp_path: Path) -> None:
     told = quaestor("backup", "one.backup", cwd=talked).stdout
     assert "1 acts, 12 entries of interviews and 1 of identities in one.backup, read back and found whole" in told

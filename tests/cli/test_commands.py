@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-
-from command_line import quaestor
+from tests.support.command_line import quaestor
+from tests.support.paths import TESTS
 
 QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 
@@ -154,7 +154,7 @@ def test_output_cut_short_by_its_reader_is_no_failure() -> None:
 def test_the_kinds_are_listed_and_measured() -> None:
     described = json.loads(quaestor("kinds", "--json").stdout)
     assert len(described) == 10
-    heldout = Path(__file__).parents[1] / "corpus" / "question_kinds_heldout.csv"
+    heldout = TESTS / "corpus" / "question_kinds_heldout.csv"
     measured = json.loads(quaestor("kinds", "--labelled", heldout, "--json").stdout)
     assert measured["error"]["precision"] > 0.9
 

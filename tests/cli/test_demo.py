@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from quaestor.study.demo_folder import require_room
+from quaestor.demo.folder import require_room
 
 QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import begun, in_this_process
+from tests.support.small_study import STUDY
 
-from command_line import begun, in_this_process
+from quaestor.base.clock import exact_now
 from quaestor.people.directory import Directory
+from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Role
-from quaestor.store.moments import exact_now
-from quaestor.study.people import PEOPLE_FILE
-from small_study import STUDY
 
 LINK_END = r"[A-Za-z0-9_-]{43}"
 

@@ -7,16 +7,16 @@ import io
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import quaestor
+from tests.support.small_study import small_study
 
-from command_line import quaestor
-from quaestor.coding.decisions import DISCUSSION
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_item
+from quaestor.coding.disagreements import settle_item
+from quaestor.coding.model.decisions import DISCUSSION
+from quaestor.coding.rating_files import import_ratings, rate
+from quaestor.coding.round_acts import close_by_name, items_for, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.evidence.table_rows import read_rows
 from quaestor.study.folder import Study
-from quaestor.study.ratings import import_ratings, rate
-from quaestor.study.round_acts import close_by_name, items_for, open_by_name
-from quaestor.study.tables import read_rows
-from small_study import small_study
 
 MEMOS = (
     '=HYPERLINK("http://x.example","y")',

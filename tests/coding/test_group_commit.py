@@ -8,15 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.acting import rebuilt
+from tests.support.small_study import small_study
 
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.state import State
+from quaestor.coding.model.state import State
+from quaestor.coding.rating_files import OtherStudy, Said, rate, rating_wanted
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.session import Coding, open_coding
 from quaestor.store.records import NewAct
-from quaestor.study.backups import back_up_study, restore_study
-from quaestor.study.coding import Coding, Wanted, open_coding, rebuilt
-from quaestor.study.ratings import OtherStudy, Said, rate, rating_wanted
-from quaestor.study.round_acts import open_by_name
-from small_study import small_study
+from quaestor.study.backup import back_up_study, restore_study
+from quaestor.study.session import PendingAct
 
 
 @pytest.fixture
@@ -27,15 +29,15 @@ def coding(tmp_path: Path) -> Iterator[Coding]:
         yield opened
 
 
-def together(coding: Coding, all_wanted: list[Wanted]) -> list[Wanted]:
+def together(coding: Coding, all_wanted: list[PendingAct]) -> list[PendingAct]:
     """All wait in the line, and one who records records them all."""
     for wanted in all_wanted:
-        coding.ask_for(wanted)
-    coding.record()
+        coding.pending.add(wanted)
+    coding.pending.record()
     return all_wanted
 
 
-def rating(coding: Coding, rater: str, item: str, answer: str = "keep", key: str = "") -> Wanted:
+def rating(coding: Coding, rater: str, item: str, answer: str = "keep", key: str = "") -> PendingAct:
     return rating_wanted(coding, "pilot", rater, Said(item, {"relevance": answer}, key=key))
 
 
@@ -46,7 +48,7 @@ def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: Coding) -> 
     same = [rating(coding, "rater-2", items[0], key="the same") for _ in range(2)]
     together(coding, [*good, *bad, *same])
     assert all(isinstance(one.outcome, QuaestorError) for one in bad)
-    numbers = [one.acts()[0].number for one in (*good, *same)]
+    numbers = [one.result()[0].number for one in (*good, *same)]
     assert numbers[-1] == numbers[-2], "the same key is the same act"
     assert len(set(numbers)) == len(items) + 1
     acts = {act.number: act for act in coding.journal.acts()}
@@ -64,19 +66,19 @@ def test_each_is_checked_against_what_those_before_it_did(coding: Coding) -> Non
         item = state.rounds["pilot"].plan.items[0]
         return NewAct("rating", "rater-1", {"round": "pilot", "item": item, "answers": {}})
 
-    done = together(coding, [Wanted(first_only) for _ in range(6)])
+    done = together(coding, [PendingAct(first_only) for _ in range(6)])
     assert sorted(isinstance(one.outcome, QuaestorError) for one in done) == [False] + [True] * 5
 
 
 def test_one_that_breaks_what_is_recorded_breaks_alone(coding: Coding) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     before = coding.journal.head()
-    broken = Wanted(lambda state: NewAct("rating", "rater-1", {"round": "no such round", "item": item}))
+    broken = PendingAct(lambda state: NewAct("rating", "rater-1", {"round": "no such round", "item": item}))
     good = [rating(coding, "rater-2", item) for _ in range(2)]
     together(coding, [good[0], broken, good[1]])
     with pytest.raises(KeyError):
-        broken.acts()
-    assert [len(one.acts()) for one in good] == [1, 1]
+        broken.result()
+    assert [len(one.result()) for one in good] == [1, 1]
     assert coding.journal.head() == before + 2
     assert coding.state == rebuilt(coding.journal)
 
@@ -106,10 +108,10 @@ def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: Coding
     said = Said(one.plan.items[0], {"relevance": "keep"}, opened="2001-01-01T00:00:00")
     [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", said)])
     with pytest.raises(OtherStudy):
-        wanted.acts()
+        wanted.result()
     right = replace(said, opened=one.opened)
     [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", right)])
-    assert wanted.acts()
+    assert wanted.result()
 
 
 @pytest.mark.parametrize(

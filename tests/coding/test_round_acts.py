@@ -7,19 +7,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_study import ITEMS, small_study
 
 from quaestor.base.errors import StateError
-from quaestor.coding.rounds import missing
-from quaestor.coding.settings import RoundSettings
-from quaestor.coding.state import RoundState
-from quaestor.study import rounds
-from quaestor.study.codebook import change_codebook, import_codebook
-from quaestor.study.coding import Coding, open_coding
+from quaestor.coding import round_acts as rounds
+from quaestor.coding.codebook import change_codebook, import_codebook
+from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.state import RoundState
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import (
+    KnownItems,
+    close_by_name,
+    deadline_by_name,
+    open_by_name,
+    reopen_by_name,
+    summary,
+)
+from quaestor.coding.session import Coding, open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, deadline_by_name, open_by_name, reopen_by_name
-from quaestor.study.rounds import KnownItems, summary
-from small_study import ITEMS, small_study
+from quaestor.study.settings.coding import RoundSettings
 
 AGAIN = """
 [[rounds]]

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.small_study import STUDY, small_study
 
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
-from quaestor.base.toml_text import toml_key, toml_value
-from quaestor.study.codebook import import_codebook
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.round_setup import add_round, can_be_changed, change_round, remove_round, wanted_of
+from quaestor.study.file_edit import toml_table
 from quaestor.study.folder import Study, open_study
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.round_setup import add_round, can_be_changed, change_round, remove_round, wanted_of
-from small_study import STUDY, small_study
 
 WANTED: dict[str, Any] = {
     "round": "second pilot", "kind": "pilot", "items": {"sample": "pilot"}, "facets": ["relevance"],
@@ -92,12 +92,12 @@ PLAIN = TEXTS | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_n
 @settings(max_examples=60, deadline=None)
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner), max_leaves=8))
 def test_a_value_as_toml_is_the_same_value(value: Any) -> None:
-    assert tomllib.loads(f"{toml_key('a key')} = {toml_value(value)}\n") == {"a key": value}
+    assert tomllib.loads(toml_table({"a key": value}).as_string()) == {"a key": value}
 
 
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(InputError, match="half a character"):
-        toml_value("\ud800")
+        toml_table({"a": ["\ud800"]})
 
 
 @pytest.mark.parametrize(
@@ -177,6 +177,37 @@ def test_a_round_that_was_added_can_be_changed_and_taken_away_until_it_opens(tmp
     assert study.settings.rounds[-1].instructions == WANTED["instructions"]
     remove_round(study, "second pilot")
     assert study.file.read_bytes() == before
+
+
+OLDER = """
+# Round "second pilot", added from the desk.
+[[rounds]]
+round = "second pilot"
+items = { sample = "pilot" }
+facets = ["relevance"]
+raters = ["rater-1"]
+instructions = \"\"\"
+Read \\"all\\" # of it
+twice.\"\"\"
+# End of round "second pilot".
+"""
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_round_that_an_earlier_version_added_can_be_changed_and_taken_away(tmp_path: Path, ending: str) -> None:
+    before = STUDY.replace("\n", ending)
+    study = written(tmp_path, before + OLDER.replace("\n", ending))
+    assert can_be_changed(study, "second pilot")
+    change_round(study, "second pilot", {**wanted_of(study, "second pilot"), "raters": ["rater-7"]})
+    study = open_study(tmp_path)
+    assert study.settings.rounds[-1].raters == ("rater-7",)
+    remove_round(study, "second pilot")
+    assert study.file.read_bytes() == before.encode()
+
+
+def test_a_round_with_something_else_inside_its_comments_is_left_to_the_hand(tmp_path: Path) -> None:
+    study = written(tmp_path, STUDY + OLDER.replace("# End", "[samples.more]\nsize = 2\nafter = 'how-to'\n# End"))
+    assert not can_be_changed(study, "second pilot")
 
 
 def test_a_round_written_or_changed_by_hand_is_left_to_the_hand(tmp_path: Path) -> None:

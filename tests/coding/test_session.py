@@ -8,26 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.acting import rebuilt
+from tests.support.small_study import ITEMS, small_study
 
+from quaestor.base.clock import in_utc
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.tables import Table, write_table
-from quaestor.coding.decisions import decide_agreed
-from quaestor.coding.rounds import close_round
-from quaestor.coding.state import State
-from quaestor.store.journal import Journal, Writing
-from quaestor.store.records import NewAct
-from quaestor.study.codebook import change_codebook, codebook_at, import_codebook
-from quaestor.study.coding import Coding, open_coding, rebuilt
-from quaestor.study.coding_status import coding_stages
-from quaestor.study.decisions import break_tie, disagreements_of, settle_agreed, settle_item
-from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import last_result, run_funnel
-from quaestor.study.items import items_of_step
-from quaestor.study.moments import in_utc
-from quaestor.study.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
-from quaestor.study.rating_desk import give_one, next_for
-from quaestor.study.ratings import export_ratings, import_decisions, import_ratings, rate
-from quaestor.study.round_acts import (
+from quaestor.base.table_files import Table, write_table
+from quaestor.coding.agreement_access import agreement_of_rounds
+from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
+from quaestor.coding.disagreements import break_tie, disagreements_of, settle_agreed, settle_item
+from quaestor.coding.model.decisions import decide_agreed
+from quaestor.coding.model.rounds import close_round
+from quaestor.coding.model.state import State
+from quaestor.coding.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
+from quaestor.coding.rating import give_one, next_for
+from quaestor.coding.rating_files import export_ratings, import_decisions, import_ratings, rate
+from quaestor.coding.round_acts import (
     all_rounds,
     close_by_name,
     items_for,
@@ -37,8 +33,15 @@ from quaestor.study.round_acts import (
     replace_by_name,
     waive_by_name,
 )
-from quaestor.study.round_agreement import agreement_of_rounds
-from small_study import ITEMS, small_study
+from quaestor.coding.session import open_coding
+from quaestor.coding.status import coding_status
+from quaestor.evidence.funnel import last_result, run_funnel
+from quaestor.evidence.step_items import items_of_step
+from quaestor.store.journal import Journal, Writing
+from quaestor.store.records import NewAct
+from quaestor.study.contributions import StatusRequest
+from quaestor.study.folder import Study, open_study
+from quaestor.study.session import Session
 
 
 def rate_all(study: Study, name: str, said: Callable[[str, str], dict[str, str]]) -> None:
@@ -419,7 +422,7 @@ def test_the_state_of_a_fresh_journal_is_empty(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     with open_coding(study) as coding:
         assert coding.state == State()
-        assert isinstance(coding, Coding)
+        assert isinstance(coding, Session)
         with pytest.raises(StateError, match="the round 'main' has not been opened, opened so far: none"):
             coding.act(lambda state: decide_agreed(state, "main", "lead"))
 
@@ -482,9 +485,12 @@ def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:
     rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
     close_by_name(study, "pilot", None)
     with open_coding(study) as coding:
-        stages, following = coding_stages(study, coding.state)
-    assert "misses its 0.4" in next(stage.detail for stage in stages if stage.name == "round pilot")
+        status = coding_status(StatusRequest(study, coding, {}, wait=True))
+    assert "misses its 0.4" in next(line.detail for line in status.lines if line.name == "round pilot")
     import_codebook(study)
     with open_coding(study) as coding:
-        assert coding_stages(study, coding.state)[1] == "quaestor agreement --round pilot"
-    assert following == "quaestor codebook import"
+        later = coding_status(StatusRequest(study, coding, {}, wait=True))
+    assert status.next is not None
+    assert later.next is not None
+    assert status.next.command == "quaestor codebook import"
+    assert later.next.command == "quaestor agreement --round pilot"

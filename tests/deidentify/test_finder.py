@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.instruments.interviews.folding import fold
-from quaestor.instruments.interviews.name_forms import ENDINGS
-from quaestor.instruments.interviews.name_patterns import ACCOUNT, EMAIL, TELEPHONE, WEB
-from quaestor.instruments.interviews.name_search import Finder, fitting
-from quaestor.instruments.interviews.records import KnownName
+from quaestor.deidentify.contact_patterns import ACCOUNT, EMAIL, TELEPHONE, WEB
+from quaestor.deidentify.finder import Finder, fitting
+from quaestor.deidentify.folded_text import fold
+from quaestor.deidentify.name_forms import ENDINGS
+from quaestor.interviews.model.records import KnownName
 
 ZANTHOR = KnownName("person-1", "person", ("Zanthor Quellix",), "[person 1]")
 OBVIAX = KnownName("organisation-1", "organisation", ("Obviax Labs GmbH",), "[organisation A]")

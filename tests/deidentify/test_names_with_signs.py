@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from quaestor.instruments.interviews.folding import fold
-from quaestor.instruments.interviews.name_forms import KINDS, ORGANISATION, is_searchable
-from quaestor.instruments.interviews.name_search import Finder
-from quaestor.instruments.interviews.records import KnownName
+from quaestor.deidentify.finder import Finder
+from quaestor.deidentify.folded_text import fold
+from quaestor.deidentify.name_forms import KINDS, ORGANISATION, is_searchable
+from quaestor.interviews.model.records import KnownName
 
 SHOWN = "[name]"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.study.demo_folder import make_room, require_room
+from quaestor.demo.folder import make_room, require_room
 
 
 def test_an_earlier_demo_makes_room_and_nothing_of_it_stays(tmp_path: Path) -> None:

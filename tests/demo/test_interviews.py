@@ -7,20 +7,22 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.interviews.records import Voice
-from quaestor.study.demo_interviews import FOLDER, TALKS, make_demo_interviews
-from quaestor.study.demo_way import InterviewsCoded
+from quaestor.demo.interviews import FOLDER, TALKS, make_demo_interviews
+from quaestor.demo.progress import InterviewsCoded
+from quaestor.interviews.coding.decided_passages import coded_stretches
+from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, conversation
+from quaestor.interviews.model.records import Voice
+from quaestor.interviews.names.matches import REFUSED, proposals
+from quaestor.interviews.participants.consent import consents
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.quotations import themes_of
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.coded import coded_stretches
-from quaestor.study.interviews.consent import consents
-from quaestor.study.interviews.conversation import ASKED, SKIPPED, conversation
-from quaestor.study.interviews.name_places import REFUSED, proposals
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.simulated import planted_stretches, simulate_round, take_in_talks
-from quaestor.study.interviews.theme_cells import interview_tables
-from quaestor.study.interviews.themes import themes_of
-from quaestor.study.simulated import simulate_ratings
 from quaestor.synth.interview_truth import InterviewTruth, read_truth
+from quaestor.synth.simulated_interviews import planted_stretches, simulate_round, take_in_talks
+from quaestor.synth.simulated_raters import simulate_ratings
+
+pytestmark = pytest.mark.slow
 
 SAID: list[str] = []
 

@@ -8,18 +8,19 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.support import demo_makers
+from tests.support.paths import ROOT
 
-import demo_makers
 from quaestor.base.errors import InputError, StateError
-from quaestor.study.demo_process import DemoProcess
-from quaestor.study.demo_way import Begun, Failed, Told
+from quaestor.demo.process import DemoProcess
+from quaestor.demo.progress import Begun, Failed, Told
 
 ASKING = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-import demo_makers
-from quaestor.study.demo_process import DemoProcess
+from tests.support import demo_makers
+from quaestor.demo.process import DemoProcess
 if __name__ == "__main__":
     for event in DemoProcess(Path(sys.argv[2]), 1, demo_makers.goes_on).events():
         print(event.words, flush=True)
@@ -60,12 +61,12 @@ def test_a_stopped_one_puts_away_what_it_had_half_done_and_says_nothing_more(tmp
     assert not (tmp_path / "half").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [psutil.Process.kill, psutil.Process.terminate])
 def test_it_ends_with_the_process_that_asked_for_it(tmp_path: Path, end: object) -> None:
     script = tmp_path / "asking.py"
     script.write_text(ASKING, "utf-8")
-    tests = Path(demo_makers.__file__).parent
-    with subprocess.Popen([sys.executable, script, tests, tmp_path], stdout=subprocess.PIPE, text=True) as asking:
+    with subprocess.Popen([sys.executable, script, ROOT, tmp_path], stdout=subprocess.PIPE, text=True) as asking:
         assert asking.stdout is not None
         makers = psutil.Process(int(asking.stdout.readline()))
         end(psutil.Process(asking.pid))  # type: ignore[operator]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from demo_makers import ALL
+from tests.support.demo_makers import ALL
+
 from quaestor.base.errors import StateError
-from quaestor.study.demo_way import STEPS, Begun, Failed, Finished, Moved, Told, Way, in_words
+from quaestor.demo.progress import STEPS, Begun, Failed, Finished, Moved, Told, Way, in_words
 
 
 def told(*events: object) -> Way:

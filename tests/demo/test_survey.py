@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.small_study import small_study
+from tests.support.small_survey import answered
 
-from quaestor.study.coding import open_coding
-from quaestor.study.demo_survey import SURVEY, open_demo_survey, survey_so_far
+from quaestor.coding.session import open_coding
+from quaestor.demo.survey import SURVEY, open_demo_survey, survey_so_far
 from quaestor.study.folder import Study
-from quaestor.study.surveys.fielding import open_surveys
-from small_study import small_study
-from small_survey import answered
+from quaestor.surveys.lifecycle import open_surveys
 
 FORMS = {
     "consent": {"q.consent": ["agree"]},

@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.support.desk import QUICK, join
+from tests.support.desk import browser as visitor
 
-from desk import QUICK, join
-from desk import browser as visitor
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.coding.state import OPEN
-from quaestor.corpus.items import content_hash
-from quaestor.people.passwords import Passwords
-from quaestor.study.coding import open_coding
-from quaestor.study.demo import run_demo
-from quaestor.study.demo_doors import VISITOR, doors_left, make_doors
-from quaestor.study.demo_round import BESIDE, ROUND, SIZE
-from quaestor.study.demo_survey import SURVEY, survey_so_far
+from quaestor.coding.model.state import OPEN
+from quaestor.coding.rating import next_for
+from quaestor.coding.session import open_coding
+from quaestor.demo.coding import BESIDE, ROUND, SIZE
+from quaestor.demo.folder import VISITOR, doors_left, make_doors
+from quaestor.demo.run import run_demo
+from quaestor.demo.survey import SURVEY, survey_so_far
+from quaestor.evidence.funnel import dropped_at_file, last_result, run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.items import content_hash
+from quaestor.evidence.samples import describe_sample, draw_sample, write_sample
+from quaestor.evidence.step_items import items_of_step, way_of
+from quaestor.people.credentials import Passwords
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import fell_file, last_result, link_of, run_funnel
-from quaestor.study.items import items_of_step, way_of
-from quaestor.study.rating_desk import next_for
-from quaestor.study.samples import describe_sample, draw_sample, write_sample
-from quaestor.study.sources import ingest_source
 from quaestor.study.status import study_status
-from quaestor.study.surveys.fielding import open_surveys
 from quaestor.study.templates import new_study
+from quaestor.surveys.lifecycle import open_surveys
 from quaestor.web.app import make_app
 
 
@@ -124,7 +124,7 @@ def _framework(tags: Sequence[str]) -> str:
 
 
 def test_every_question_in_evidence_has_the_step_at_which_it_fell_out(demo: Study) -> None:
-    table = pq.read_table(fell_file(demo))
+    table = pq.read_table(dropped_at_file(demo))
     counts = {row["values"]: row["counts"] for row in table.column("fell_at").value_counts().to_pylist()}
     assert counts[4] + counts[5] == 3_842
     assert {step: counts[step] for step in (1, 2, 3)} == {1: 90_697 - 14_203, 2: 14_203 - 4_327, 3: 4_327 - 3_842}
@@ -265,7 +265,7 @@ def test_what_is_not_there_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="has no evidence yet: run `quaestor ingest stackoverflow` first"):
         run_funnel(study)
     with pytest.raises(StateError, match="the funnel has not run yet"):
-        fell_file(study)
+        dropped_at_file(study)
     with pytest.raises(SettingsError, match=r"sources\.stackoverflow\.path is 'dump', but .* does not exist"):
         ingest_source(study, "stackoverflow")
     with pytest.raises(SettingsError, match="there is no source 'stackoverflw', allowed: stackoverflow"):
@@ -310,10 +310,3 @@ where = "score >= 3"
     assert way_of(study, "forum/question/2")["fell_at"] == "how-to"
     candidates = pq.read_table(study.funnel_folder / "candidates.parquet").to_pylist()
     assert [row["item"] for row in candidates] == ["forum/question/1"]
-
-
-def test_links_lead_to_the_site() -> None:
-    assert link_of("stackoverflow/question/5") == "https://stackoverflow.com/q/5"
-    assert link_of("coffee/question/5") == "https://coffee.stackexchange.com/q/5"
-    assert link_of("ru.stackoverflow/question/5") == "https://ru.stackoverflow.com/q/5"
-    assert link_of("forum/thread/5") == ""

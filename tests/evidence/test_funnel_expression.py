@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Callable
 from datetime import date, datetime
-from pathlib import Path
 from typing import Any
 
 import ibis
@@ -14,12 +13,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.paths import TESTS
 
 from quaestor.base.errors import SettingsError
-from quaestor.corpus.conditions import read_condition
-from quaestor.corpus.funnel import Funnel, counts_of, describe, shuffled
-from quaestor.corpus.kinds import bundled_kinds
-from quaestor.corpus.settings import KindSettings, StepSettings
+from quaestor.evidence.funnel_expression import Funnel, counts_of, describe, read_condition, shuffled
+from quaestor.study.settings.evidence import KindSettings, StepSettings, bundled_kinds
 
 Row = dict[str, Any]
 
@@ -56,7 +54,7 @@ def kept(step: Row) -> list[int]:
     questions = ibis.memtable(pa.Table.from_pylist(ROWS, schema=SCHEMA))
     answers = ibis.memtable(ANSWERS)
     funnel = Funnel(questions, answers, FAMILIES, KINDS, {"refinement": ["s/question/1", "s/question/5"]}, "s")
-    fell = funnel.fell_at([StepSettings(step="s", **step)])
+    fell = funnel.dropped_at([StepSettings(step="s", **step)])
     found = questions.select("id", fell=fell).to_pyarrow().to_pylist()
     return sorted(one["id"] for one in found if one["fell"] == 1)
 
@@ -118,7 +116,7 @@ def test_an_item_falls_at_the_first_step_it_fails() -> None:
         StepSettings(step="open", closed=False),
         StepSettings(step="scored", score_at_least=1),
     ]
-    found = questions.select("id", fell=Funnel(questions).fell_at(steps)).to_pyarrow().to_pylist()
+    found = questions.select("id", fell=Funnel(questions).dropped_at(steps)).to_pyarrow().to_pylist()
     assert {one["id"]: one["fell"] for one in found} == {1: 3, 2: 1, 3: 2, 4: 0, 5: 2, 6: 3}
     assert counts_of({0: 1, 1: 1, 2: 2, 3: 2}, 3) == [(6, 5), (5, 4), (4, 2)]
 
@@ -187,9 +185,9 @@ def test_a_step_is_described_in_the_words_of_the_file() -> None:
     [("question_kinds_heldout.csv", 0.80, 0.85), ("question_kinds_development.csv", 0.95, 0.95)],
 )
 def test_how_to_questions_are_found_as_well_as_the_docs_say(file: str, precision: float, recall: float) -> None:
-    from quaestor.study.kinds import measure_kinds
+    from quaestor.evidence.question_kinds import measure_kinds
 
-    found = measure_kinds(Path(__file__).parent / file)["how-to"]
+    found = measure_kinds(TESTS / "corpus" / file)["how-to"]
     assert found.precision >= precision
     assert found.recall >= recall
 

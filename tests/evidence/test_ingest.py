@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.corpus.evidence import read_manifest
-from quaestor.study.ingest import ingest_stackexchange
+from quaestor.evidence.dataset import read_manifest
+from quaestor.evidence.ingest import ingest_stackexchange
 from quaestor.synth.stackexchange import write_dump
 
 WriteTable = object
@@ -182,7 +182,7 @@ def test_evidence_replaces_older_evidence_whole(dump: Path, coffee: Path, tmp_pa
 CHILD = """
 import sys
 from pathlib import Path
-from quaestor.study.ingest import ingest_stackexchange
+from quaestor.evidence.ingest import ingest_stackexchange
 ingest_stackexchange(Path(sys.argv[1]), Path(sys.argv[2]), tags=tuple(sys.argv[3:]))
 """
 

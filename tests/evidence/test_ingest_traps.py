@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.corpus.evidence import Aside, read_manifest
-from quaestor.sources.stackexchange.inputs import site_name
-from quaestor.study.ingest import ingest_stackexchange
+from quaestor.evidence.dataset import StagedDataset, read_manifest
+from quaestor.evidence.ingest import ingest_stackexchange
+from quaestor.evidence.sources.stackexchange.inputs import site_name
 
 HEAD = b'\xef\xbb\xbf<?xml version="1.0" encoding="utf-8"?>\n'
 
@@ -145,7 +145,7 @@ def test_a_folder_that_holds_other_things_is_never_touched(dump: Path, tmp_path:
 
 def test_rows_that_are_counted_and_rows_that_are_written_must_agree(tmp_path: Path, dump: Path) -> None:
     report = ingest_stackexchange(dump, tmp_path / "out")
-    aside = Aside(tmp_path / "other")
+    aside = StagedDataset(tmp_path / "other")
     aside.begin("x")
     with pytest.raises(StateError, match="should have"):
         aside.commit(report.manifest)

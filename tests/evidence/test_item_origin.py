@@ -8,29 +8,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.coded_interviews import CODEBOOK, FACET, MATCHED, OPENED, code_all
+from tests.support.small_interviews import TALK, a_study, with_interview, with_transcript
+from tests.support.small_survey import FORMS, NAME, answered, fielded
 
-from coded_interviews import CODEBOOK, FACET, MATCHED, OPENED, code_all
 from quaestor.base.errors import StateError
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round, preview_of_study
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.samples import draw_sample
+from quaestor.interviews.items import SOURCE, STEP, make_items
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.items import SOURCE, STEP, make_items
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.round_preview import preview_of_study
-from quaestor.study.round_setup import add_round
-from quaestor.study.samples import draw_sample
-from quaestor.study.sources import ingest_source
-from quaestor.study.surveys.answering import withdraw as withdraw_response
-from quaestor.study.surveys.fielding import open_surveys
-from quaestor.study.surveys.open_answers import make_items as make_open_answers
-from quaestor.study.surveys.open_answers import response_of
-from small_interviews import TALK, a_study, with_interview, with_transcript
-from small_survey import FORMS, NAME, answered, fielded
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.open_answers import make_items as make_open_answers
+from quaestor.surveys.open_answers import response_of
+from quaestor.surveys.respond import withdraw as withdraw_response
 
 KEEP = """
 [facets.wanted]
@@ -141,7 +140,7 @@ def test_a_round_of_which_nothing_is_left_is_refused(study: Study) -> None:
 
 
 def test_who_withdraws_while_a_round_is_opened_is_not_in_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quaestor.study import rounds
+    from quaestor.coding import round_acts as rounds
 
     chosen: Callable[..., tuple[str, ...]] = rounds.chosen_items
 

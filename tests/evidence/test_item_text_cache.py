@@ -7,15 +7,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.support.small_study import ITEMS, small_study
 
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.item_text_cache import ItemTextCache, ItemTexts
+from quaestor.evidence.item_texts import read_item_texts
 from quaestor.study.folder import Study, open_study
-from quaestor.study.reading import readings_of
-from quaestor.study.reading_room import ReadingRoom
-from quaestor.study.shelf import Shelf
-from quaestor.study.sources import ingest_source
-from quaestor.study.synthetic import synthesise
 from quaestor.study.templates import new_study
-from small_study import ITEMS, small_study
+from quaestor.synth.dump_files import synthesise
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +22,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return small_study(tmp_path_factory.mktemp("shelf") / "study")
 
 
-def filled(study: Study, items: list[str]) -> Shelf:
-    shelf = Shelf(study)
+def filled(study: Study, items: list[str]) -> ItemTextCache:
+    shelf = ItemTextCache(study)
     shelf.fill("pilot", items)
     shelf.wait()
     return shelf
@@ -36,7 +35,7 @@ def files(study: Study) -> list[Path]:
 
 def test_what_is_on_the_shelf_is_what_evidence_says(study: Study) -> None:
     shelf = filled(study, ITEMS)
-    assert shelf.find([*ITEMS, "forum/question/999"]) == readings_of(study, ITEMS)
+    assert shelf.find([*ITEMS, "forum/question/999"]) == read_item_texts(study, ITEMS)
     assert len(shelf.find(ITEMS)) == len(ITEMS)
 
 
@@ -46,7 +45,7 @@ def test_posts_with_accepted_answers_tags_and_authors_too(tmp_path: Path) -> Non
     study = open_study(folder)
     ingest_source(study, "stackoverflow")
     items = [f"stackoverflow/question/{number}" for number in range(1, 2_000)]
-    known = readings_of(study, items)
+    known = read_item_texts(study, items)
     shelf = filled(study, items)
     assert shelf.find(items) == known
     assert any(one.answer for one in known.values())
@@ -55,7 +54,7 @@ def test_posts_with_accepted_answers_tags_and_authors_too(tmp_path: Path) -> Non
 
 def test_a_shelf_that_was_filled_is_there_for_the_next_desk_and_grows(study: Study) -> None:
     filled(study, ITEMS[:3]).close()
-    again = Shelf(study)
+    again = ItemTextCache(study)
     assert set(again.find(ITEMS)) >= set(ITEMS[:3])
     again.fill("main", ITEMS)
     again.wait()
@@ -66,7 +65,7 @@ def test_a_damaged_shelf_is_as_good_as_none(study: Study) -> None:
     filled(study, ITEMS).close()
     for file in files(study):
         file.write_bytes(b"no database at all" * 500)
-    room = ReadingRoom(study)
+    room = ItemTexts(study)
     room.prepare("pilot", ITEMS)
     assert {item: one.title for item, one in room.get(ITEMS[:2], ITEMS).items()} == {
         ITEMS[0]: "how to save layer 1",
@@ -83,14 +82,14 @@ def test_texts_of_other_evidence_are_not_looked_at(tmp_path: Path) -> None:
     sheet = study.root / "posts.csv"
     sheet.write_text(sheet.read_text("utf-8").replace("how to save layer 1,", "how to load layer 1,"), "utf-8")
     ingest_source(study, "sheet")
-    assert Shelf(study).find(ITEMS) == {}
-    room = ReadingRoom(study)
+    assert ItemTextCache(study).find(ITEMS) == {}
+    room = ItemTexts(study)
     assert room.get(ITEMS[:1])[ITEMS[0]].title == "how to load layer 1"
     room.close()
 
 
 def test_what_evidence_does_not_hold_is_called_by_its_id(study: Study) -> None:
-    room = ReadingRoom(study)
+    room = ItemTexts(study)
     assert room.get(["forum/question/999"])["forum/question/999"].title == "forum/question/999"
     room.close()
 
@@ -113,7 +112,7 @@ def test_a_desk_that_ends_while_a_round_is_being_put_on_the_shelf_waits_for_it(s
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(60):
-            shelf = Shelf(study)
+            shelf = ItemTextCache(study)
             beginning = threading.Thread(target=shelf.fill, args=("pilot", ITEMS))
             beginning.start()
             shelf.close()

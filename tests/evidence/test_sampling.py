@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.corpus.sampling import allot, sample_size, simple_sample, stratified_sample
+from quaestor.evidence.samples import allot, sample_size, simple_sample, stratified_sample
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.small_study import small_study
 
 from quaestor.base.files import write_whole
+from quaestor.evidence.ingest import ingest_source, notes_of
 from quaestor.study.folder import Study
-from quaestor.study.sources import ingest_source, notes_of
-from small_study import small_study
 
 MADE_UP = "synthetic: made up"
 

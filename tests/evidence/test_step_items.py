@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from quaestor.corpus.records import Example
-from quaestor.study.items import write_items
+from quaestor.evidence.records import Example
+from quaestor.evidence.step_items import write_items
 
 
 def test_what_a_stranger_wrote_is_no_formula(tmp_path: Path) -> None:

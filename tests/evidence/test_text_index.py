@@ -9,25 +9,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.searched_study import POSTS, searched_study
 
 from quaestor.base.errors import Interrupted, StateError
 from quaestor.base.files import sole_user
+from quaestor.coding.visibility import Viewer
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.text_index import Index, build_index, index_folder, ready_index
 from quaestor.people.roles import Role
+from quaestor.search.index_job import Indexing, Progress
+from quaestor.search.index_query import Search
+from quaestor.search.query import Query
+from quaestor.search.results import find_items
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.search.found import found
-from quaestor.study.search.index import Index, build_index, index_folder, ready_index
-from quaestor.study.search.indexing import Indexing, Progress
-from quaestor.study.search.wanted import Wanted
-from quaestor.study.sight import Viewer
-from searched_study import POSTS, searched_study
 
 BUILD = """
 import sys
 from pathlib import Path
 from quaestor.base.errors import StateError
 from quaestor.study.folder import open_study
-from quaestor.study.search.index import build_index
+from quaestor.evidence.text_index import build_index
 try:
     build_index(open_study(Path(sys.argv[1])), lambda *told: None)
 except StateError as busy:
@@ -78,11 +79,11 @@ def test_it_is_made_anew_when_the_funnel_finds_something_else(study: Study) -> N
     index = ready_index(study)
     assert index is not None
     with pytest.raises(StateError, match="changed since the funnel ran"):
-        found(study, None, index, Wanted(), Viewer("lead", Role.LEAD))
+        find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query())
     run_funnel(study)
     assert ready_index(study) is None
     index = build_index(study, quiet)
-    assert found(study, None, index, Wanted(step="viewed"), Viewer("lead", Role.LEAD)).total == 3
+    assert find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query(step="viewed")).total == 3
 
 
 def test_a_file_that_is_no_index_is_as_good_as_none(study: Study) -> None:
@@ -93,6 +94,7 @@ def test_a_file_that_is_no_index_is_as_good_as_none(study: Study) -> None:
     assert ready_index(study) is not None
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_do_not_hurt_each_other(study: Study) -> None:
     builders = [
         subprocess.Popen([sys.executable, "-c", BUILD, str(study.root)], stderr=subprocess.PIPE) for _ in range(2)
@@ -102,7 +104,7 @@ def test_two_processes_at_once_do_not_hurt_each_other(study: Study) -> None:
         assert builder.returncode == 0, said
     index = ready_index(study)
     assert index is not None
-    assert found(study, None, index, Wanted(words="layer"), Viewer("lead", Role.LEAD)).total == 4
+    assert find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query(words="layer")).total == 4
 
 
 @pytest.fixture

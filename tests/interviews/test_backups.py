@@ -13,21 +13,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.killing import killed, moments
+from tests.support.postgres import new_database
+from tests.support.small_interviews import TALK, a_study, with_interview, with_participant, with_transcript
 
-from conftest import new_database
-from killing import killed, moments
 from quaestor.base.errors import InputError, NotNow, StateError
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.participants.people import Contact, contact_of, set_contact, withdrawn
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
 from quaestor.store.backup_file import open_backup, write_backup
-from quaestor.store.private_copy import Part
-from quaestor.study.backups import back_up_study, keys_apart, restore_study
-from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.people import Contact, contact_of, set_contact, withdrawn
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.journal import open_journal
-from quaestor.study.sources import ingest_source
-from small_interviews import TALK, a_study, with_interview, with_participant, with_transcript
+from quaestor.store.private_file_copy import Part
+from quaestor.study.backup import back_up_study, keys_apart, restore_study
+from quaestor.study.folder import Study, open_journal, open_study
 
 WORDS = "The zygomorphic tensor was quixotic."
 KEYS = ("interviews.key", "identities.key")

@@ -7,41 +7,34 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.coded_interviews import ROUND, coded_study, copy_of, stretch
+from tests.support.small_interviews import TALK
 
-from coded_interviews import ROUND, coded_study, copy_of, stretch
 from quaestor.base.errors import StateError
-from quaestor.base.tables import Table, write_table
-from quaestor.coding.records import Facet, Practice
-from quaestor.coding.rounds import open_round
-from quaestor.coding.state import State, plan_payload
+from quaestor.base.table_files import Table, write_table
+from quaestor.coding.agreement import round_agreement, to_json
+from quaestor.coding.disagreements import settle_agreed, settle_item
+from quaestor.coding.model.records import Facet, Practice
+from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.state import State, plan_payload
+from quaestor.coding.rating_files import Said, export_ratings, import_decisions, import_ratings, rate, rating_wanted
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.session import Coding, open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.coding.decided_passages import coded_stretches
+from quaestor.interviews.items import make_items
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.names.remaining import remaining
+from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.participants.people import Contact, set_contact
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
 from quaestor.store.act_texts import NewText
 from quaestor.store.records import NewAct
-from quaestor.study.agreement import round_agreement, to_json
-from quaestor.study.backups import back_up_study, restore_study
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.decisions import settle_agreed, settle_item
+from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.coded import coded_stretches
-from quaestor.study.interviews.items import make_items
-from quaestor.study.interviews.names import add_name
-from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.remaining import remaining
-from quaestor.study.interviews.rewording import replace_written
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import (
-    Said,
-    export_ratings,
-    import_decisions,
-    import_ratings,
-    rate,
-    rating_wanted,
-)
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sources import ingest_source
-from small_interviews import TALK
 
 FIRST, OTHER = ("P1/00001", "P1/00003"), ("P2/00001", "P2/00003")
 MEMO, FIELD, ASIDE, REASON = (
@@ -133,9 +126,9 @@ def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: 
     def given(coding: Coding, memo: str) -> int:
         said = Said(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo=memo)]}, memo=memo, key="once")
         wanted = rating_wanted(coding, ROUND, "rater-1", said)
-        coding.ask_for(wanted)
-        coding.record()
-        return wanted.acts()[0].number
+        coding.pending.add(wanted)
+        coding.pending.record()
+        return wanted.result()[0].number
 
     with open_coding(study) as coding:
         number = given(coding, MEMO)
@@ -231,9 +224,9 @@ def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path)
         coding = interviews.coding
         for again in (False, True):
             wanted = rating_wanted(coding, ROUND, "rater-1", said)
-            coding.ask_for(wanted)
-            coding.record()
-            assert wanted.acts()[0].key == "once"
+            coding.pending.add(wanted)
+            coding.pending.record()
+            assert wanted.result()[0].key == "once"
             if not again:
                 add_name(interviews, "person", ["Zorblatt"], "[somebody]")
                 replace_written(interviews)

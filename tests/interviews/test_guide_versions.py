@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_interviews import SMALL, a_study, with_interview, with_participant, with_transcript
 
 from quaestor.base.errors import InputError
+from quaestor.interviews.guide_versions import guide_lines, guide_path, guide_sheet, the_guide
+from quaestor.interviews.items import make_items
+from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.files import interviews_path
-from quaestor.study.interviews.guides import guide_lines, guide_path, guide_sheet, the_guide
-from quaestor.study.interviews.items import make_items
-from quaestor.study.interviews.room import Interviews, open_interviews
 from quaestor.study.status import study_status
-from small_interviews import SMALL, a_study, with_interview, with_participant, with_transcript
 
 NEWER = SMALL.replace("Which stages does your work have?", "How do you work?")
 BROKEN = SMALL.replace("minutes = 10", "minutes = 11")

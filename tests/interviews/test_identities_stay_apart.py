@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.support.labelled_study import labelled_study
+from tests.support.small_interviews import AGREEMENT, SMALL, a_study, with_transcript
 
-from labelled_study import labelled_study
 from quaestor.base.errors import StateError
-from quaestor.study.backups import back_up_study, restore_study
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.names.remaining import refuse_names
+from quaestor.interviews.participants.people import Contact, set_contact
+from quaestor.interviews.repository import open_interviews
+from quaestor.publication.report.make import build_report
+from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.remaining import refuse_names
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.results.report import build_report
-from quaestor.study.sources import ingest_source
-from small_interviews import AGREEMENT, SMALL, a_study, with_transcript
 
 TELLING = ("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
 

@@ -8,22 +8,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from tests.support.coded_interviews import ROUND, coded_study, interviews_of
+from tests.support.command_line import in_this_process
+from tests.support.small_interviews import TALK, a_study, with_interview, with_transcript
 
-from coded_interviews import ROUND, coded_study, interviews_of
-from command_line import in_this_process
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Voice
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.item_texts import read_item_texts
+from quaestor.evidence.text_index import build_index, index_folder
+from quaestor.interviews.items import forget_participant, make_items, place_of
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice
+from quaestor.interviews.pages.coding_sheet import lanes_of, pieces_of
+from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.stale_items import FOLDER
 from quaestor.study.folder import open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.items import forget_participant, make_items, place_of
-from quaestor.study.interviews.lanes import lanes_of, pieces_of
-from quaestor.study.interviews.older_items import FOLDER
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.reading import readings_of
-from quaestor.study.search.index import build_index, index_folder
-from quaestor.study.texts import texts_of
-from small_interviews import TALK, a_study, with_interview, with_transcript
 
 MARKED = "zanthor-quell"
 
@@ -59,12 +58,12 @@ def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made
         assert not forget_participant(interviews, "P1")
     assert not index_folder(study).exists()
     assert _mentions(tmp_path) == []
-    assert list(texts_of(study, ["P1/00001", "P2/00001"])) == ["P2/00001"]
+    assert list(read_item_texts(study, ["P1/00001", "P2/00001"])) == ["P2/00001"]
     with interviews_of(study) as interviews:
         assert forget_participant(interviews, "P2"), "the last one too"
     assert (tmp_path / FOLDER / "turns.csv").read_text("utf-8").count("\n") == 1
-    assert texts_of(study, ["P2/00001"]) == {}
-    assert readings_of(study, ["P2/00001"]) == {}
+    assert read_item_texts(study, ["P2/00001"]) == {}
+    assert read_item_texts(study, ["P2/00001"]) == {}
     told = in_this_process("ratings", "next", ROUND, "--as", "rater-1", "--study", tmp_path)
     assert (told.exit_code, told.exception) == (0, None), told.output
     with pytest.raises(StateError, match="there is nothing in the evidence"):

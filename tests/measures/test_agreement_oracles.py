@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 
 from quaestor.measures.agreement import RatingTable, agreement, rating_table
 from quaestor.measures.agreement.alpha import krippendorff_alpha
-from quaestor.measures.agreement.cohen import cohen_kappa, contingency
-from quaestor.measures.agreement.fleiss import fleiss_kappa
-from quaestor.measures.agreement.gwet import gwet_ac
-from quaestor.measures.agreement.patterns import patterns_of
-from quaestor.measures.agreement.weights import linear, quadratic
+from quaestor.measures.agreement.chance_corrected import (
+    cohen_kappa,
+    contingency,
+    fleiss_kappa,
+    gwet_ac,
+    linear,
+    quadratic,
+)
+from quaestor.measures.agreement.table import patterns_of
 
 TEXTBOOK = np.array([[13, 0, 0], [0, 20, 7], [0, 4, 56]], dtype=float)
 SEEDS = range(6)

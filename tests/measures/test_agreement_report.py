@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
-from quaestor.measures.agreement.bands import band
-from quaestor.measures.agreement.multilabel import jaccard_distance, masi_distance, membership
+from quaestor.measures.agreement.chance_corrected import jaccard_distance, masi_distance, membership
+from quaestor.measures.agreement.report import band
 
 
 def table_of(*columns: Sequence[str]) -> RatingTable:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quaestor.base.errors import InputError
 from quaestor.measures import association as room
 from quaestor.measures.association import association
-from quaestor.measures.counts import cross_counts
+from quaestor.measures.descriptive import cross_counts
 
 TABLES = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
     lambda shape: st.lists(

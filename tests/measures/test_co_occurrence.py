@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from quaestor.base.errors import InputError
-from quaestor.measures import interviews
-from quaestor.measures.interviews import (
+from quaestor.measures import co_occurrence as interviews
+from quaestor.measures.co_occurrence import (
     Rule,
     accumulated,
     co_occurrence,

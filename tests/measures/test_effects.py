@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from quaestor.measures.effects import cliffs_delta
+from quaestor.measures.group_comparison import cliffs_delta
 
 GROUP = st.lists(st.integers(-4, 4).map(float), max_size=15)
 HIGH = 1.959963984540054

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from quaestor.measures.groups import holm, kruskal_wallis
+from quaestor.measures.group_comparison import holm, kruskal_wallis
 
 ITEMS = st.lists(st.tuples(st.integers(0, 6).map(float) | st.just(math.nan), st.integers(-1, 4)), max_size=40)
 

@@ -5,26 +5,27 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.support.paths import DOCS
 
 from quaestor.measures import (
     association,
     correlation,
-    counts,
-    effects,
-    groups,
-    interviews,
-    shares,
-    summaries,
-    surveys,
+    descriptive,
+    group_comparison,
     trends,
 )
+from quaestor.measures import (
+    co_occurrence as interviews,
+)
+from quaestor.measures import (
+    survey_answers as surveys,
+)
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
-MODULES = [association, correlation, counts, effects, groups, interviews, shares, summaries, surveys, trends]
+PAGE = (DOCS / "reference" / "measures.md").read_text(encoding="utf-8")
+MODULES = [association, correlation, descriptive, group_comparison, interviews, surveys, trends]
 WITHIN = {"resampled_places"}
 """Named for the tests alone."""
 
@@ -46,19 +47,19 @@ def test_every_function_is_explained(module: ModuleType) -> None:
 def test_every_sentence_of_what_cannot_be_said_is_listed_and_happens() -> None:
     listed = set(re.findall(r"^\| ((?:the interval is )?undefined, because [^|]+) \|", PAGE, re.MULTILINE))
     happened = {
-        shares.share(0, 0).undefined,
-        summaries.summary([math.nan], 0).undefined,
-        summaries.summary([1], 0).undefined,
+        descriptive.share(0, 0).undefined,
+        descriptive.summary([math.nan], 0).undefined,
+        descriptive.summary([1], 0).undefined,
         correlation.pearson([1], [1]).undefined,
         correlation.pearson([1, 1, 1], [1, 2, 3]).undefined,
         correlation.pearson([1, 2, 3], [1, 3, 2]).undefined,
         correlation.pearson([1, 2, 3, 4], [1, 2, 3, 4]).undefined,
-        groups.kruskal_wallis([1], [0], 2).undefined,
-        groups.kruskal_wallis([1, 1], [0, 1], 2).undefined,
-        effects.cliffs_delta([], []).undefined,
-        effects.cliffs_delta([1], []).undefined,
-        effects.cliffs_delta([1], [2]).undefined,
-        effects.cliffs_delta([1, 1], [1, 1]).undefined,
+        group_comparison.kruskal_wallis([1], [0], 2).undefined,
+        group_comparison.kruskal_wallis([1, 1], [0, 1], 2).undefined,
+        group_comparison.cliffs_delta([], []).undefined,
+        group_comparison.cliffs_delta([1], []).undefined,
+        group_comparison.cliffs_delta([1], [2]).undefined,
+        group_comparison.cliffs_delta([1, 1], [1, 1]).undefined,
         association.association([[0]], 0).undefined,
         association.association([[1]], 0).undefined,
         trends.mann_kendall([1]).undefined,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from quaestor.measures.plausible import kappa_range, p_of_correlation, p_range
+from quaestor.measures.survey_answers import kappa_range, p_of_correlation, p_range
 
 
 @cache

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.support.grouped_summaries import grouped_summaries
 
 from quaestor.base.errors import InputError
+from quaestor.measures.descriptive import MOST_RESAMPLED, REPLICATES, resampled_places, summary
 from quaestor.measures.records import Summary
-from quaestor.measures.summaries import MOST_RESAMPLED, REPLICATES, grouped_summaries, resampled_places, summary
 
 VALUES = st.lists(st.floats(-1e6, 1e6) | st.just(math.nan) | st.integers(0, 3).map(float), max_size=40)
 

@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from quaestor.base.errors import InputError
-from quaestor.measures.surveys import (
+from quaestor.measures.survey_answers import (
     Crossed,
     adjusted,
     crossed,

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
+from quaestor.measures.descriptive import share
 from quaestor.measures.records import Trend
-from quaestor.measures.shares import share
 from quaestor.measures.trends import mann_kendall, trend, yearly_shares
 
 SERIES = st.lists(st.integers(-8, 8).map(float) | st.just(math.nan), max_size=25)

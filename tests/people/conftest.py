@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.desk import SetClock
 
-from desk import SetClock
 from quaestor.people.directory import Directory
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, NotNow, StateError
+from quaestor.people.database import PeopleFile
 from quaestor.people.directory import Directory
-from quaestor.people.file import PeopleFile
 from quaestor.people.roles import Role
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from desk import SetClock
+from tests.support.desk import SetClock
+
+from quaestor.people.database import _FILTERS, _FIRST, _KIND
 from quaestor.people.directory import DEVICE_KNOWN_FOR, MOST_DEVICES, Directory
-from quaestor.people.file import _FILTERS, _FIRST, _KIND
 from quaestor.people.roles import Role
 from quaestor.store.private_file import PrivateFile
 

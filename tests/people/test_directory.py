@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.desk import SetClock
 
-from desk import SetClock
 from quaestor.base.errors import InputError, StateError
 from quaestor.people.directory import Directory, is_due
 from quaestor.people.roles import Role

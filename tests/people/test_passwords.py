@@ -8,10 +8,10 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.desk import QUICK
 
-from desk import QUICK
 from quaestor.base.errors import InputError
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 
 PASSWORDS = Passwords(QUICK)
 

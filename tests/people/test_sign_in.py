@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.support.desk import CHOSEN, QUICK, SetClock
 
-from desk import CHOSEN, QUICK, SetClock
+from quaestor.people.credentials import Passwords
 from quaestor.people.directory import Directory
-from quaestor.people.passwords import Passwords
 from quaestor.people.roles import Role
 from quaestor.people.sign_in import (
     WRONG_FOR_A_NAME,

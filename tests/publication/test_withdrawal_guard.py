@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.labelled_study import labelled_study
+from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
 
-from labelled_study import labelled_study
 from quaestor.base.errors import NotNow, StateError
-from quaestor.base.folders import built_aside
+from quaestor.base.files import built_aside
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.publication_hold import Unwithdrawn
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.results.handbook import make_handbook
-from quaestor.study.results.report import build_report
-from quaestor.study.results.unwithdrawn import Unwithdrawn
-from small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
 
 
 @pytest.fixture

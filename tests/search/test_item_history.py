@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
-from quaestor.base.errors import StateError
-from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
-from quaestor.study.folder import Study
-from quaestor.study.item_history import COMMENT, DECISION, RATING, TIE, Event, ItemHistory, history_of
-from quaestor.study.ratings import note_view, rate
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.sight import Viewer
-from searched_study import (
+from tests.support.searched_study import (
     ITEMS,
     TELLING,
     WROTE,
@@ -24,6 +15,15 @@ from searched_study import (
     with_open_round,
     with_settled_round,
 )
+
+from quaestor.base.errors import StateError
+from quaestor.coding.rating_files import note_view, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.people.roles import Role
+from quaestor.search.item_history import COMMENT, DECISION, RATING, TIE, Event, ItemHistory, history_of
+from quaestor.study.folder import Study
 
 LEAD = Viewer("head-of-study", Role.LEAD)
 VIEWER, REVIEWER = Viewer("reader", Role.VIEWER), Viewer("journal", Role.REVIEWER)
@@ -151,7 +151,7 @@ def test_a_rating_that_was_replaced_is_part_of_the_history(tmp_path: Path) -> No
     study.file.write_text(
         study.file.read_text("utf-8").replace('settle = "two-step"', 'settle = "two-step"\nblind = false')
     )
-    from quaestor.study.codebook import import_codebook
+    from quaestor.coding.codebook import import_codebook
     from quaestor.study.folder import open_study
 
     study = open_study(study.root)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.study.search.wanted import DISAGREEMENTS, ORDERS, SIDES, Wanted
-from quaestor.study.search.words import LONGEST, Terms, terms_of
+from quaestor.search.query import DISAGREEMENTS, LONGEST, ORDERS, SIDES, Query, Terms, terms_of
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ plain = st.text(alphabet="aä b:-&=%#+/é", max_size=12).map(str.strip)
 @settings(max_examples=60, deadline=None)
 @given(
     st.builds(
-        Wanted,
+        Query,
         words=plain,
         tag=plain,
         year=st.none() | st.integers(1, 9999),
@@ -84,10 +83,10 @@ plain = st.text(alphabet="aä b:-&=%#+/é", max_size=12).map(str.strip)
         page=st.integers(1, 1_000_000),
     )
 )
-def test_an_address_asks_for_what_it_was_made_from(wanted: Wanted) -> None:
+def test_an_address_asks_for_what_it_was_made_from(wanted: Query) -> None:
     from urllib.parse import parse_qsl
 
-    assert Wanted.of(dict(parse_qsl(wanted.query()))) == wanted
+    assert Query.of(dict(parse_qsl(wanted.query()))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -106,4 +105,4 @@ def test_an_address_asks_for_what_it_was_made_from(wanted: Wanted) -> None:
 )
 def test_an_address_that_asks_for_nonsense_is_refused_in_a_sentence(query: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        Wanted.of(query)
+        Query.of(query)

@@ -8,25 +8,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
-from quaestor.study.folder import Study
-from quaestor.study.ratings import note_view
-from quaestor.study.search.choices import choices_of
-from quaestor.study.search.export import csv_of
-from quaestor.study.search.found import Found, Piece, found
-from quaestor.study.search.index import Index, build_index
-from quaestor.study.search.wanted import Wanted
-from quaestor.study.sight import Viewer
-from searched_study import (
+from tests.support.searched_study import (
     WROTE,
     searched_study,
     with_closed_round,
     with_open_round,
     with_settled_round,
 )
+
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.evidence.text_index import Index, build_index
+from quaestor.people.roles import Role
+from quaestor.search.index_query import Search
+from quaestor.search.query import Query
+from quaestor.search.results import MarkedText, ResultPage, export_csv, find_items
+from quaestor.study.folder import Study
 
 LEAD = Viewer("head-of-study", Role.LEAD)
 VIEWER, REVIEWER = Viewer("reader", Role.VIEWER), Viewer("journal", Role.REVIEWER)
@@ -42,13 +41,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return searched_study(tmp_path_factory.mktemp("search") / "study")
 
 
-def numbers(result: Found) -> list[int]:
+def numbers(result: ResultPage) -> list[int]:
     return [int(row.item.rpartition("/")[2]) for row in result.rows]
 
 
 def search(study: Study, viewer: Viewer = LEAD, **wanted: object) -> list[int]:
     with open_coding(study) as coding:
-        return numbers(found(study, coding, index_of(study), Wanted(**wanted), viewer))  # type: ignore[arg-type]
+        return numbers(find_items(Search(study, coding, index_of(study), viewer), Query(**wanted)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def search(study: Study, viewer: Viewer = LEAD, **wanted: object) -> list[int]:
     ],
 )  # fmt: skip
 def test_a_search_finds_what_fits_and_nothing_else(study: Study, wanted: dict[str, object], expected: set[int]) -> None:
-    result = found(study, None, index_of(study), Wanted(**wanted), LEAD)  # type: ignore[arg-type]
+    result = find_items(Search(study, None, index_of(study), LEAD), Query(**wanted))  # type: ignore[arg-type]
     assert set(numbers(result)) == expected
     assert result.total == len(expected) == sum(count for _, count in result.years)
 
@@ -93,21 +92,21 @@ def test_a_search_finds_what_fits_and_nothing_else(study: Study, wanted: dict[st
 @pytest.mark.parametrize("words", ['"', "***", "(", "'", "\0", "x" * 10_000, "a* " * 40, "😀"])
 def test_hostile_words_find_nothing_or_are_refused_in_a_sentence(study: Study, words: str) -> None:
     try:
-        assert found(study, None, index_of(study), Wanted(words=words), LEAD).total == 0
+        assert find_items(Search(study, None, index_of(study), LEAD), Query(words=words)).total == 0
     except InputError as refusal:
         assert len(str(refusal)) < 200
 
 
 def test_what_fits_best_comes_first_and_the_words_are_marked_and_nothing_else(study: Study) -> None:
-    result = found(study, None, index_of(study), Wanted(words="layer"), LEAD)
+    result = find_items(Search(study, None, index_of(study), LEAD), Query(words="layer"))
     assert result.ranked
     assert numbers(result)[-1] in (5, 7)  # only in the text
     top = result.rows[0]
-    assert Piece("layer", True) in top.title
+    assert MarkedText("layer", True) in top.title
     assert [piece.text for piece in top.title if piece.marked] == ["layer"]
-    hostile = found(study, None, index_of(study), Wanted(words="freezing"), LEAD).rows[0]
+    hostile = find_items(Search(study, None, index_of(study), LEAD), Query(words="freezing")).rows[0]
     assert [piece.text for piece in hostile.snippet if piece.marked] == ["freezing"]
-    quoted = found(study, None, index_of(study), Wanted(words="bold"), LEAD).rows[0]
+    quoted = find_items(Search(study, None, index_of(study), LEAD), Query(words="bold")).rows[0]
     assert "".join(piece.text for piece in quoted.title) == 'How <b>bold</b> & "quoted"'
 
 
@@ -121,7 +120,7 @@ def test_items_come_in_the_order_that_is_asked_for(study: Study, order: str, fir
 
 
 def test_pages_follow_one_another_and_a_page_too_far_is_the_last(study: Study) -> None:
-    pages = [found(study, None, index_of(study), Wanted(page=page), LEAD, size=3) for page in (1, 2, 3, 99)]
+    pages = [find_items(Search(study, None, index_of(study), LEAD), Query(page=page), size=3) for page in (1, 2, 3, 99)]
     assert [numbers(page) for page in pages] == [[1, 2, 3], [4, 5, 6], [7], [7]]
     assert {page.pages for page in pages} == {3}
     assert pages[0].years == ((2015, 1), (2016, 2), (2017, 1), (2018, 2), (2019, 1))
@@ -170,7 +169,7 @@ def test_of_a_settled_round_everybody_who_reads_evidence_finds_what_was_decided(
 
 def test_an_item_shows_its_final_answers(settled: Study) -> None:
     with open_coding(settled) as coding:
-        rows = found(settled, coding, index_of(settled), Wanted(code="loss"), REVIEWER).rows
+        rows = find_items(Search(settled, coding, index_of(settled), REVIEWER), Query(code="loss")).rows
     answers = {answer.facet: (answer.words, answer.decision) for answer in rows[0].decided}
     assert answers["relevance"] == ("keep", "relevance:keep")
     assert answers["phase"] == ("model training › loss", "phase:training/loss")
@@ -183,8 +182,8 @@ def test_only_the_lead_finds_disagreements_that_are_still_open(closed: Study) ->
             search(closed, viewer, disagreement="open", round="main")
         assert search(closed, viewer, disagreement="any") == []
         with open_coding(closed) as coding:
-            result = found(closed, coding, index_of(closed), Wanted(disagreement="any"), viewer)
-            offered = choices_of(closed, coding, index_of(closed), viewer)
+            result = find_items(Search(closed, coding, index_of(closed), viewer), Query(disagreement="any"))
+            offered = Search(closed, coding, index_of(closed), viewer).filters()
         assert "every disagreement is settled" in result.unseen[0]
         assert not offered.differ
 
@@ -197,7 +196,7 @@ def test_of_an_open_round_nobody_finds_anything_but_its_items(tmp_path: Path) ->
             with pytest.raises(QuaestorError, match=r"is open|nothing is decided"):
                 search(study, viewer, round="main", **wanted)
         with open_coding(study) as coding:
-            assert choices_of(study, coding, index_of(study), viewer).decisions == {}
+            assert Search(study, coding, index_of(study), viewer).filters().decisions == {}
 
 
 def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path: Path) -> None:
@@ -205,10 +204,10 @@ def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path:
     with_closed_round(study, "head-of-study")
     with open_coding(study) as coding:
         before = coding.state.head
-        result = found(study, coding, index_of(study), Wanted(disagreement="any"), LEAD)
+        result = find_items(Search(study, coding, index_of(study), LEAD), Query(disagreement="any"))
         assert result.total == 0
         assert "open the disagreements of main" in result.unseen[0]
-        assert all(row.decided == () for row in found(study, coding, index_of(study), Wanted(), LEAD).rows)
+        assert all(row.decided == () for row in find_items(Search(study, coding, index_of(study), LEAD), Query()).rows)
         assert coding.state.head == before  # searching puts nothing on record
         note_view(coding, "main", "head-of-study")
     assert search(study, LEAD, disagreement="any") == [3, 4]
@@ -224,7 +223,7 @@ def test_an_unknown_code_is_answered_with_the_nearest(settled: Study) -> None:
 @contextmanager
 def lines(study: Study, viewer: Viewer, **wanted: object) -> Iterator[list[dict[str, str]]]:
     with open_coding(study) as coding:
-        text = "".join(csv_of(study, coding, index_of(study), Wanted(**wanted), viewer))  # type: ignore[arg-type]
+        text = "".join(export_csv(Search(study, coding, index_of(study), viewer), Query(**wanted)))  # type: ignore[arg-type]
     yield list(csv.DictReader(text.splitlines()))
 
 
@@ -253,4 +252,4 @@ def test_only_those_who_see_names_read_authors(settled: Study) -> None:
 
 def test_the_csv_of_what_cannot_be_asked_is_refused_before_it_begins(settled: Study) -> None:
     with open_coding(settled) as coding, pytest.raises(InputError):
-        csv_of(settled, coding, index_of(settled), Wanted(words="***"), LEAD)
+        export_csv(Search(settled, coding, index_of(settled), LEAD), Query(words="***"))

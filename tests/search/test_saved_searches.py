@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.people import file
+from quaestor.people import database as file
 from quaestor.people.directory import Directory
-from quaestor.people.filters import MOST, delete_filter, filters_of, rename_filter, save_filter
 from quaestor.people.roles import Role
+from quaestor.search.saved_searches import MOST, delete_filter, filters_of, rename_filter, save_filter
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Directory]:
+    with Directory(tmp_path / "people.db") as opened:
+        yield opened
 
 
 def joined(directory: Directory, name: str) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from quaestor.store.act_texts import NewLabel, NewText, new_token
+from quaestor.store.keys import Seal, secret_of, words_place
 from quaestor.store.private_file import PrivateFile
-from quaestor.store.seal import Seal, words_place
-from quaestor.store.sealed_file import NewEntry, SealedFile, sealed_form
-from quaestor.store.secret_file import secret_of
+from quaestor.store.sealed_file import NewEntry, SealedFile, sealed_file_schema
 
 KIND = 0x54657374
 
@@ -73,7 +72,7 @@ def test_they_belong_to_their_act_alone(file: SealedFile) -> None:
 
 
 def test_a_file_from_before_there_were_words_takes_them(tmp_path: Path) -> None:
-    form = sealed_form("talks", KIND)
+    form = sealed_file_schema("talks", KIND)
     PrivateFile(tmp_path / "talks.db", KIND, form.upgrades[:1], form.lost).close()
     with SealedFile(tmp_path / "talks.db", tmp_path / "talks.key", KIND, "talks") as file:
         file.add(NewEntry("note", "lead", {"text": "there"}, "P1"))
@@ -82,7 +81,7 @@ def test_a_file_from_before_there_were_words_takes_them(tmp_path: Path) -> None:
 
 
 def test_a_file_from_when_each_text_had_one_owner_is_read_as_before(tmp_path: Path) -> None:
-    form = sealed_form("talks", KIND)
+    form = sealed_file_schema("talks", KIND)
     key = tmp_path / "talks.key"
     with PrivateFile(tmp_path / "talks.db", KIND, form.upgrades[:2], form.lost) as older, older.writing() as writing:
         said = Seal(secret_of(key, "talks")).sealed('{"words": "from then"}', words_place("act-1", 0, "P1"))

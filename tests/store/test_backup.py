@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import DBAPIError
+from tests.support.postgres import new_database
+from tests.support.store_backup import back_up, restore
 
-from conftest import new_database
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.store.backup import back_up, restore
 from quaestor.store.backup_file import open_backup
 from quaestor.store.journal import Journal
 from quaestor.store.records import Act, NewAct

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.store.erased_list import ErasedList
+from quaestor.store.erasure import ErasedList
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import signal
 import time
 from pathlib import Path
 
-from campaigns.kill_writers import kill_writers
+from tests.campaigns.kill_writers import kill_writers
+
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 

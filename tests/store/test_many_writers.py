@@ -10,6 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 
@@ -76,6 +78,7 @@ def in_processes(number: int, work: Callable[[int], None]) -> list[int]:
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
+@pytest.mark.slow
 def test_twenty_processes_make_the_store_and_write_at_once(address: str | Path) -> None:
     def work(writer: int) -> None:
         with Journal.open(address) as journal:

@@ -11,17 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.store_backup import back_up, restore
 
+from quaestor.base.clock import exact_now
 from quaestor.base.errors import InputError
 from quaestor.base.files import sole_user
-from quaestor.base.tables import Table, write_table
-from quaestor.store.backup import back_up, restore
-from quaestor.store.databases import database_at
-from quaestor.store.erased_list import ErasedList
-from quaestor.store.journal import Journal
-from quaestor.store.moments import exact_now
+from quaestor.base.table_files import Table, write_table
+from quaestor.store.erasure import ErasedList
+from quaestor.store.journal import Journal, database_at
 from quaestor.store.records import NewAct
-from quaestor.store.revisions import bring_up_to_date
+from quaestor.store.schema import bring_up_to_date
 
 CREATED = """
 import os, stat, sys

@@ -13,10 +13,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.reading_elsewhere import files_with, read_elsewhere
 
 from quaestor.store.erasure import erasures_pending, finish_erasures
 from quaestor.store.private_file import PrivateFile
-from reading_elsewhere import files_with, read_elsewhere
+
+pytestmark = pytest.mark.usefixtures("little_patience")
 
 KIND = 0x51746573
 TABLE = "CREATE TABLE notes (name TEXT PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID"

@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.store_backup import back_up
 
 from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
-from quaestor.store.backup import back_up
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 

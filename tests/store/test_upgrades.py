@@ -12,17 +12,15 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy.exc import DBAPIError
+from tests.support.store_backup import restore
 
+import quaestor.store
+from quaestor.base.clock import exact_now
 from quaestor.base.errors import StateError
-from quaestor.store import revisions
-from quaestor.store.backup import restore
-from quaestor.store.databases import database_at
-from quaestor.store.journal import Journal
-from quaestor.store.moments import exact_now
+from quaestor.store.journal import Journal, database_at
 from quaestor.store.records import NewAct, Row, row_of
-from quaestor.store.revisions import LATEST, REVISIONS, bring_up_to_date
+from quaestor.store.schema import LATEST, REVISIONS, VERSIONS, acts, add_rows, bring_up_to_date
 from quaestor.store.sqlite import SQLite, verify_copy
-from quaestor.store.tables import VERSIONS, acts, add_rows
 
 OLD = [row_of(NewAct("rating", "r1", {"item": number}), f"t{number}", number) for number in range(1, 8)]
 
@@ -50,7 +48,7 @@ def test_the_migrations_lead_to_the_table_the_code_knows(journal: Journal) -> No
 
 
 def test_every_migration_is_known_by_its_number() -> None:
-    versions = Path(revisions.__file__).parent / "migrations" / "versions"
+    versions = Path(quaestor.store.__path__[0]) / "migrations" / "versions"
     assert sorted(path.name[:4] for path in versions.glob("0*.py")) == list(REVISIONS)
 
 

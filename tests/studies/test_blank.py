@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.checking import check_survey
-from quaestor.study.surveys.fielding import open_survey, open_surveys, survey_files
 from quaestor.study.templates import new_study
+from quaestor.surveys.check_questionnaire import check_survey
+from quaestor.surveys.lifecycle import open_survey, open_surveys, survey_files
 
 
 def test_the_example_is_no_survey_until_it_is_copied_and_then_one_without_a_problem(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.paths import SHARED, STUDIES
 
-ROOT = Path(__file__).parents[2]
-STUDY = ROOT / "studies" / "dl-implementation-issues"
+STUDY = STUDIES / "dl-implementation-issues"
 PRINTED = STUDY / "printed"
-TAXONOMY = ROOT.parent / "shared" / "published" / "table03-taxonomy.csv"
+TAXONOMY = SHARED / "published" / "table03-taxonomy.csv"
 
 BY_OBJECT = {
     "table06-model-setting.csv": "model setting",

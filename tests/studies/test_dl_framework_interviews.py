@@ -8,23 +8,23 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from tests.support.paths import SHARED, STUDIES
+from tests.support.small_interviews import with_interview, with_transcript
 
-from quaestor.instruments.interviews.records import Asks, Guide
-from quaestor.study.codebook import import_codebook
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import make_items
+from quaestor.interviews.model.guide_checks import check_guide
+from quaestor.interviews.model.records import Asks, Guide
+from quaestor.interviews.repository import guide_files, open_interviews
 from quaestor.study.folder import open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.guide_reading import check_guide
-from quaestor.study.interviews.items import make_items
-from quaestor.study.interviews.room import guide_files, open_interviews
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.sources import ingest_source
 from quaestor.study.status import study_status
 from quaestor.study.templates import new_study, template_names
-from small_interviews import with_interview, with_transcript
 
-ROOT = Path(__file__).parents[2]
-STUDY = ROOT / "studies" / "dl-framework-interviews"
-SEED = ROOT.parent / "shared" / "seeds" / "000_ce6302a4734f5b6c.txt"
+STUDY = STUDIES / "dl-framework-interviews"
+SEED = SHARED / "seeds" / "000_ce6302a4734f5b6c.txt"
 QUESTIONS = {
     "introduction": ["before-we-begin"],
     "respondent": ["position", "background", "frameworks", "years", "responsibilities"],

@@ -9,21 +9,20 @@ from pathlib import Path
 
 import pytest
 from python_calamine import CalamineWorkbook
+from tests.support.desk import closing_app, signed_in
+from tests.support.paths import SHARED, STUDIES
 
-from desk import closing_app, signed_in
-from quaestor.instruments.paths import paths
-from quaestor.instruments.questionnaire_file import read_questionnaire
-from quaestor.instruments.records import Kind, Question, Questionnaire, Standing
 from quaestor.study.folder import open_study
 from quaestor.study.status import study_status
-from quaestor.study.surveys.checking import check_survey
-from quaestor.study.surveys.fielding import open_survey, open_surveys, survey_files
 from quaestor.study.templates import new_study
+from quaestor.surveys.check_questionnaire import check_survey
+from quaestor.surveys.lifecycle import open_survey, open_surveys, survey_files
+from quaestor.surveys.model.paths import paths
+from quaestor.surveys.model.questionnaire_file import read_questionnaire
+from quaestor.surveys.model.records import Kind, Question, Questionnaire, Standing
 from quaestor.web.app import make_app
 
-ROOT = Path(__file__).parents[2]
-INSTRUMENTS = ROOT / "studies" / "onnx-interoperability" / "instruments"
-SHARED = ROOT.parent / "shared"
+INSTRUMENTS = STUDIES / "onnx-interoperability" / "instruments"
 SEED = SHARED / "seeds" / "001_6dcfb9a846e383df.txt"
 ANSWERS = SHARED / "data" / "onnx" / "survey-open.xlsx"
 NAMES = ("protocol", "fielded")

@@ -13,24 +13,23 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.killing import killed, moments
+from tests.support.postgres import new_database
+from tests.support.small_survey import NAME, answered, fielded, small_survey
 
-from conftest import new_database
-from killing import killed, moments
 from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.instruments.answer_file import ANSWERS
-from quaestor.instruments.records import Response, Standing
-from quaestor.instruments.response_rows import hashed
-from quaestor.instruments.sending import Sending
 from quaestor.store.backup_file import open_backup, write_backup
-from quaestor.store.private_copy import Part
+from quaestor.store.private_file_copy import Part
 from quaestor.store.records import new_key
-from quaestor.study.backups import back_up_study, restore_study
-from quaestor.study.folder import Study, open_study
-from quaestor.study.journal import open_journal
-from quaestor.study.surveys.answering import begin, withdraw
-from quaestor.study.surveys.fielding import Surveys, decide, open_survey, open_surveys
-from quaestor.study.surveys.invitations import accept, invite, response_rates
-from small_survey import NAME, answered, fielded, small_survey
+from quaestor.study.backup import back_up_study, restore_study
+from quaestor.study.folder import Study, open_journal, open_study
+from quaestor.surveys.invitations import accept, invite, response_rates
+from quaestor.surveys.lifecycle import Surveys, decide, open_survey, open_surveys
+from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.respond import begin, withdraw
+from quaestor.surveys.store.answers import ANSWERS
+from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.responses import hashed
 
 WORDS = "a giraffe in the attic"
 
@@ -423,6 +422,7 @@ def test_a_backup_that_was_killed_is_not_there_and_leaves_nothing(study: Study, 
     assert not list(folder.glob(".*")), "what was left behind holds answers"
 
 
+@pytest.mark.slow
 def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:
     answers, acts = everything(study.root)[:2], back_up_study(study).acts
     unfinished = 0
@@ -442,7 +442,7 @@ def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, ba
 
 @pytest.mark.parametrize(
     ("at", "there"),
-    [("quaestor.study.bringing_back.refill", False), ("quaestor.store.private_file.PrivateFile.finish_erasure", True)],
+    [("quaestor.study.backup.refill", False), ("quaestor.store.private_file.PrivateFile.finish_erasure", True)],
     ids=["before the answers are in", "after the answers are in"],
 )
 def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.decisions import comment_on, decide, decide_agreed, tie_comment
-from quaestor.coding.phrases import SAME_MEANING, ask_to_reread, unify
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.records import Facet, Plan
-from quaestor.coding.rounds import close_round, open_round, replace_rater
-from quaestor.coding.state import State
+from quaestor.coding.model.decisions import comment_on, decide, decide_agreed, tie_comment
+from quaestor.coding.model.phrases import SAME_MEANING, ask_to_reread, unify
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.records import Facet, Plan
+from quaestor.coding.model.rounds import close_round, open_round, replace_rater
+from quaestor.coding.model.state import State
+from quaestor.store.journal import Journal
 from quaestor.store.records import Act, NewAct
 
 NOW = "2026-03-01T12:00:00.000000+00:00"
@@ -109,3 +110,10 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
         table.record(dice.choice(tries)())
     except QuaestorError:
         return
+
+
+def rebuilt(journal: Journal) -> State:
+    """The state from the journal alone, without the free text that it only refers to."""
+    state = State()
+    state.take(journal.acts())
+    return state

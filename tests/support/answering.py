@@ -12,13 +12,13 @@ from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from desk import QUICK, closing_app
-from quaestor.instruments.records import Standing
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.fielding import open_surveys
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.model.records import Standing
 from quaestor.web.app import make_app
-from small_survey import NAME, QUESTIONNAIRE, Form, fielded
+from tests.support.desk import QUICK, closing_app
+from tests.support.small_survey import NAME, QUESTIONNAIRE, Form, fielded
 
 START = f"/s/{NAME}"
 

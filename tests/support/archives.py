@@ -14,8 +14,8 @@ from pathlib import Path
 import py7zr
 import pytest
 
-from quaestor.sources.sevenzip import SevenZip
-from quaestor.sources.sevenzip import archive as sevenzip
+from quaestor.evidence.sources.sevenzip import SevenZip
+from quaestor.evidence.sources.sevenzip import archive as sevenzip
 
 METHODS: dict[str, list[dict[str, int]] | None] = {
     "the default of py7zr": None,
@@ -30,11 +30,12 @@ METHODS: dict[str, list[dict[str, int]] | None] = {
     "BCJ and BZip2": [{"id": py7zr.FILTER_X86}, {"id": py7zr.FILTER_BZIP2}],
 }
 PPMD = [{"id": py7zr.FILTER_PPMD, "order": 6, "mem": 20}]
-SEVEN_ZIP = next(filter(None, map(shutil.which, ("7zz", "7z", "7za"))), None)
-BSDTAR = shutil.which("bsdtar")
+needs_seven_zip = pytest.mark.needs("7-zip")
+needs_bsdtar = pytest.mark.needs("bsdtar")
 
-needs_seven_zip = pytest.mark.skipif(not SEVEN_ZIP, reason="no 7zz, 7z or 7za on this machine")
-needs_bsdtar = pytest.mark.skipif(not BSDTAR, reason="no bsdtar on this machine")
+
+def find_seven_zip() -> str | None:
+    return next(filter(None, map(shutil.which, ("7zz", "7z", "7za"))), None)
 
 
 def rows(count: int, seed: int = 1) -> bytes:

@@ -1,14 +1,11 @@
-"""The browser for the tests of the desk: the system's Chromium, installed with apt where that is allowed.
+"""The browser for the tests of the desk: the system's Chromium.
 
 Tests take the one built without windows where there is one: the same pages and scripts, for half the work.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 
 WINDOWLESS = "chromium-headless-shell"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", WINDOWLESS)
@@ -33,26 +30,3 @@ def find_browser() -> str | None:
 def find_windowless() -> str | None:
     """The browser for tests, which nobody looks at; what is measured or shown is opened in `find_browser`."""
     return shutil.which(WINDOWLESS) or find_browser()
-
-
-def install_browser() -> None:
-    """Try once; the tests say what is missing where this does not help."""
-    if shutil.which(WINDOWLESS) or not shutil.which("apt-get") or os.geteuid() != 0:
-        return
-    if not find_browser():
-        _apt_get("update")
-    _apt_get("install", "-y", "--no-install-recommends", WINDOWLESS)
-    if not find_browser():
-        _apt_get("install", "-y", "--no-install-recommends", "chromium")
-
-
-def _apt_get(*arguments: str) -> None:
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", *arguments], env=environment, check=False, **quiet)  # type: ignore[call-overload]
-
-
-if __name__ == "__main__":
-    if "--install" in sys.argv:
-        install_browser()
-    print(find_windowless() or "no Chromium found: the tests of the desk will be skipped")

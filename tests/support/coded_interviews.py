@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, STEP, make_items
+from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.items import SOURCE, STEP, make_items
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sources import ingest_source
-from small_interviews import TALK, a_study, with_interview, with_transcript
+from tests.support.small_interviews import TALK, a_study, with_interview, with_transcript
 
 ROUND = "themes"
 FACET = """

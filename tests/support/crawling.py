@@ -13,8 +13,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from desk import HERE
-from small_study import ITEMS
+from tests.support.desk import HERE, in_one_loop
+from tests.support.small_study import ITEMS
 
 PATH_VALUES: Mapping[str, str] = {
     "name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html",
@@ -30,18 +30,19 @@ MOST_PAGES = 450
 def crawl(app: Starlette, visitor: TestClient, most: int = MOST_PAGES) -> Iterator[tuple[str, str]]:
     """Every route with GET, and every page that these link to: its address, and the status, headers and text."""
     waiting, seen = _addresses(app), set()
-    while waiting and len(seen) < most:
-        address = waiting.pop(0)
-        if address in seen or address.startswith(("/sign-out", "/static/")):
-            continue
-        seen.add(address)
-        answer = visitor.get(address)
-        yield address, f"{answer.status_code} {dict(answer.headers)}\n{_read_text(answer.content)}"
-        if answer.headers.get("content-type", "").startswith("text/html"):
-            for link in re.findall(r'(?:href|action)="([^"#]+)', answer.text):
-                target = urlsplit(urljoin(f"{HERE}{address}", unescape(link)))
-                if f"{target.scheme}://{target.netloc}" == HERE:
-                    waiting.append(f"{target.path}?{target.query}" if target.query else target.path)
+    with in_one_loop(visitor):
+        while waiting and len(seen) < most:
+            address = waiting.pop(0)
+            if address in seen or address.startswith(("/sign-out", "/static/")):
+                continue
+            seen.add(address)
+            answer = visitor.get(address)
+            yield address, f"{answer.status_code} {dict(answer.headers)}\n{_read_text(answer.content)}"
+            if answer.headers.get("content-type", "").startswith("text/html"):
+                for link in re.findall(r'(?:href|action)="([^"#]+)', answer.text):
+                    target = urlsplit(urljoin(f"{HERE}{address}", unescape(link)))
+                    if f"{target.scheme}://{target.netloc}" == HERE:
+                        waiting.append(f"{target.path}?{target.query}" if target.query else target.path)
 
 
 def _addresses(app: Starlette) -> list[str]:

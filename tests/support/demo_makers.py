@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.study.demo_way import (
+from quaestor.demo.progress import (
     Begun,
     Compared,
     Comparison,

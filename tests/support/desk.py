@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
 from httpx2 import Client, Response
 from starlette.applications import Starlette
@@ -16,8 +17,8 @@ from starlette.types import ASGIApp
 
 from quaestor.base.clock import Clock, now
 from quaestor.people.directory import Directory
+from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Role
-from quaestor.study.people import PEOPLE_FILE
 
 HERE = "http://127.0.0.1"
 CHOSEN = "a few plain words"
@@ -49,6 +50,17 @@ class SetClock:
 
 def browser(app: ASGIApp, address: str = HERE, client: str = "127.0.0.1") -> TestClient:
     return TestClient(app, base_url=address, client=(client, 50000), follow_redirects=False)
+
+
+@contextmanager
+def in_one_loop(visitor: TestClient) -> Iterator[None]:
+    """Answers all requests of a visitor in one event loop: else each request begins a loop and a thread of its own."""
+    with start_blocking_portal() as portal:
+        visitor.portal = portal
+        try:
+            yield
+        finally:
+            visitor.portal = None
 
 
 @contextmanager

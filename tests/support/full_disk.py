@@ -13,13 +13,13 @@ from pathlib import Path
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from desk import CHOSEN, HERE, QUICK, SetClock, browser, closing_app, csrf_in, invited, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import items_for, open_by_name
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.round_acts import items_for, open_by_name
 from quaestor.web.app import make_app
-from small_study import small_study
+from tests.support.desk import CHOSEN, HERE, QUICK, SetClock, browser, closing_app, csrf_in, invited, signed_in
+from tests.support.small_study import small_study
 
 LEAD_READS = ("/", "/me", "/evidence", "/funnel", "/rounds", "/rounds/pilot", "/codebook", "/results", "/people")
 RATER_READS = ("/", "/me", "/rounds/pilot/rate", "/rounds/pilot/mine", "/static/desk.css")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from quaestor.study.codebook import import_codebook
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.sources import ingest_source
-from small_study import CODEBOOK
+from tests.support.paths import TESTS
+from tests.support.small_study import CODEBOOK
 
 STUDY = """
 [study]
@@ -54,7 +55,7 @@ class HostilePost:
 def hostile_posts() -> list[HostilePost]:
     """Every post of the corpus; those without a title of their own are called by their name."""
     found = []
-    for path in sorted(Path(__file__).with_name("hostile").glob("*.toml")):
+    for path in sorted((TESTS / "hostile").glob("*.toml")):
         for row in tomllib.loads(path.read_text("utf-8"))["post"]:
             row["title"] = row.get("title", f"{path.stem}: {row['name']}")
             found.append(HostilePost(**{**row, "tags": tuple(row.get("tags", ("python",)))}))

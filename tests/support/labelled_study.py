@@ -6,8 +6,8 @@ import csv
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from quaestor.publication.replicate.posts import load_labels
 from quaestor.study.folder import Study
-from quaestor.study.results.replicate import load_labels
 
 STUDY = "dl-implementation-issues"
 LABELS = (

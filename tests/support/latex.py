@@ -1,15 +1,12 @@
-"""LaTeX for the tests of tables: Debian's pdflatex where that may be installed, and what a page of its PDF says."""
+"""LaTeX for the tests of tables: sets a document with pdflatex, and reads what a page of its PDF says."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-PACKAGES = ("texlive-latex-base", "texlive-latex-recommended")
 _TEXT = re.compile(rb"\[((?:\((?:\\.|[^()\\])*\)|[-0-9.\s])*)\]TJ")
 _PIECE = re.compile(rb"\(((?:\\.|[^()\\])*)\)|(-?[0-9.]+)")
 _A_SPACE = -200.0
@@ -22,22 +19,6 @@ class NotSet(Exception):
 
 def find_latex() -> str | None:
     return shutil.which("pdflatex")
-
-
-def install_latex() -> str:
-    """Try once, and say in a line why not; the tests say what is missing where this does not help."""
-    if find_latex():
-        return ""
-    if not shutil.which("apt-get") or os.geteuid() != 0:
-        return "pdflatex is not installed: that needs apt-get and root"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (
-        ["apt-get", "update"],
-        ["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES],
-    ):
-        subprocess.run(command, env=environment, check=False, **quiet)  # type: ignore[call-overload]
-    return "" if find_latex() else f"pdflatex is not installed: apt-get install {' '.join(PACKAGES)} failed"
 
 
 def set_document(document: str, folder: Path) -> bytes:
@@ -76,8 +57,3 @@ def addresses(pdf: bytes) -> list[str]:
 
 def _unescaped(text: bytes) -> bytes:
     return re.sub(rb"\\([0-7]{3}|.)", lambda sign: bytes([int(sign[1], 8)]) if len(sign[1]) == 3 else sign[1], text)
-
-
-if __name__ == "__main__":
-    reason = install_latex() if "--install" in sys.argv else ""
-    print(find_latex() or reason or "no pdflatex found: the tests that set tables will be skipped")

@@ -14,8 +14,9 @@ import pytest
 import xlsxwriter  # type: ignore[import-untyped]
 
 from quaestor.base.errors import InputError
-from quaestor.sources.records import Reject, TableCounts
-from quaestor.sources.tables import TableSettings, ingest_table
+from quaestor.evidence.sources.protocol import Reject, TableCounts
+from quaestor.evidence.sources.tables.settings import TableSettings
+from quaestor.evidence.sources.tables.source import ingest_table
 
 
 class ListWriter:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.sources import ingest_source
 
 
 def study_of(folder: Path, files: Mapping[str, str], source: str = "sheet") -> Study:

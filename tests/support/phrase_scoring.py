@@ -7,11 +7,11 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from quaestor.coding.proposals.propose import Proposal
-from quaestor.coding.proposals.words import singular
+from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, words
+from quaestor.coding.model.phrase_proposals.proposal import Proposal, after_cue
 
 Judge = Callable[[str, str], bool]
 
@@ -120,5 +120,19 @@ def _groups(facet: str) -> tuple[frozenset[str], ...]:
 
 @cache
 def _tables() -> Mapping[str, Any]:
-    text = resources.files("quaestor.coding.proposals").joinpath("synonyms.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(Path(__file__).with_name("phrase_synonyms.toml").read_text("utf-8"))
+
+
+def first_verb(title: str) -> Proposal | None:
+    """The baseline: the first known verb after "how to", and the next word that may be a noun."""
+    known = words()
+    title_words = read_title(title, known)
+    start = after_cue(title_words, frozenset({("how", "to")}))
+    no_noun = known.grammar["boundaries"] | known.grammar["determiners"] | known.grammar["adverbs"]
+    for position in range(start or len(title_words), len(title_words)):
+        verb = known.verbs.get(title_words[position])
+        if verb:
+            nouns = (word for word in title_words[position + 1 :] if word not in no_noun and not word[0].isdigit())
+            noun = next(nouns, None)
+            return Proposal(verb, singular(noun), "plain") if noun else None
+    return None

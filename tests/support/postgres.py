@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests, in a temporary folder; Debian's package where that may be installed."""
+"""A real PostgreSQL server for the tests, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,19 +26,6 @@ def find_programs() -> Path | None:
         return Path(found).parent
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     return installed[-1].parent if installed else None
-
-
-def install_server() -> None:
-    """Try once; the tests say what is missing where this does not help."""
-    if find_programs() or not shutil.which("apt-get") or os.geteuid() != 0:
-        return
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (
-        ["apt-get", "update"],
-        ["apt-get", "install", "-y", "--no-install-recommends", "postgresql"],
-    ):
-        subprocess.run(command, env=environment, check=False, **quiet)  # type: ignore[call-overload]
 
 
 @contextmanager
@@ -99,7 +86,10 @@ def _run(program: Path, *arguments: str | Path, as_: str | None) -> None:
         raise NoServer(f"{program.name} failed with exit code {done.returncode}: try it by hand")
 
 
-if __name__ == "__main__":
-    if "--install" in sys.argv:
-        install_server()
-    print(find_programs() or "no PostgreSQL found: the tests of stores on a server will be skipped")
+def new_database(postgresql_server: str) -> str:
+    import psycopg
+
+    name = f"study_{uuid.uuid4().hex}"
+    with psycopg.connect(postgresql_server.format(database="postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgresql_server.format(database=name)

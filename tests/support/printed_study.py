@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from quaestor.coding.codebook.file import read_codebook
-from quaestor.coding.codebook.history import History
-from quaestor.measures.decided import NONE, Attribute, Decided, attribute_of
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.codebook.history import History
+from quaestor.measures.item_columns import NONE, Attribute, Decided, attribute_of
+from quaestor.publication.results.decided_codes import CodedItems
+from quaestor.publication.results.item_columns import Results, cited_keys
+from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study, open_study
-from quaestor.study.results.coded import CodedItems
-from quaestor.study.results.decided import Results, cited_keys
-from quaestor.study.results.values import Computed
 from quaestor.study.templates import template_folder
 
 FRAMEWORKS = ("tensorflow", "pytorch", "theano")

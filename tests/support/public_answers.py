@@ -6,13 +6,14 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from quaestor.instruments.questionnaire_file import read_questionnaire
-from quaestor.instruments.records import Questionnaire
 from quaestor.study.templates import template_folder
+from quaestor.surveys.model.questionnaire_file import read_questionnaire
+from quaestor.surveys.model.records import Questionnaire
+from tests.support.paths import SHARED
 
 STUDY = "onnx-interoperability"
 MARKER = "AnswerDisplayOrder"
-PUBLIC = Path(__file__).resolve().parents[2] / "shared" / "data" / "onnx"
+PUBLIC = SHARED / "data" / "onnx"
 CONSENTING = 91
 TOLD = 89
 """Of those who consented, how many told anything about themselves."""

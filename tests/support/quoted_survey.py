@@ -9,25 +9,24 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from quaestor.base.tables import Table, write_table
-from quaestor.coding.ratings import practise
-from quaestor.coding.records import Practice
-from quaestor.coding.rounds import open_round
-from quaestor.coding.state import RoundState
-from quaestor.study.agreement import round_agreement, to_json
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.decisions import break_tie, comment_on_item, settle_agreed, settle_item
-from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.journal import open_journal
-from quaestor.study.phrases import unify_words
-from quaestor.study.ratings import import_decisions, import_ratings, rate
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sources import ingest_source
-from quaestor.study.surveys.fielding import decide, open_survey, open_surveys
-from quaestor.study.surveys.open_answers import make_items
-from small_survey import FORMS, NAME, answered, small_survey
+from quaestor.base.table_files import Table, write_table
+from quaestor.coding.agreement import round_agreement, to_json
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.coding.model.ratings import practise
+from quaestor.coding.model.records import Practice
+from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.state import RoundState
+from quaestor.coding.phrases import unify_words
+from quaestor.coding.rating_files import import_decisions, import_ratings, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.session import Coding, open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.study.folder import Study, open_journal, open_study
+from quaestor.surveys.lifecycle import decide, open_survey, open_surveys
+from quaestor.surveys.open_answers import make_items
+from tests.support.small_survey import FORMS, NAME, answered, small_survey
 
 MAIN, AGAIN, PRACTISED = "main", "again", "practised"
 RATERS = ("rater-1", "rater-2")

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from made_once import study_of
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.state import State
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.state import State
+from quaestor.coding.round_acts import close_by_name, next_set_by_name, open_by_name
+from quaestor.coding.session import Coding, open_coding
 from quaestor.store.records import NewAct
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
-from quaestor.study.round_acts import close_by_name, next_set_by_name, open_by_name
+from tests.support.made_once import study_of
 
 TELLING = "tellingmemo"
 """A memo that stands on no page but where opinions are shown."""

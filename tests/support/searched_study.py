@@ -7,14 +7,14 @@ import csv
 import io
 from pathlib import Path
 
-from made_once import study_of
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
 from quaestor.study.folder import Study
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, open_by_name
-from small_study import CODEBOOK
+from tests.support.made_once import study_of
+from tests.support.small_study import CODEBOOK
 
 STUDY = """
 [study]

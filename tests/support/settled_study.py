@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, open_by_name
-from small_study import ITEMS, small_study
+from tests.support.small_study import ITEMS, small_study
 
 MEMO = "the asker only wants it to run"
 DEFINITIONS = """

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from quaestor.instruments.interviews.records import Interview, Transcript, Voice
+from quaestor.interviews.model.records import Interview, Transcript, Voice
+from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
+from quaestor.interviews.participants.people import add_participant
+from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.consent import ACCEPTED, SPOKEN, record_consent
-from quaestor.study.interviews.people import add_participant
-from quaestor.study.interviews.room import Interviews
 
 STUDY = """
 [study]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from made_once import study_of
 from quaestor.study.folder import Study
+from tests.support.made_once import study_of
 
 STUDY = """
 [study]

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from quaestor.instruments.records import Response, Standing
-from quaestor.instruments.sending import Sending
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
-from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown
-from quaestor.study.surveys.exporting import export_answers
-from quaestor.study.surveys.fielding import Surveys, open_survey, open_surveys
-from quaestor.study.surveys.importing import import_answers
+from quaestor.surveys.exchange.export import export_answers
+from quaestor.surveys.exchange.import_answers import import_answers
+from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
+from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.respond import SurveyPage, begin, sent, shown
+from quaestor.surveys.store.page_submission import Sending
 
 Form = Mapping[str, Sequence[str]]
 NAME = "tools"
@@ -208,5 +208,5 @@ def send(surveys: Surveys, code: str, page: str, form: Form, seconds: float = 0.
     """Send one page and have it kept; what is wrong with it fails the test."""
     sending = sent(surveys, code, page, form, key or new_key(), seconds)
     assert isinstance(sending, Sending), sending.problems
-    surveys.answers.record()
-    return sending.response()
+    surveys.answers.submissions.record()
+    return sending.result()

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coded_interviews import ROUND, code_all
-from quaestor.study.codebook import import_codebook
-from quaestor.study.decisions import settle_agreed
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, tick
+from quaestor.interviews.items import SOURCE, STEP, make_items
+from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, tick
-from quaestor.study.interviews.items import SOURCE, STEP, make_items
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sources import ingest_source
-from small_interviews import SMALL, a_study, with_interview, with_transcript
+from tests.support.coded_interviews import ROUND, code_all
+from tests.support.small_interviews import SMALL, a_study, with_interview, with_transcript
 
 FACET = """
 [facets.themes]

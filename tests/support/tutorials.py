@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from command_line import quaestor
+from tests.support.command_line import quaestor
+from tests.support.paths import DOCS
 
-DOCS = Path(__file__).parents[1] / "docs"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 
 

@@ -10,30 +10,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from httpx2 import Client
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, StorageStateCookie, sync_playwright
 
-from browser import FLAGS, find_windowless
-from command_line import begun
-from conftest import in_ci
-from desk import CHOSEN, invited, post
 from quaestor.people.roles import Role
+from tests.support.browser import FLAGS, find_windowless
+from tests.support.command_line import begun
+from tests.support.desk import CHOSEN, invited, post
+from tests.support.install import require
 
 LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((320, "light"), (1280, "dark"))
 
 
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
-    path = find_windowless()
-    if path is None:
-        reason = "no Chromium on this machine: apt install chromium"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require("chromium")
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
+        opened = playwright.chromium.launch(executable_path=find_windowless(), args=[*FLAGS, *flags])
         yield opened
         opened.close()
 

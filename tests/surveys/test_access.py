@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded, small_survey
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.study.surveys.answering import begin
-from quaestor.study.surveys.entrance import Entrance, door
-from quaestor.study.surveys.fielding import Surveys, close_survey, open_surveys
-from small_survey import NAME, QUESTIONNAIRE, answered, fielded, small_survey
+from quaestor.surveys.lifecycle import Surveys, close_survey, open_surveys
+from quaestor.surveys.respond import Entrance, begin, door
 
 
 def said(surveys: Surveys) -> Entrance:

@@ -13,17 +13,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import NAME, answered, fielded, small_survey
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.claim_file import Stage
 from quaestor.store.backup_file import CLAIMS, open_backup, write_backup
-from quaestor.store.private_copy import Part
-from quaestor.study.backups import back_up_study, restore_study
-from quaestor.study.claim_backups import back_up_claims, restore_claims
+from quaestor.store.private_file_copy import Part
+from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study
-from quaestor.study.surveys.claims import cards, claim, claim_token, claiming, export_cards, mark_paid, payment, release
-from quaestor.study.surveys.fielding import Surveys, open_surveys
-from small_survey import NAME, answered, fielded, small_survey
+from quaestor.surveys.claim_backup import back_up_claims, restore_claims
+from quaestor.surveys.lifecycle import Surveys, open_surveys
+from quaestor.surveys.payment import cards, claim, claim_token, claiming, export_cards, mark_paid, payment, release
+from quaestor.surveys.store.claims import Stage
 
 
 @pytest.fixture

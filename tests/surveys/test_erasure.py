@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import NAME, answered, fielded, imported
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.study.surveys.erasing import erase_response
-from quaestor.study.surveys.fielding import open_surveys
-from quaestor.study.surveys.importing import import_answers
-from small_survey import NAME, answered, fielded, imported
+from quaestor.surveys.exchange.import_answers import import_answers
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.open_answers import erase_response
 
 
 def test_an_imported_response_is_erased_and_does_not_come_again_with_its_file(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import FORMS, NAME, Form, answered, fielded
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.records import Response
 from quaestor.store.records import new_key
-from quaestor.study.surveys.fielding import Surveys, decide
-from quaestor.study.surveys.flags import Sign, flags
-from small_survey import FORMS, NAME, Form, answered, fielded
+from quaestor.surveys.flags import Sign, flags
+from quaestor.surveys.lifecycle import Surveys, decide
+from quaestor.surveys.model.records import Response
 
 OWN = {"q.hardest": ["What nobody else says."]}
 

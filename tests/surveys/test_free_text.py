@@ -9,24 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from conftest import new_database
-from killing import killed, moments
-from quaestor.base.errors import InputError, StateError
-from quaestor.base.tables import Table, write_table
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.state import plan_payload
-from quaestor.store.records import NewAct
-from quaestor.study.backups import back_up_study, restore_study
-from quaestor.study.codebook import change_codebook
-from quaestor.study.coding import Coding, open_coding, rebuilt
-from quaestor.study.folder import open_study
-from quaestor.study.ratings import Said, export_ratings, import_ratings, rate, rating_wanted
-from quaestor.study.surveys.answering import withdraw
-from quaestor.study.surveys.erasing import erase_response
-from quaestor.study.surveys.fielding import open_surveys
-from quaestor.study.surveys.status import status_of
-from quoted_survey import (
+from tests.support.acting import rebuilt
+from tests.support.killing import killed, moments
+from tests.support.postgres import new_database
+from tests.support.quoted_survey import (
     MAIN,
     PLANTED,
     RATERS,
@@ -38,7 +24,22 @@ from quoted_survey import (
     words_on_disk,
     words_read,
 )
-from small_survey import NAME, answered
+from tests.support.small_survey import NAME, answered
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.table_files import Table, write_table
+from quaestor.coding.codebook import change_codebook
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.state import plan_payload
+from quaestor.coding.rating_files import Said, export_ratings, import_ratings, rate, rating_wanted
+from quaestor.coding.session import Coding, open_coding
+from quaestor.store.records import NewAct
+from quaestor.study.backup import back_up_study, restore_study
+from quaestor.study.folder import open_study
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.open_answers import erase_response
+from quaestor.surveys.respond import withdraw
+from quaestor.surveys.status import status_of
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -146,9 +147,9 @@ def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quote
         coding = surveys.coding
         for withdrawn in (False, True):
             wanted = rating_wanted(coding, MAIN, "rater-1", said)
-            coding.ask_for(wanted)
-            coding.record()
-            assert [(act.key, act.payload.get("memo")) for act in wanted.acts()] == [
+            coding.pending.add(wanted)
+            coding.pending.record()
+            assert [(act.key, act.payload.get("memo")) for act in wanted.result()] == [
                 ("once", "" if withdrawn else said.memo)
             ]
             assert import_ratings(coding, MAIN, file).given == (0 if withdrawn else 1)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import NAME, answered, fielded
 
-from quaestor.study.surveys.fielding import CLOSED, OPEN, Surveys, close_survey, decide, fieldings
-from small_survey import NAME, answered, fielded
+from quaestor.surveys.lifecycle import CLOSED, OPEN, Surveys, close_survey, decide, fieldings
 
 
 @pytest.fixture

@@ -9,28 +9,27 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
 from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.base.files import sole_user
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed, settle_item
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_agreed, settle_item
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import last_result, run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.item_text_cache import ItemTexts, cache_folder, fill_cache
+from quaestor.evidence.item_texts import read_item_texts
+from quaestor.evidence.text_index import build_index
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import last_result, run_funnel
-from quaestor.study.ratings import rate
-from quaestor.study.reading_room import ReadingRoom
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.search.index import build_index
-from quaestor.study.shelf import fill_shelf, shelf_folder
-from quaestor.study.sources import ingest_source
-from quaestor.study.surveys.answering import withdraw
-from quaestor.study.surveys.fielding import Surveys, decide, open_surveys
-from quaestor.study.surveys.open_answers import make_items, open_answers, response_of
-from quaestor.study.surveys.status import survey_status
-from quaestor.study.surveys.themes import Themes, themes_of, themes_table
-from quaestor.study.texts import texts_of
-from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
+from quaestor.surveys.lifecycle import Surveys, decide, open_surveys
+from quaestor.surveys.open_answers import make_items, open_answers, response_of
+from quaestor.surveys.respond import withdraw
+from quaestor.surveys.status import survey_status
+from quaestor.surveys.themes import Themes, themes_of, themes_table
 
 ONE_ROW = '{ code = "other", label = "Other", text = true }]\n\n[[pages.questions]]\nid = "careful"'
 TWO_ROWS = ONE_ROW.replace("]\n", ', { code = "also", label = "Also", text = true }]\n', 1)
@@ -114,7 +113,7 @@ def rated(study: Study, said: Mapping[str, str]) -> None:
 
 def test_open_answers_become_items_that_two_raters_take_to_counts_by_participants(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path)
-    texts = texts_of(study, list(said))
+    texts = read_item_texts(study, list(said))
     assert {one.item for one in texts.values()} == set(said)
     both = next(item for item, words in said.items() if "and" in words)
     assert texts[both].title == "What was hardest?"
@@ -208,7 +207,7 @@ def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) 
         code, response = last_to_withdraw(surveys)
         made_of_open_answers(surveys, study)
         item = f"{NAME}/{response}/hardest"
-        assert texts_of(study, [item])
+        assert read_item_texts(study, [item])
         held = holding(tmp_path, "forgotten")
         names = {path.name for path in held}
         assert {"funnel.json", "candidates.parquet", "search.db", f"{SOURCE}.csv", "some-texts.db"} < names
@@ -217,8 +216,8 @@ def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) 
             assert path.parent == tmp_path or stat.S_IMODE(path.parent.stat().st_mode) == 0o700, path.parent
         assert withdraw(surveys, code)
         assert holding(tmp_path, "forgotten") == []
-    assert texts_of(study, [item]) == {}
-    assert len(texts_of(study, list(said))) == len(said), "what the others said is still there"
+    assert read_item_texts(study, [item]) == {}
+    assert len(read_item_texts(study, list(said))) == len(said), "what the others said is still there"
     found = last_result(study)
     assert found is not None
     assert (found[0].steps[-1].kept, found[1]) == (len(said), True)
@@ -249,9 +248,9 @@ def made_of_open_answers(surveys: Surveys, study: Study) -> None:
     ingest_source(study, SOURCE)
     run_funnel(study)
     build_index(study, lambda *told: None)
-    fill_shelf(
+    fill_cache(
         study,
-        shelf_folder(study) / "some-texts.db",
+        cache_folder(study) / "some-texts.db",
         [one.item for one in open_answers(surveys, NAME, "hardest")],
         lambda: True,
     )
@@ -345,7 +344,7 @@ def test_who_wrote_nothing_withdraws_without_anything_being_made_anew(tmp_path: 
 
 def test_raters_at_work_do_not_see_the_words_any_more(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
-    with open_surveys(study) as surveys, closing(ReadingRoom(study)) as room:
+    with open_surveys(study) as surveys, closing(ItemTexts(study)) as room:
         code, response = last_to_withdraw(surveys)
         made_of_open_answers(surveys, study)
         item = f"{NAME}/{response}/hardest"

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.claim_file import Stage
-from quaestor.study.surveys.answering import begin
-from quaestor.study.surveys.claims import (
+from quaestor.surveys.invitations import Invited, accept, invite, links_csv, response_rates, sent_by
+from quaestor.surveys.lifecycle import Surveys, close_for_good, close_survey, open_survey
+from quaestor.surveys.payment import (
     cards,
     claim,
     claim_token,
@@ -23,10 +24,9 @@ from quaestor.study.surveys.claims import (
     release,
     write_cards,
 )
-from quaestor.study.surveys.fielding import Surveys, close_for_good, close_survey, open_survey
-from quaestor.study.surveys.invitations import Invited, accept, invite, links_csv, response_rates, sent_by
-from quaestor.study.surveys.status import status_of
-from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
+from quaestor.surveys.respond import begin
+from quaestor.surveys.status import status_of
+from quaestor.surveys.store.claims import Stage
 
 POOR = QUESTIONNAIRE.replace("budget = 500", 'budget = 70\nasks = "Your account at the shop"')
 NAMED = QUESTIONNAIRE.replace("least_seconds = 20", "anonymous = false")

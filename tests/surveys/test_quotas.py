@@ -9,12 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import fielded, send
 
 from quaestor.base.clock import now
-from quaestor.instruments.records import Standing
-from quaestor.study.surveys.answering import begin, withdraw
-from quaestor.study.surveys.fielding import Surveys, open_surveys
-from small_survey import fielded, send
+from quaestor.surveys.lifecycle import Surveys, open_surveys
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.respond import begin, withdraw
 
 NAME, PLACES = "groups", 3
 ASKED = f"""

@@ -17,23 +17,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import NAME, fielded
 
-from quaestor.instruments.claim_file import ClaimFile, Stage
-from quaestor.instruments.claim_key import ClaimKey
-from quaestor.instruments.invitation_file import InvitationFile
-from quaestor.instruments.records import Standing
-from quaestor.instruments.sending import Sending
 from quaestor.store.backup_file import BACKUP, CLAIMS, open_backup, write_backup
-from quaestor.store.private_copy import Part
+from quaestor.store.private_file_copy import Part
 from quaestor.store.records import new_key
-from quaestor.study.backups import back_up_study
-from quaestor.study.claim_backups import back_up_claims
+from quaestor.study.backup import back_up_study
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.answering import begin
-from quaestor.study.surveys.claims import claim, claim_token, export_cards, mark_paid, release
-from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.invitations import accept, invite
-from small_survey import NAME, fielded
+from quaestor.surveys.claim_backup import back_up_claims
+from quaestor.surveys.invitations import accept, invite
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.payment import claim, claim_token, export_cards, mark_paid, release
+from quaestor.surveys.respond import begin
+from quaestor.surveys.store.claim_key import ClaimKey
+from quaestor.surveys.store.claims import ClaimFile, Stage
+from quaestor.surveys.store.invitations import InvitationFile
+from quaestor.surveys.store.page_submission import Sending
 
 MANY = 200
 ONE_PAGE = """

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import fielded, send
 
-from quaestor.instruments.records import Standing
-from quaestor.instruments.sending import Sending
 from quaestor.store.records import new_key
-from quaestor.study.surveys.answering import SurveyPage, begin, sent, shown
-from quaestor.study.surveys.counting import CountingRoom
-from quaestor.study.surveys.fielding import Surveys
-from small_survey import fielded, send
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.respond import SurveyPage, begin, sent, shown
+from quaestor.surveys.results.counting import CountingRoom
+from quaestor.surveys.store.page_submission import Sending
 
 NAME = "ways"
 ASKED = """
@@ -68,7 +68,7 @@ def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, wa
     one = sent(surveys, code, "first", {"q.onnx": [becomes]}, new_key())
     key = new_key()
     other = sent(surveys, code, "last", {"q.words": ["z"]}, key)
-    surveys.answers.record()
+    surveys.answers.submissions.record()
     assert isinstance(one, Sending)
     assert isinstance(other, Sending)
     assert (one.overtaken, other.overtaken) == (False, True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quaestor.instruments.records import Response, Standing
-from quaestor.study.surveys.time_spent import LONGEST_STAY, is_mark, shown_mark, time_spent
+from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.respond import LONGEST_STAY, is_mark, shown_mark, time_spent
 
 SOMEBODY = Response("0123456789abcdef", "tools", 1, Standing.OPEN, {}, seconds=12.5)
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.instruments.interviews.matching import matched
-from quaestor.instruments.interviews.records import Guide, Voice
-from quaestor.sources.transcripts import transcript_in
-from quaestor.study.interviews.synthetic import STUDY, interview_plan
+from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.question_matching import matched
+from quaestor.interviews.model.records import Guide, Voice
+from quaestor.interviews.transcript_formats import transcript_in
 from quaestor.study.templates import template_folder
 from quaestor.synth.interview_plan import InterviewPlan, plan_from
-from quaestor.synth.interview_truth import InterviewTruth, read_truth, write_talks
+from quaestor.synth.interview_truth import STUDY, InterviewTruth, interview_plan, read_truth, write_talks
 from quaestor.synth.interviews import make_talks
 from quaestor.synth.transcript_files import FORMATS
 

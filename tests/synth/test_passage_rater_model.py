@@ -6,7 +6,7 @@ import pytest
 
 from quaestor.base.errors import InputError
 from quaestor.synth.interviews import PlantedStretch
-from quaestor.synth.stretch_raters import SimulatedCoder
+from quaestor.synth.simulated_interviews import SimulatedCoder
 
 TEXT = "Well, a run takes three days here. The loss after an epoch is above 10 then."
 PLANTED = (

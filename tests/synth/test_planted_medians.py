@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.synth.issues import shared_out
-from quaestor.synth.medians import Groups, around, settle_phases
+from quaestor.synth.phrases import shared_out
+from quaestor.synth.planting import Groups, around, settle_phases
 
 
 def groups_of(sizes: list[int], phases: list[int]) -> Groups:

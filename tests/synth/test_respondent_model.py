@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.small_survey import QUESTIONNAIRE
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import checked_answer
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import Questionnaire
-from quaestor.synth.respondents import draw_respondents, planted_truth
+from quaestor.surveys.model.answer_forms import checked_answer
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import Questionnaire
+from quaestor.synth.simulated_respondents import draw_respondents, planted_truth
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan
-from small_survey import QUESTIONNAIRE
 
 CHOICES = """
 [survey]

@@ -7,16 +7,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import quaestor
+from tests.support.small_survey import NAME, answered, fielded
 
-from command_line import quaestor
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.records import Standing
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.answering import begin
-from quaestor.study.surveys.fielding import Surveys, open_survey, open_surveys
-from quaestor.study.surveys.simulated import bundled_plan, simulate_responses
 from quaestor.study.templates import new_study
-from small_survey import NAME, answered, fielded
+from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.respond import begin
+from quaestor.synth.simulated_respondents import bundled_plan, simulate_responses
 
 STUDY, SURVEY = "onnx-interoperability", "fielded"
 

@@ -18,14 +18,15 @@ from xml.etree import ElementTree
 
 import pytest
 from scipy.stats import pearsonr
+from tests.support.paths import STUDIES
 
 from quaestor.base.errors import InputError
-from quaestor.study.synthetic import plan_of, taxonomy_of
-from quaestor.synth.issues import issue_blocks
+from quaestor.synth.dump_files import plan_of, taxonomy_of
+from quaestor.synth.phrases import issue_blocks
 from quaestor.synth.stackexchange import DEFAULT_FAMILIES, Plan, write_dump
 from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
 
-STUDY = Path(__file__).parents[2] / "studies" / "dl-implementation-issues"
+STUDY = STUDIES / "dl-implementation-issues"
 FRAMEWORKS = ("tensorflow", "pytorch", "theano")
 FIGURES = ("viewcount", "score", "response_days")
 BY_OBJECT = {

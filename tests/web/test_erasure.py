@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.answering import asking, begun, send, sent_again
+from tests.support.desk import HERE, QUICK, browser, closing_app, signed_in
+from tests.support.reading_elsewhere import files_with, read_elsewhere
+from tests.support.small_interviews import a_study, with_transcript
+from tests.support.small_survey import FORMS
 
-from answering import asking, begun, send, sent_again
-from desk import HERE, QUICK, browser, closing_app, signed_in
-from quaestor.people.passwords import Passwords
-from quaestor.study.interviews.consent import make_link
-from quaestor.study.interviews.room import open_interviews
+from quaestor.interviews.participants.consent import make_link
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.web.app import make_app
-from reading_elsewhere import files_with, read_elsewhere
-from small_interviews import a_study, with_transcript
-from small_survey import FORMS
+
+pytestmark = pytest.mark.usefixtures("little_patience")
 
 WORDS = "zebra-words-of-mine"
 NOTHING_LEFT, REMAINS = "Nothing of what you sent is left here", "a copy of them remains"

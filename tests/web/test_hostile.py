@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, StorageState
+from tests.support.desk import invited
+from tests.support.hostile_posts import hostile_posts, hostile_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import invited
-from hostile_posts import hostile_posts, hostile_study
 from quaestor.people.roles import Role
-from quaestor.publish.handbook.build import build_handbook
-from quaestor.publish.handbook.records import Entry, Handbook, Post
-from quaestor.publish.report.records import ItemColumns, ListedItem, Report
-from quaestor.publish.report.write import write_report
-from quaestor.web.evidence import clean
-from windows import assert_for_everyone, complaints_of, serving, session_after
+from quaestor.publication.handbook.records import Entry, Handbook, Post
+from quaestor.publication.handbook.site import build_handbook
+from quaestor.publication.report.records import ItemColumns, ListedItem, Report
+from quaestor.publication.report.write import write_report
+from quaestor.web.html.evidence import clean
 
 pytestmark = pytest.mark.browser
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.support.desk import signed_in
 
-from desk import signed_in
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.sources import ingest_source
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
-from quaestor.web.evidence import clean
+from quaestor.web.html.evidence import clean
 
 STUDY = """
 [study]

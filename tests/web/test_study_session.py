@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.support.small_study import small_study
 
 from quaestor.base.errors import StateError
-from quaestor.study.coding import open_coding
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.session import open_coding
 from quaestor.study.folder import Study
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import open_by_name
-from small_study import small_study
+from quaestor.web.study_session import KeptOpen
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
+from tests.support.paths import ROOT
 
-from quaestor.study.kept_open import KeptOpen
 from quaestor.web.app import make_app
-from quaestor.web.matrix import MATRIX
 from quaestor.web.page import Pages
+from quaestor.web.security.permissions import MATRIX
+from quaestor.web.study_session import KeptOpen
 from quaestor.web.thread_pools import AT_WORK, WITHOUT_ACCOUNT, Pool, ThreadPools, pool_of
 
-ROOT = Path(__file__).resolve().parents[2]
 MANY = 50
 """More requests than all pools have threads."""
 PATIENCE = 10.0
@@ -187,6 +187,7 @@ def test_every_route_has_a_pool_and_readers_have_the_smallest_one(tmp_path: Path
     assert {MATRIX[name] for name in WITHOUT_ACCOUNT} == {"public"}
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_pool_with_its_threads() -> None:
     page = (ROOT / "docs/reference/serving.md").read_text("utf-8")
     for pool in Pool:

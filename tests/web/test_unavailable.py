@@ -10,14 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.desk import CHOSEN, QUICK, browser, closing_app, invited, post, signed_in
+from tests.support.small_study import small_study
 
-from conftest import ROOT
-from desk import CHOSEN, QUICK, browser, closing_app, invited, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
+from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Role
-from quaestor.study.people import PEOPLE_FILE
 from quaestor.web.app import make_app
-from small_study import small_study
 
 MOUNT = 'mount -t tmpfs -o size=8m none "$1" && shift && exec "$@"'
 
@@ -39,10 +38,11 @@ def run_alone(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["limit", pytest.param("small", marks=needs_mount)])
 def test_on_a_full_disk_people_read_on_and_are_told_that_nothing_is_saved(tmp_path: Path, how: str) -> None:
     mounted = ("unshare", "--mount", "sh", "-c", MOUNT, "sh", tmp_path) if how == "small" else ()
-    done = run_alone(*mounted, sys.executable, ROOT / "tests" / "full_disk.py", how, tmp_path)
+    done = run_alone(*mounted, sys.executable, "-m", "tests.support.full_disk", how, tmp_path)
     assert done.returncode == 0, done.stderr
     answers = json.loads(done.stdout)
     for reads in ("lead reads", "rater reads"):
@@ -96,6 +96,7 @@ def serve_read_only(study: Path, *before: str | Path) -> subprocess.CompletedPro
     return run_alone(*before, "timeout", "120", sys.executable, "-c", serve, "serve", "--study", study, "--port", "0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["nobody has joined", "the lead has joined", "the server was killed"])
 def test_a_folder_that_cannot_be_written_is_not_served(tmp_path: Path, state: str) -> None:
     drop = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.geteuid() == 0 else ()
@@ -115,6 +116,7 @@ def test_a_folder_that_cannot_be_written_is_not_served(tmp_path: Path, state: st
     assert_not_served(study, serve_read_only(study, *drop))
 
 
+@pytest.mark.slow
 @needs_mount
 def test_a_read_only_file_system_is_not_served(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study").root

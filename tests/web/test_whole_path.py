@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
+from tests.support.desk import CHOSEN, invited
+from tests.support.small_study import ITEMS, small_study
+from tests.support.windows import serving
 
-from desk import CHOSEN, invited
+from quaestor.coding.rating_files import export_decisions, export_ratings
+from quaestor.coding.session import open_coding
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
-from quaestor.study.ratings import export_decisions, export_ratings
-from small_study import ITEMS, small_study
-from windows import serving
 
 pytestmark = pytest.mark.browser
 SAID = {"1": "keep", "2": "exclude: crash", "3": "exclude: installation"}

@@ -12,9 +12,9 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 
 if TYPE_CHECKING:
     from quaestor.store.records import BackupReport
-    from quaestor.study.backups import StudyRestored
-    from quaestor.study.claim_backups import ClaimsRestored
+    from quaestor.study.backup import StudyRestored
     from quaestor.study.folder import Study
+    from quaestor.surveys.claim_backup import ClaimsRestored
 
 _ONE = "claims are apart from all else: name FILE or --claims FILE, one at a time"
 
@@ -48,8 +48,8 @@ def backup(
     if claims is not None:
         _back_up_claims(chosen, file, claims, json)
         return
-    from quaestor.study.backups import back_up_study, keys_apart
-    from quaestor.study.claim_backups import has_claims
+    from quaestor.study.backup import back_up_study, keys_apart
+    from quaestor.surveys.claim_backup import has_claims
 
     report = back_up_study(chosen, file)
     keys = keys_apart(chosen, report)
@@ -90,11 +90,11 @@ def restore(
         raise InputError("name the backup to restore: FILE, or --claims FILE" if file is None else _ONE)
     chosen = chosen_study(study)
     if file is None:
-        from quaestor.study.claim_backups import restore_claims
+        from quaestor.surveys.claim_backup import restore_claims
 
         _tell_claims(restore_claims(chosen, claims or Path(), replace), claims or Path(), json)
         return
-    from quaestor.study.backups import restore_study
+    from quaestor.study.backup import restore_study
 
     _tell_restored(restore_study(chosen, file, replace), file, json)
 
@@ -137,7 +137,7 @@ def _parts(report: BackupReport) -> dict[str, Any]:
 def _back_up_claims(study: Study, file: Path | None, claims: Path, json: bool) -> None:
     if file is not None:
         raise InputError(_ONE)
-    from quaestor.study.claim_backups import back_up_claims
+    from quaestor.surveys.claim_backup import back_up_claims
 
     report = back_up_claims(study, claims)
     count, sha256 = _rows(report, "claims", "claims"), report.parts["claims"].sha256

@@ -14,9 +14,9 @@ from quaestor.cli.output import console, progress_bar
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from quaestor.study.demo_doors import Doors
-    from quaestor.study.demo_process import DemoProcess
-    from quaestor.web.under_way import UnderWay
+    from quaestor.demo.folder import Doors
+    from quaestor.demo.process import DemoProcess
+    from quaestor.web.demo.progress_pages import UnderWay
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,7 +37,7 @@ def demo(
     if serve:
         _serve(folder, seed, port)
         return
-    from quaestor.study.demo import run_demo
+    from quaestor.demo.run import run_demo
 
     with progress_bar() as progress:
         run_demo(folder, seed, _line, progress)
@@ -51,8 +51,8 @@ def _serve(folder: Path, seed: int, port: int) -> None:
     """The address is there before anything is made; the makers work in a process of their own."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from quaestor.study.demo_folder import require_room
-    from quaestor.study.demo_process import DemoProcess
+    from quaestor.demo.folder import require_room
+    from quaestor.demo.process import DemoProcess
     from quaestor.web.server import serve_on_this_machine
 
     require_room(folder)
@@ -62,7 +62,7 @@ def _serve(folder: Path, seed: int, port: int) -> None:
     def begin(address: str, stop: Callable[[], None]) -> UnderWay:
         _line(f"Open {address} and see the study being made  (Ctrl+C ends)")
         makers.append(DemoProcess(folder, seed))
-        from quaestor.web.under_way import UnderWay
+        from quaestor.web.demo.progress_pages import UnderWay
 
         page = UnderWay(folder)
         watching.append(pool.submit(_watch, makers[0], page, folder, address))
@@ -83,13 +83,13 @@ def _serve(folder: Path, seed: int, port: int) -> None:
 
 def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
     """Pass on what the makers tell, to the page and to the terminal, until they have finished or failed."""
-    from quaestor.study.demo_doors import doors_left, make_doors
-    from quaestor.study.demo_interviews import FOLDER
-    from quaestor.study.demo_way import Failed, Finished, InterviewsCoded, RoundOpened, SurveyOpened, in_words
+    from quaestor.demo.folder import doors_left, make_doors
+    from quaestor.demo.interviews import FOLDER
+    from quaestor.demo.progress import Failed, Finished, InterviewsCoded, RoundOpened, SurveyOpened, in_words
+    from quaestor.people.membership import lead_link
     from quaestor.study.folder import open_study
-    from quaestor.study.people import lead_link
     from quaestor.web.app import make_app
-    from quaestor.web.under_way import INTERVIEWS
+    from quaestor.web.demo.progress_pages import INTERVIEWS
 
     with progress_bar() as progress:
         tell = in_words(_line, progress)

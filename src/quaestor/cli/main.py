@@ -13,26 +13,16 @@ from rich.markup import escape
 
 from quaestor import __version__
 from quaestor.base.errors import Interrupted, QuaestorError
-from quaestor.cli import (
-    agreement,
-    codebook,
-    decisions,
-    demo,
-    evidence,
-    funnel,
-    interviews,
-    people,
-    phrases,
-    ratings,
-    results,
-    rounds,
-    store,
-    study,
-    surveys,
-    synth,
-    web,
-)
+from quaestor.cli import backup as store
+from quaestor.cli import demo, people, study, synth
+from quaestor.cli import serve as web
+from quaestor.cli.coding import agreement, codebook, decisions, phrases, ratings, rounds
+from quaestor.cli.evidence import funnel
+from quaestor.cli.evidence import ingest as evidence
+from quaestor.cli.interviews import interview as interviews
 from quaestor.cli.output import errors
+from quaestor.cli.publication import report as results
+from quaestor.cli.surveys import survey as surveys
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """Of all that typer raises on a wrong call; it does not export the class itself."""

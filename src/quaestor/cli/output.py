@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +17,13 @@ from quaestor.base.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from quaestor.sources.records import Progress
+    from quaestor.evidence.sources.protocol import Progress
     from quaestor.study.folder import Study
+if TYPE_CHECKING:
+    from quaestor.evidence.derived_items import ItemsMade
+if TYPE_CHECKING:
+    from quaestor.surveys.model.records import Problem
+
 
 StudyOption = Annotated[
     Path | None,
@@ -108,3 +113,40 @@ def progress_bar(in_bytes: bool = True) -> Iterator[Progress]:
 def number(value: int) -> str:
     """`90,697`."""
     return f"{value:,}"
+
+
+def tell_of_items(made: ItemsMade, units: str, step: str, *, json: bool) -> None:
+    """How many there are, and what comes next; `units` is what they are called."""
+    if json:
+        told = {"source": made.source, "file": str(made.path), "items": made.items, "participants": made.participants}
+        print_json({**told, "added": made.added, "block": made.block})
+        return
+    say(f"{number(made.items)} {units} of {number(made.participants)} participants are in {made.path}")
+    if made.by_hand:
+        say("The study has sources or a funnel already. Add this to study.toml, and let funnel.source name it:")
+        console().print(made.block, markup=False, soft_wrap=True)
+        return
+    if made.added:
+        say(f"study.toml has the source {made.source!r} now, and a funnel that lets all of it through")
+    say(f"Next: `quaestor ingest {made.source}`, `quaestor funnel`, then a round after the step {step!r}")
+
+
+def print_problems(title: str, size: str, problems: Sequence[Problem], used: str) -> None:
+    """Each problem on a line, and whether it can be `used` (opened, used …) all the same."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    screen = console()
+    screen.print(f"[bold]{escape(title)}[/bold]: {size}", soft_wrap=True)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for one in problems:
+        mark = "[red]grave[/red]" if one.grave else "[yellow]look[/yellow]"
+        table.add_row(mark, escape(one.where), escape(one.words))
+    if problems:
+        screen.print(table)
+    grave = sum(one.grave for one in problems)
+    if grave:
+        count = f"{grave} of {len(problems)} problems {'is' if grave == 1 else 'are'} grave"
+        say(f"It cannot be {used} like this: {'its one problem is grave' if len(problems) == 1 else count}")
+    else:
+        say(f"It can be {used}" + (", with this to think about" if problems else ""))

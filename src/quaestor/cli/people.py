@@ -43,8 +43,8 @@ def invite(
       quaestor invite journal --role reviewer --days 30 --address https://study.example.org
     """
     from quaestor.base.errors import InputError
+    from quaestor.people.membership import invite as invite_person
     from quaestor.people.roles import role_named
-    from quaestor.study.people import invite as invite_person
 
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
@@ -67,7 +67,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.people import list_people
+    from quaestor.people.membership import list_people
 
     found = list_people(chosen_study(study))
     if json:
@@ -96,8 +96,8 @@ def remove(name: NameArgument, study: StudyOption = None) -> None:
 
     Example: quaestor people remove rater-2
     """
-    from quaestor.study.erasures import describe_pending_erasures
-    from quaestor.study.people import remove_person
+    from quaestor.people.membership import remove_person
+    from quaestor.store.erasure import describe_pending_erasures
 
     chosen = chosen_study(study)
     remove_person(chosen, name)
@@ -112,7 +112,7 @@ def revoke(name: NameArgument, study: StudyOption = None) -> None:
 
     Example: quaestor people revoke journal
     """
-    from quaestor.study.people import revoke_invitation
+    from quaestor.people.membership import revoke_invitation
 
     revoke_invitation(chosen_study(study), name)
     say(f"The invitation for {name} is taken back")

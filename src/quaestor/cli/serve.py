@@ -37,16 +37,16 @@ def serve(
       quaestor serve
       quaestor serve --root-path /desk --allow-host study.example.org
     """
-    from quaestor.web.server import Place, serve_study
+    from quaestor.web.server import ServerAddress, serve_study
 
     opened = chosen_study(study)
-    place = Place(port, host, tuple(allow_host or ()), root_path)
-    serve_study(opened.root, place, lambda address: tell_address(opened, address))
+    address = ServerAddress(port, host, tuple(allow_host or ()), root_path)
+    serve_study(opened.root, address, lambda link: tell_address(opened, link))
 
 
 def tell_address(study: Study, address: str) -> None:
     """Where the desk is, and the lead's way in where the lead has none yet."""
-    from quaestor.study.people import lead_link
+    from quaestor.people.membership import lead_link
 
     screen, token = console(), lead_link(study)  # first the link: where it cannot be saved, nothing is served
     screen.print(f"Serving {study.root} at {address}  (Ctrl+C ends)", soft_wrap=True, markup=False)

@@ -37,7 +37,7 @@ def stackexchange(
 
     Example: quaestor synth stackexchange dump --like dl-implementation-issues --seed 7
     """
-    from quaestor.study.synthetic import synthesise
+    from quaestor.synth.dump_files import synthesise
 
     with progress_bar() as progress:
         truth = synthesise(
@@ -82,11 +82,11 @@ def ratings(
 
     Example: quaestor synth ratings pilot --accuracy 0.87 --seed 7
     """
-    from quaestor.study.coding import open_coding
-    from quaestor.study.simulated import simulate_ratings, simulate_sets, simulate_settling
+    from quaestor.coding.session import open_coding
+    from quaestor.synth.simulated_raters import simulate_ratings, simulate_sets, simulate_settling
 
     if truth is not None:
-        from quaestor.study.interviews.simulated import simulate_round
+        from quaestor.synth.simulated_interviews import simulate_round
 
         done = simulate_round(chosen_study(study), name, truth, accuracy=accuracy, seed=seed, only=rater, settle=settle)
         _tell_ratings(done, json)
@@ -126,8 +126,8 @@ def survey(
 
     Example: quaestor synth survey fielded --like onnx-interoperability --seed 7
     """
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.simulated import bundled_plan, simulate_responses
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.synth.simulated_respondents import bundled_plan, simulate_responses
 
     plan = bundled_plan(like, name) if like is not None else None
     with open_surveys(chosen_study(study)) as surveys, progress_bar(in_bytes=False) as progress:
@@ -162,8 +162,8 @@ def interviews(
 
     Example: quaestor synth interviews --out talks --seed 7
     """
-    from quaestor.study.interviews.simulated import take_in_talks
-    from quaestor.study.interviews.synthetic import synthesise_interviews
+    from quaestor.synth.interview_truth import synthesise_interviews
+    from quaestor.synth.simulated_interviews import take_in_talks
 
     opened = chosen_study(study) if take_in else None
     truth = synthesise_interviews(out, seed=seed, interviews=number_of, words=words, like=like)

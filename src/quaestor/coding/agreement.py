@@ -8,13 +8,14 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import choices
-from quaestor.coding.ratings import Label, drift_labels, labels
-from quaestor.coding.records import CANNOT_JUDGE, EVIDENCE
-from quaestor.coding.state import State
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.base import Label, allowed_choices
+from quaestor.coding.model.ratings import drift_labels, labels
+from quaestor.coding.model.records import CANNOT_JUDGE, EVIDENCE
+from quaestor.coding.model.state import State
+from quaestor.evidence.table_rows import columns_of_table, read_rows
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
 from quaestor.measures.records import Agreement, Estimate, Scale
-from quaestor.study.tables import columns_of_table, read_rows
 
 __all__ = [
     "Agreement",
@@ -92,15 +93,16 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     if facet not in names:
         raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {listed(nearest_first(facet, names))}")
     asked = one.plan.facet(facet)
-    if asked.kind == "text":
+    kind = kind_of(asked)
+    if not kind.is_compared:
         raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
     book = state.history.at(one.plan.codebook if version is None else version)
     levels = book.facets[asked.codes].levels if asked.codes in book.facets else ()
     if level and level not in levels:
         raise InputError(f"{facet!r} has no level {level!r}, allowed: {listed(nearest_first(level, levels)) or 'none'}")
-    order = tuple(choices(asked, book)) if asked.scale == "ordinal" else ()
-    erasable = asked.kind == "phrase" and one.plan.origin not in (EVIDENCE, "")
-    return AskedFacet(facet, asked.kind in ("multiple", "stretches"), _scale(asked.scale), order, erasable)
+    order = tuple(allowed_choices(asked, book)) if asked.scale == "ordinal" else ()
+    erasable = kind.unifies_words and one.plan.origin not in (EVIDENCE, "")
+    return AskedFacet(facet, kind.has_several_codes, _scale(asked.scale), order, erasable)
 
 
 def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
@@ -125,8 +127,7 @@ def _scale(name: str) -> Scale:
 
 def statistic(found: Agreement, name: str) -> Estimate:
     """The statistic a round reports, by its name."""
-    named = {"percent": found.percent, "kappa": found.kappa, "ac1": found.ac1, "alpha": found.alpha}
-    return named[name]
+    return found.estimates[name]
 
 
 def agreement_of_file(

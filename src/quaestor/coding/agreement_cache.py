@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.ratings import Label, labels_of_seat
-from quaestor.coding.state import CLOSED, RoundState
-from quaestor.study.agreement import Agreement, AskedFacet, RatingTable, agreement_on, asked_of, table_of
-from quaestor.study.coding import Coding
+from quaestor.coding.agreement import Agreement, AskedFacet, RatingTable, agreement_on, asked_of, table_of
+from quaestor.coding.model.facet_kinds.base import Label
+from quaestor.coding.model.ratings import labels_of_seat
+from quaestor.coding.model.state import CLOSED, RoundState
+from quaestor.coding.session import Coding
 
 LARGE = 40_000
 """Ratings of a round above which a page does not wait for its agreement."""
@@ -67,11 +68,6 @@ def agreement_now(
                 work.start()
             return _told(known[1]) if known else None
     return _told(_work_out(coding, asked, wanted))
-
-
-def being_worked_out(one: RoundState) -> list[threading.Thread]:
-    """What is under way for a round."""
-    return [work for key, work in one.memory.items() if isinstance(key, tuple) and key[0] == "at work"]
 
 
 def _depends(one: RoundState) -> tuple[Any, ...]:

@@ -2,21 +2,102 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import write_whole
-from quaestor.coding.codebook.differences import differences
-from quaestor.coding.codebook.file import read_codebook, write_codebook
-from quaestor.coding.codebook.history import undone_in
-from quaestor.coding.records import Codebook, Difference
-from quaestor.coding.split_rules import refuse_rules_that_fit_nothing
-from quaestor.coding.state import State
+from quaestor.coding.model.codebook.file import read_codebook, write_codebook
+from quaestor.coding.model.codebook.history import differences, undone_in
+from quaestor.coding.model.facet_kinds.passages import KIND
+from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, Plan
+from quaestor.coding.model.state import State
+from quaestor.coding.session import Where, open_coding, require_lead, study_of
+from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Where, open_coding, require_lead, study_of
-from quaestor.study.interviews.code_names import known_names, refuse_names_in_codebook
-from quaestor.study.tables import read_rows
+from quaestor.study.contributions import KnownNames
+from quaestor.study.features import open_known_names
+
+ID = "id"
+_BETWEEN_WORDS = re.compile(r"[-_/]+")
+
+
+def refuse_names_in_codebook(names: KnownNames, before: Codebook, after: Codebook) -> None:
+    """Refuse a change by which a codebook would say a known name; what it says already can be mended."""
+    for called, what, words in _new_words(names, before, after):
+        if shown := names.find(words):
+            raise StateError(
+                f"the {what} of {called} holds a known name, that of {shown[0]}, and would keep it for good: "
+                "choose other words"
+            )
+
+
+def words_in_code(code: Code) -> Iterator[tuple[str, str]]:
+    """(what it is, the words) of all that a code says."""
+    yield "name", code.name
+    yield "definition", code.definition
+    yield "use", f"{code.use}\n{code.not_}"
+    yield "examples", "\n".join(code.examples)
+    yield ID, _spaced(code.id)
+
+
+def called_without_name(names: KnownNames, code: Code) -> str:
+    """A code by its id; by its facet alone where the id holds a name."""
+    return f"a code of the facet {code.facet!r}" if names.find(_spaced(code.id)) else f"the code {code.id!r}"
+
+
+def _new_words(names: KnownNames, before: Codebook, after: Codebook) -> Iterator[tuple[str, str, str]]:
+    if after.name != before.name:
+        yield "the codebook", "name", after.name
+    for facet in after.facets.values():
+        if facet.id not in before.facets:
+            for what, words in _words_in_facet(facet):
+                yield "a new facet", what, words
+    for code in after.codes.values():
+        known = before.codes.get(code.id)
+        said = set(words_in_code(known)) if known else set()
+        called = called_without_name(names, code) if known else "a new code"
+        for what, words in words_in_code(code):
+            if (what, words) not in said:
+                yield called, what, words
+
+
+def _words_in_facet(facet: CodeFacet) -> Iterator[tuple[str, str]]:
+    yield ID, _spaced(facet.id)
+    yield "title", facet.title
+    yield "levels", "\n".join(facet.levels)
+
+
+def _spaced(name: str) -> str:
+    """An id as words."""
+    return _BETWEEN_WORDS.sub(" ", name)
+
+
+def refuse_rules_that_fit_nothing(state: State, kind: str, payload: Mapping[str, Any]) -> None:
+    """Refuse a split of a code that transcripts are coded with by a rule that no rating of any round can fit."""
+    book = state.history.latest
+    if kind != "codebook.split" or payload["code"] not in book.codes:
+        return
+    tree = book.codes[payload["code"]].facet
+    plans = [one.plan for one in state.rounds.values() if any(facet.codes == tree for facet in one.plan.facets)]
+    spoken = [facet.id for plan in plans for facet in plan.facets if facet.kind == KIND and facet.codes == tree]
+    for rule in payload.get("rules", ()) if spoken else ():
+        if not any(_can_fit(plan, book, rule["facet"], rule["answer"]) for plan in plans):
+            raise StateError(
+                f"the rule {rule['facet']}={rule['answer']} fits no turn of a transcript: name {spoken[0]} and one of "
+                "its codes, which another stretch of the same turn may have"
+            )
+
+
+def _can_fit(plan: Plan, book: Codebook, name: str, answer: str) -> bool:
+    """Whether an answer to a facet may stand in a rating of a round; to stretches it is one of their codes."""
+    asked = next((facet for facet in plan.facets if facet.id == name), None)
+    if asked is None or asked.kind != KIND:
+        return asked is not None
+    return answer in book.codes and book.codes[answer].facet == asked.codes
+
 
 CODEBOOK_FILE = "codebook.toml"
 
@@ -36,9 +117,8 @@ def change_codebook(
     study: Where, kind: str, payload: dict[str, Any], actor: str | None = None, at: int | None = None
 ) -> int:
     """One act on the codebook; the version it led to. Refused where `at`, the version it was meant for, is gone."""
-    with open_coding(study) as coding:
+    with open_coding(study) as coding, open_known_names(coding) as names:
         who = require_lead(coding, actor, "change the codebook")
-        names = known_names(coding)
 
         def decide(state: State) -> NewAct:
             version = state.history.latest.version

@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quaestor.coding.answers import written
-from quaestor.coding.records import Codebook, Facet
-from quaestor.coding.state import RoundState
-from quaestor.coding.stretches import codes_in
+from quaestor.coding.agreement_access import require_look, seen
+from quaestor.coding.model.answers import summarise
+from quaestor.coding.model.records import Codebook, Facet
+from quaestor.coding.model.state import RoundState
+from quaestor.coding.session import Coding
+from quaestor.evidence.item_text_cache import ItemTexts
 from quaestor.measures.agreement import items_confused
 from quaestor.measures.records import Confusion
-from quaestor.study.coding import Coding
-from quaestor.study.looking import require_look, seen
-from quaestor.study.reading_room import ReadingRoom
 
 MOST_CODES = 12
 """Codes of a table on a page; of more, those that are confused most."""
@@ -126,7 +125,7 @@ def _heat(n: int, most: int) -> int:
 
 def confused_items(
     coding: Coding,
-    room: ReadingRoom,
+    room: ItemTexts,
     name: str,
     actor: str,
     facet: str,
@@ -162,8 +161,7 @@ def _opinions(one: RoundState, item: str, facet: Facet, book: Codebook) -> tuple
         rating = one.of_seat(seat, item)
         if rating is not None and facet.id in rating.answers:
             given = rating.answers[facet.id]
-            answer = "; ".join(codes_in(given)) if facet.kind == "stretches" else written(given)
-            words = named(answer, facet, book).name
+            words = named(summarise(facet, given), facet, book).name
             found.append(Opinion(rating.rater, words, facet.id in rating.unsure, rating.memo))
     return tuple(found)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
-from quaestor.coding.answers import checked_answer, written
-from quaestor.coding.decisions import (
+from quaestor.coding.model.answers import checked_answer, write_cell
+from quaestor.coding.model.decisions import (
     TIE_BREAKER,
     comment_on,
     decide,
@@ -18,12 +18,12 @@ from quaestor.coding.decisions import (
     is_simulated,
     tie_comment,
 )
-from quaestor.coding.records import Decision, TieCase
-from quaestor.coding.state import State
-from quaestor.coding.views import disagreements_for, require_lead_view, tie_view
+from quaestor.coding.model.records import Decision, Plan, TieCase
+from quaestor.coding.model.state import State
+from quaestor.coding.model.views import disagreements_for, tie_view
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import Coding, Where, open_coding
 from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Coding, Where, open_coding
-from quaestor.study.ratings import export_decisions, note_view
 
 
 def disagreements_of(
@@ -33,7 +33,8 @@ def disagreements_of(
     with open_coding(study) as coding:
         who = actor or coding.lead
         state = coding.state
-        if who == state.round(name).plan.tie_breaker:
+        plan = state.round(name).plan
+        if who == plan.tie_breaker:
             found = _for_tie_breaker(coding, name, who)
         else:
             shown = disagreements_for(state, name, who, coding.lead)
@@ -42,12 +43,12 @@ def disagreements_of(
                 {
                     "item": one.item,
                     "facet": one.facet,
-                    "answers": [(rater, written(said)) for rater, said in one.answers],
+                    "answers": [(rater, write_cell(plan.facet(one.facet), said)) for rater, said in one.answers],
                     "simulated": is_simulated(state.round(name), one.item),
                     "comments": [{"actor": said.actor, "text": said.text, "time": said.time} for said in one.comments],
-                    "tie_comment": written(one.tie_comment.answer) if one.tie_comment else "",
+                    "tie_comment": write_cell(plan.facet(one.facet), one.tie_comment.answer) if one.tie_comment else "",
                     "tie_text": one.tie_comment.text if one.tie_comment else "",
-                    **_end(one.decision),
+                    **_end(plan, one.decision),
                 }
                 for one in shown
             ]
@@ -70,26 +71,28 @@ def tie_cases(coding: Coding, name: str, actor: str) -> list[TieCase]:
 
 def _for_tie_breaker(coding: Coding, name: str, who: str) -> list[dict[str, Any]]:
     state = coding.state
+    plan = state.round(name).plan
     made = {(one.item, one.facet): one.decision for one in disagreements(state, name)}
     return [
         {
             "item": case.item,
             "facet": case.facet,
-            "answers": [("", written(said)) for said in case.answers],
+            "answers": [("", write_cell(plan.facet(case.facet), said)) for said in case.answers],
             "simulated": is_simulated(state.round(name), case.item),
             "comments": [],
-            "tie_comment": written(case.comment.answer) if case.comment else "",
+            "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",
             "tie_text": case.comment.text if case.comment else "",
-            **_end(made[case.item, case.facet] if case.comment else None),
+            **_end(plan, made[case.item, case.facet] if case.comment else None),
         }
         for case in tie_cases(coding, name, who)
     ]
 
 
-def _end(decision: Decision | None) -> dict[str, str]:
+def _end(plan: Plan, decision: Decision | None) -> dict[str, str]:
     if decision is None:
         return {"decision": "", "how": ""}
-    return {"decision": written(decision.answer), "how": decision.how + (", simulated" if decision.simulated else "")}
+    answer = write_cell(plan.facet(decision.facet), decision.answer)
+    return {"decision": answer, "how": decision.how + (", simulated" if decision.simulated else "")}
 
 
 def settle_agreed(study: Where, name: str, actor: str | None) -> int:
@@ -207,18 +210,6 @@ def _same(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: 
 def _checked(state: State, name: str, facet: str, answer: Any) -> Any:
     plan = state.round(name).plan
     return checked_answer(plan.facet(facet), state.history.at(plan.codebook), answer)
-
-
-def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
-    with open_coding(study) as coding:
-        if name not in coding.state.published:
-            require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
-            note_view(coding, name, actor or coding.lead)
-        coding.require_words()
-        from quaestor.study.interviews.unnamed_files import words_for
-
-        with words_for(coding, actor or coding.lead) as words:
-            return export_decisions(coding.state, name, words)
 
 
 def _facet(state: State, name: str, facet: str | None) -> str:

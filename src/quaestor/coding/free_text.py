@@ -1,151 +1,286 @@
-"""Where people write freely in an act: texts, and words that are labels; codes and choices are neither."""
+"""Free text of acts about people who can withdraw: stored apart from the journal, loaded back, erased with the person.
+
+The journal is append-only and holds a reference in the place of each such text. Which acts these are goes by the source
+of their items: a round records the origin of its items when it opens, and the feature of that origin stores the texts
+with the other data of the person, so that a withdrawal erases both at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from quaestor.coding.phrases import PARTS, phrases_of
-from quaestor.coding.records import CANNOT_JUDGE, Facet
-from quaestor.coding.state import State, plan_from
-from quaestor.coding.stretches import is_stretches
+from quaestor.base.errors import StateError
+from quaestor.coding.model.free_text_fields import WALKS, Walk, items_of, origin_in
+from quaestor.coding.model.state import State
+from quaestor.store.act_texts import ActTexts, NewLabel, NewText, new_token
+from quaestor.store.records import Act, NewAct
+from quaestor.study.features import features
+from quaestor.study.folder import Study
 
-Change = Callable[[Sequence[str], str, bool], str]
-"""Gets the items that a text is about, the text, and whether it is a label; returns what takes its place."""
-Payload = Mapping[str, Any]
-Walk = Callable[[State, Payload, Change], dict[str, Any]]
-"""Returns a payload with what a `Change` makes of each text in it, always in the same order."""
-
-
-def items_of(state: State, payload: Payload) -> list[str]:
-    """The items that an act with free text is about; of words that were unified, one of the round."""
-    if "item" in payload:
-        return [payload["item"]]
-    if "plan" in payload:
-        return [one["item"] for one in payload["plan"]["practice"]]
-    if "words" in payload:
-        return list(state.round(payload["round"]).plan.items[:1])
-    return [one["item"] for one in payload.get("decisions", ())]
+_MARK = "free_text"
+"""Stands in the payload of an act whose texts are stored apart: the origin whose feature has them."""
+_TEXT, _LABEL = re.compile(r"kept:(\d{1,9})"), re.compile(r"label:([0-9a-f]{12})")
+_ERASED = re.compile(r"\(erased ([0-9a-f]{12})\)")
+"""What is read in the place of a label that was erased: the same for the same word, so that agreement stays."""
 
 
-def origin_in(state: State, payload: Payload) -> str:
-    """Where the items of an act come from; empty where its round, or the act, was recorded before that was said."""
-    if "plan" in payload:
-        return str(payload["plan"].get("origin", ""))
-    if "round" in payload:
-        return state.rounds[payload["round"]].plan.origin
-    return str(payload.get("origin", ""))
+class FreeTextStore(Protocol):
+    """One feature's store of free text. The feature erases a person's texts in the transaction of the withdrawal."""
+
+    @property
+    def origin(self) -> str:
+        """Of the items whose free text is stored here."""
+
+    @property
+    def walks(self) -> Mapping[str, Walk]:
+        """By kind, the feature's own acts that take free text."""
+
+    @property
+    def changing(self) -> frozenset[str]:
+        """Kinds of acts after which texts of earlier acts are not what they were."""
+
+    def owner_of(self, item: str) -> str | None:
+        """The person who can withdraw an item of this origin."""
+
+    def holds(self, item: str) -> bool:
+        """Whether an item is of this origin, for rounds that were opened before they recorded it."""
+
+    def is_older_act(self, act: Act) -> bool:
+        """Whether an act that names no origin has texts here all the same."""
+
+    def is_readable(self) -> bool: ...
+
+    def missing(self) -> str:
+        """What cannot be read, and what to bring back, as a sentence."""
+
+    def refusal(self, owner: str) -> str:
+        """Why nothing is stored about somebody who has withdrawn, as a sentence."""
+
+    def texts(self) -> ActTexts:
+        """The store, opened on first use."""
+
+    def close(self) -> None: ...
 
 
-def _rating(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    facets = _facets(state, payload)
-    return _text("memo", payload["item"], {**payload, **_answered(state, facets, payload, change)}, change)
+@dataclass
+class _Pending:
+    """Texts of one feature's acts that are about to be recorded; on the disk before the journal commits."""
+
+    texts: dict[str, list[NewText]] = field(default_factory=dict)
+    """By the key of the act."""
+    labels: list[NewLabel] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
 
 
-def _answered(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
-    item = payload["item"]
-    answers = {name: _answer(state, facets.get(name), item, one, change) for name, one in payload["answers"].items()}
-    return {"answers": answers}
+class CodingFreeText:
+    """The free text of coding acts, as a session asks for it. Not safe for threads: the session has a lock.
+
+    Lock order: the journal first, then the file of a feature, as backups do. A restore takes the files first; whoever
+    waits for one of them meanwhile gives up after a while and is asked to try again.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._features: dict[str, FreeTextStore] = {one.origin: one for one in _features(study)}
+        self._walks: dict[str, tuple[str, Walk]] = {
+            kind: (one.origin, walk) for one in self._features.values() for kind, walk in one.walks.items()
+        }
+        self.changing = frozenset(kind for one in self._features.values() for kind in one.changing)
+        self._pending: dict[str, _Pending] = {}
+        self._unreadable: set[str] = set()
+        """Origins of which texts were left out, since their file or its key is not there."""
+        self._erasures: dict[str, int] = {}
+        """By origin, how many people had withdrawn when texts were last read from the start."""
+
+    def close(self) -> None:
+        for one in self._features.values():
+            one.close()
+
+    # Into the journal
+
+    def separate(self, state: State, act: NewAct, known: Act | None) -> NewAct:
+        """Returns an act as the journal may hold it and remembers its texts for `store`.
+
+        An act that is on record (`known`) refers to its texts already; these may have been changed or erased since.
+        """
+        walk = self._walk_of(act.kind)
+        feature = self._feature_for(state, act) if walk else None
+        if walk is None or feature is None:
+            return act
+        self._require_loaded(feature)
+        if known is not None:
+            return self._as_recorded(state, act, known, walk)
+        self._note_erasures(feature)
+        pending = self._pending.setdefault(feature.origin, _Pending())
+        texts: list[NewText] = []
+
+        def change(items: Sequence[str], text: str, is_label: bool) -> str:
+            owners = tuple(dict.fromkeys(owner for item in items if (owner := feature.owner_of(item))))
+            if not owners:
+                return text
+            if not feature.is_readable():
+                raise StateError(feature.missing())
+            if is_label and (erased := _ERASED.fullmatch(text)):
+                return f"label:{erased[1]}"
+            left = tuple(owner for owner in owners if not feature.texts().is_erased(owner))
+            token = pending.tokens.get(text) or feature.texts().token(text) if is_label else None
+            if token is None and not left:
+                raise StateError(feature.refusal(owners[0]))
+            if is_label:
+                # The same word has the same token, about whomever it is written, so that equal words stay equal.
+                token = token or new_token()
+                pending.tokens[text], pending.words[token] = token, text
+                pending.labels.append(NewLabel(token, left, text))
+                return f"label:{token}"
+            texts.append(NewText(act.key, len(texts), left, text))
+            return f"kept:{len(texts) - 1}"
+
+        payload = walk(state, act.payload, change)
+        if payload == act.payload:
+            return act
+        pending.texts[act.key] = texts
+        return replace(act, payload={**payload, _MARK: feature.origin})
+
+    def _as_recorded(self, state: State, act: NewAct, known: Act, walk: Walk) -> NewAct:
+        """An act with the references of the one on record, or as it is where that one was recorded with its texts."""
+        references: list[str] = []
+
+        def collect(items: Sequence[str], text: str, is_label: bool) -> str:
+            references.append(text)
+            return text
+
+        walk(state, known.payload, collect)
+        if not any(map(_is_reference, references)):
+            return act
+        left = iter(references)
+        payload = walk(state, act.payload, lambda items, text, is_label: next(left, text))
+        mark = {_MARK: known.payload[_MARK]} if _MARK in known.payload else {}
+        return replace(act, payload={**payload, **mark})
+
+    def store(self) -> None:
+        """Put the remembered texts on the disk.
+
+        The session calls this before the journal commits: a text whose act is never recorded does no harm, an act
+        without its text would.
+        """
+        for origin, pending in self._pending.items():
+            texts = [text for of_act in pending.texts.values() for text in of_act]
+            if texts or pending.labels:
+                self._features[origin].texts().store(texts, pending.labels)
+
+    def forget_pending(self, act: str | None = None) -> None:
+        """Forget the texts of an act that was refused, or of all: they are stored, or none of them is recorded."""
+        if act is None:
+            self._pending.clear()
+        for pending in self._pending.values():
+            pending.texts.pop(act or "", None)
+
+    # Out of the journal
+
+    def join(self, state: State, act: Act) -> Act:
+        """An act with its texts; a text that was erased is empty, and all are where the file or its key is missing.
+
+        `state` is what the acts before it led to, or later ones.
+        """
+        if _MARK not in act.payload and not self._is_older_act(state, act):
+            return act
+        return self._joined(state, act)[0]
+
+    def is_changed(self, state: State, act: Act) -> bool:
+        """Whether a text of an act may have been erased or changed since it was recorded."""
+        if _MARK not in act.payload and not self._is_older_act(state, act):
+            return False
+        since = any(one.kind in self.changing and one.number > act.number for one in state.others)
+        return since or not self._joined(state, act)[1]
+
+    def _joined(self, state: State, act: Act) -> tuple[Act, bool]:
+        """An act with its texts, and whether all of them are there."""
+        origin = act.payload.get(_MARK) or next(one.origin for one in self._features.values() if one.is_older_act(act))
+        payload = {name: value for name, value in act.payload.items() if name != _MARK}
+        feature, walk = self._features.get(origin), self._walk_of(act.kind)
+        if feature is None or walk is None:
+            raise StateError(f"act {act.number} was recorded by a newer Quaestor: install that one")
+        readable = feature.is_readable()
+        if not readable:
+            self._unreadable.add(origin)
+        self._note_erasures(feature)
+        pending = self._pending.get(origin, _Pending())
+        waiting = {one.number: one.text for one in pending.texts.get(act.key, ())}
+        texts = waiting or (feature.texts().of(act.key) if readable else {})
+        complete = True
+
+        def change(items: Sequence[str], text: str, is_label: bool) -> str:
+            nonlocal complete
+            if found := _LABEL.fullmatch(text):
+                word = pending.words.get(found[1]) or (feature.texts().word(found[1]) if readable else None)
+                complete &= word is not None
+                return f"(erased {found[1]})" if word is None else word
+            if found := _TEXT.fullmatch(text):
+                complete &= int(found[1]) in texts
+                return texts.get(int(found[1]), "")
+            return text
+
+        return replace(act, payload=walk(state, payload, change)), complete
+
+    def is_outdated(self) -> bool:
+        """Whether somebody has withdrawn since texts were read, or texts can be read now that could not be before."""
+        back = {origin for origin in self._unreadable if self._features[origin].is_readable()}
+        self._unreadable -= back
+        changed = False
+        for origin, before in self._erasures.items():
+            feature = self._features[origin]
+            if feature.is_readable() and (now := feature.texts().erasures()) != before:
+                self._erasures[origin] = now
+                changed = True
+        return changed or bool(back)
+
+    def _note_erasures(self, feature: FreeTextStore) -> None:
+        if feature.origin not in self._erasures and feature.is_readable():
+            self._erasures[feature.origin] = feature.texts().erasures()
+
+    def require_loaded(self) -> None:
+        """Refuses to go on where texts that somebody wrote cannot be read."""
+        for origin in self._unreadable:
+            self._require_loaded(self._features[origin])
+
+    def _require_loaded(self, feature: FreeTextStore) -> None:
+        if feature.origin in self._unreadable:
+            raise StateError(feature.missing())
+
+    def _walk_of(self, kind: str) -> Walk | None:
+        return WALKS.get(kind) or self._walks.get(kind, ("", None))[1]
+
+    def _feature_for(self, state: State, act: NewAct) -> FreeTextStore | None:
+        """The feature that an act's items come from."""
+        if act.kind in self._walks:
+            return self._features[self._walks[act.kind][0]]
+        if origin := origin_in(state, act.payload):
+            return self._features.get(origin)
+        items = items_of(state, act.payload)
+        return next((one for one in self._features.values() if any(map(one.holds, items))), None)
+
+    def _is_older_act(self, state: State, act: Act) -> bool:
+        """Whether an act from before acts named an origin refers to texts."""
+        if act.kind not in WALKS or origin_in(state, act.payload):
+            return False
+        return any(one.is_older_act(act) for one in self._features.values()) and _refers(act.payload)
 
 
-def _comment(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    changed = _text("text", payload["item"], payload, change)
-    return changed | (_decided(state, _facets(state, payload), changed, change) if "answer" in payload else {})
+def _features(study: Study) -> Iterator[FreeTextStore]:
+    for feature in features():
+        if feature.free_text is not None:
+            yield feature.free_text(study)
 
 
-def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """A reason is given where one item is decided. What was published elsewhere belongs to no round."""
-    facets = _facets(state, payload) if "round" in payload else {}
-    decisions = [_decided(state, facets, one, change) for one in payload["decisions"]]
-    with_reason = _text("reason", decisions[0]["item"], payload, change) if decisions else payload
-    return {**with_reason, "decisions": decisions}
+def _is_reference(text: str) -> bool:
+    return bool(_TEXT.fullmatch(text) or _LABEL.fullmatch(text))
 
 
-def _decided(state: State, facets: Mapping[str, Facet], one: Payload, change: Change) -> dict[str, Any]:
-    return {**one, "answer": _answer(state, facets.get(one["facet"]), one["item"], one["answer"], change)}
-
-
-def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """What is said about practice items, and what raters are to confirm, which others wrote."""
-    plan = payload["plan"]
-    facets = {one.id: one for one in plan_from(plan).facets}
-    practice = [
-        {**_text("feedback", one["item"], one, change), **_answered(state, facets, one, change)}
-        for one in plan["practice"]
-    ]
-    proposals = {
-        item: {name: change([item], words, False) if words else words for name, words in proposed.items()}
-        for item, proposed in plan["proposals"].items()
-    }
-    return {**payload, "plan": {**plan, "practice": practice, "proposals": proposals}}
-
-
-def _unification(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """Words of phrases are about the items whose phrases have them; a wider word is about all of these."""
-    one, part = state.round(payload["round"]), payload["part"]
-    using: dict[str, list[str]] = {}
-    for item, phrases in phrases_of(one, one.plan.items).items():
-        for word in dict.fromkeys(phrase[part] for phrase in phrases):
-            using.setdefault(word, []).append(item)
-    about = _once(item for word in payload["words"] for item in using.get(word, ()))
-    changed = {
-        **payload,
-        "words": [change(using.get(word, ()), word, True) for word in payload["words"]],
-        "to": change(using.get(payload["to"], about), payload["to"], True),
-    }
-    return changed | ({"reason": change(about, payload["reason"], False)} if payload.get("reason") else {})
-
-
-def _once(items: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(items))
-
-
-def _facets(state: State, payload: Payload) -> Mapping[str, Facet]:
-    return {one.id: one for one in state.round(payload["round"]).plan.facets}
-
-
-def _text(name: str, item: str, payload: Payload, change: Change) -> dict[str, Any]:
-    return {**payload, name: change([item], payload[name], False)} if payload.get(name) else dict(payload)
-
-
-def _answer(state: State, facet: Facet | None, item: str, answer: Any, change: Change) -> Any:
-    """Of an unknown facet any text but a code is free, and so are stretches as one cell of a table has them."""
-    if not answer or answer == CANNOT_JUDGE:
-        return answer
-    if is_stretches(answer):
-        return [_stretch(item, one, change) for one in answer]
-    if isinstance(answer, str):
-        is_free = not _is_code(state, answer) if facet is None else facet.kind in ("text", "stretches")
-        return change([item], answer, False) if is_free else answer
-    if facet is not None and facet.kind == "keep" and not facet.reasons:
-        return _text("reason", item, answer, change)
-    if facet is not None and facet.kind == "confirm":
-        return _text("instead", item, answer, change)
-    if facet is not None and facet.kind == "phrase":
-        return {**answer, **{part: change([item], answer[part], True) for part in PARTS if answer.get(part)}}
-    return answer
-
-
-def _is_code(state: State, answer: str) -> bool:
-    return all(one.strip() in state.history.latest.codes for one in answer.split(";"))
-
-
-def _stretch(item: str, one: Payload, change: Change) -> dict[str, Any]:
-    changed = _text("memo", item, one, change)
-    if one.get("fields"):
-        fields = {name: change([item], words, False) if words else words for name, words in one["fields"].items()}
-        changed["fields"] = fields
-    return changed
-
-
-WALKS: Mapping[str, Walk] = {
-    "rating": _rating,
-    "practice": _rating,
-    "comment": _comment,
-    "tie.comment": _comment,
-    "decision": _decision,
-    "decision.import": _decision,
-    "round.open": _opening,
-    "words.unify": _unification,
-}
-"""By kind of act, for those that take free text about items."""
+def _refers(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.startswith("kept:") and _TEXT.fullmatch(value) is not None
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_refers(one) for one in inside)

@@ -1,211 +1,205 @@
-"""Constant comparison: phrases in sets, words unified after each, and two curves that should fall."""
+"""Phrases of a study: words, curves, and core objects for the codebook."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.records import CANNOT_JUDGE, Decision, Facet, SetCurve, Unification
-from quaestor.coding.rounds import missing
-from quaestor.coding.state import OPEN, RoundState, State
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.model.decisions import decided
+from quaestor.coding.model.phrases import (
+    agreed_phrases,
+    ask_to_reread,
+    compare,
+    curves,
+    phrase_facet,
+    propose_objects,
+    unify,
+    word_counts,
+    words_before,
+)
+from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
+from quaestor.coding.model.views import asks_first, require_lead_view
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import Coding, Where, open_coding, require_lead, require_part
+from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
 
-SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
-PARTS = ("verb", "object")
-Words = Mapping[str, Mapping[str, str]]
+
+@dataclass(frozen=True)
+class ProposedObject:
+    """A core object that the phrases of a phase suggest."""
+
+    phase: str
+    object: str
+    count: int
+    known: bool
+    simulated: bool
 
 
-def words_before(one: RoundState, number: int) -> dict[str, dict[str, str]]:
-    """Which word stands for which, by part, as known when a set was begun."""
-    return _remembered(one, number)
+def is_simulated(one: RoundState) -> bool:
+    return any(rating.simulated for rating in one.all_ratings())
 
 
-def all_words(one: RoundState) -> dict[str, dict[str, str]]:
-    """Which word stands for which, by all that has been unified."""
-    return _remembered(one, None)
+def words_of(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
+    """Every word with its count; seen by raters only when their set is complete."""
+    with open_coding(study) as coding:
+        one = _complete(coding, name, actor or coding.lead)
+        if part not in ("verb", "object"):
+            raise InputError(f"--part is {part!r}, allowed: verb or object")
+        known = words_before(one, one.set + 1)[part]
+        simulated = is_simulated(one)
+        return [
+            {"word": word, "count": count, "to": known.get(word, word), "simulated": simulated}
+            for word, count in word_counts(one, part).most_common()
+        ]
 
 
-def _remembered(one: RoundState, before: int | None) -> dict[str, dict[str, str]]:
-    """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
-    key = ("words", before, len(one.unifications))
-    if key not in one.memory:
-        one.memory[key] = _words(made for made in one.unifications if before is None or made.set < before)
-    found: dict[str, dict[str, str]] = one.memory[key]
-    return found
+def begin_comparing(study: Where, name: str, actor: str) -> None:
+    """Put on record that somebody now sees the words of the others, where they may."""
+    with open_coding(study) as coding:
+        _complete(coding, name, actor)
 
 
-def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
-    words: dict[str, dict[str, str]] = {part: {} for part in PARTS}
-    for made in unifications:
-        table = words[made.part]
-        to = table.get(made.to, made.to)
-        if to in made.words:  # the other way round than before: the new word stands for itself
-            table.pop(made.to, None)
-            to = made.to
-        for word in made.words:
-            if word != to:
-                table[word] = to
-        for word, to in list(table.items()):
-            if to in table:
-                table[word] = table[to]
-    return words
-
-
-def unified(phrase: Mapping[str, str], words: Words) -> tuple[str, str]:
-    """A phrase with the words that were agreed on."""
-    return (
-        words["verb"].get(phrase["verb"], phrase["verb"]),
-        words["object"].get(phrase["object"], phrase["object"]),
-    )
-
-
-def phrase_facet(one: RoundState) -> Facet:
-    facet = next((facet for facet in one.plan.facets if facet.kind == "phrase"), None)
-    if facet is None:
-        raise StateError(f"the round {one.plan.round!r} asks for no phrases")
-    return facet
-
-
-def phrases_of(one: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
-    """The phrases that were given to items, one for each seat that gave one."""
-    facet = phrase_facet(one).id
-    found: dict[str, list[Mapping[str, str]]] = {}
-    for item in items:
-        for seat in one.seats:
-            rating = one.of_seat(seat, item)
-            answer = rating.answers.get(facet) if rating else None
-            if answer and answer != CANNOT_JUDGE:
-                found.setdefault(item, []).append(answer)
-    return found
-
-
-def unify(
-    state: State,
-    name: str,
-    actor: str,
-    part: str,
-    words: Sequence[str],
-    to: str,
-    rule: str,
-    reason: str = "",
-    *,
-    simulated: bool = False,
-) -> NewAct:
-    """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
-    one = _compared(state, name)
-    if part not in PARTS:
-        raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
-    if rule not in (SAME_MEANING, HYPERNYM):
-        raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
-    words = [" ".join(word.lower().split()) for word in words]
-    to = " ".join(to.lower().split())
-    counts = word_counts(one, part)
-    for word in words:
-        if word not in counts:
-            raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: look at `quaestor phrases words`")
-    if not to or set(words) <= {to}:
-        raise InputError(f"name the words to unify and another one that stands for them, not {to!r} alone")
-    if rule == SAME_MEANING and not reason:
-        if to not in counts:
-            raise InputError(f"no phrase has the {part} {to!r}: of words with the same meaning the more frequent stays")
-        most = max(words, key=lambda word: counts[word])
-        if counts[most] > counts[to]:
-            raise InputError(
-                f"{most!r} ({counts[most]} times) is more frequent than {to!r} ({counts[to]}): unify to it, "
-                "or give a reason"
-            )
-    payload: dict[str, object] = {"round": name, "set": one.set, "part": part, "words": words, "to": to, "rule": rule}
-    payload |= {"reason": reason} if reason else {}
-    payload |= {"simulated": True} if simulated else {}
-    return NewAct("words.unify", actor, payload, one.plan.codebook)
-
-
-def _compared(state: State, name: str) -> RoundState:
-    """A round whose present set all have rated: only then do raters compare their words."""
-    one = state.round(name)
+def _complete(coding: Coding, name: str, actor: str) -> RoundState:
+    """A round whose present set all have rated: only then may words be compared, and that is put on record."""
+    one = coding.state.round(name)
     phrase_facet(one)
-    if one.status != OPEN:
-        raise StateError(
-            f"the round {name!r} is closed: its words stand; settle what is left with `quaestor decisions`"
+    require_part(coding, name, actor)
+    part = one.seat_of(actor) or actor == one.plan.tie_breaker
+    if part and one.plan.blind and one.status == OPEN:
+        if not one.plan.set_size:
+            raise StateError(f"{actor!r} rates in {name!r} and sees the others' words when it is closed")
+        if missing(one):
+            raise StateError(f"set {one.set} of {name!r} is not complete: words are compared when all have rated it")
+    if part and one.status == OPEN:
+        coding.act(lambda state: compare(state, name, actor))
+    else:
+        note_view(coding, name, actor)
+    return coding.state.round(name)
+
+
+def unify_words(
+    study: Where, name: str, actor: str | None, part: str, words: Sequence[str], to: str, rule: str, reason: str
+) -> int:
+    with open_coding(study) as coding:
+        who = actor or coding.lead
+
+        def act(state: State) -> NewAct:
+            require_part(coding, name, who)
+            return unify(state, name, who, part, words, to, rule, reason)
+
+        return coding.act(act)[0].number
+
+
+def ask_reread(study: Where, name: str, actor: str | None, item: str) -> int:
+    with open_coding(study) as coding:
+        who = require_part(coding, name, actor or coding.lead)
+        return coding.act(lambda state: ask_to_reread(state, name, who, item))[0].number
+
+
+def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
+    """The two curves, drawn in published/."""
+    from quaestor.render.figures.discrepancy import draw_round_curves  # loading what draws takes half a second
+    from quaestor.render.figures.export import write_svg
+
+    with open_coding(study) as coding:
+        one = _complete(coding, name, actor or coding.lead)
+        found = curves(one)
+        simulated = is_simulated(one)
+        blindness = one.blindness
+    figure = draw_round_curves(found, name, simulated=simulated, blindness=blindness)
+    return found, write_svg(figure, coding.study.published)
+
+
+def proposed_objects(study: Where, name: str, phases: str, at_least: int, actor: str | None) -> list[ProposedObject]:
+    with open_coding(study) as coding:
+        found = _proposed(coding.state, name, phases, at_least)
+        for seen in (name, phases):
+            require_lead_view(coding.state, seen, actor or coding.lead, coding.lead)
+            note_view(coding, seen, actor or coding.lead)
+        return found
+
+
+def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
+    """What the phrases of a closed round propose, by each round that decided codes; only what needs no record."""
+    with open_coding(study) as coding:
+        state, lead = coding.state, coding.lead
+        if actor != lead or not _is_in_sight(state, name, lead):
+            return {}
+        deciding = [
+            one.plan.round
+            for one in state.rounds.values()
+            if any(facet.codes and facet.kind == "single" for facet in one.plan.facets) and one.status == CLOSED
+        ]
+        return {phases: _proposed(state, name, phases, 1) for phases in deciding if _is_in_sight(state, phases, lead)}
+
+
+def _is_in_sight(state: State, name: str, lead: str) -> bool:
+    """Whether the lead sees a closed round whole, and looking puts nothing on record."""
+    if state.round(name).status != CLOSED or asks_first(state, name, lead):
+        return False
+    try:
+        require_lead_view(state, name, lead, lead)
+    except StateError:
+        return False
+    return True
+
+
+def _proposed(state: State, name: str, phases: str, at_least: int) -> list[ProposedObject]:
+    one, sorted_into = state.round(name), state.round(phases)
+    for round_, called in ((one, name), (sorted_into, phases)):
+        if round_.status != CLOSED:
+            raise StateError(f"the round {called!r} is open: objects are proposed when it is closed")
+    facet = next((facet for facet in sorted_into.plan.facets if facet.codes), None)
+    if facet is None:
+        raise InputError(f"the round {phases!r} decides no code of the codebook")
+    rows = propose_objects(agreed_phrases(one), decided(state, phases, facet.id), at_least)
+    book, simulated = state.history.latest, is_simulated(one)
+    return [
+        ProposedObject(
+            phase,
+            thing,
+            count,
+            any(thing == child.name.casefold() for child in book.children(phase)),
+            simulated,
         )
-    if left := missing(one):
-        raise StateError(
-            f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: "
-            "words are compared when all have rated it"
-        )
-    return one
+        for phase, thing, count in rows
+    ]
 
 
-def compare(state: State, name: str, actor: str) -> NewAct | None:
-    """Put on record that raters now see each other's words of this set: from here on only what is read again counts."""
-    one = state.round(name)
-    if one.set in one.compared or one.status != OPEN:
-        return None
-    return NewAct("words.compare", actor, {"round": name, "set": one.set}, one.plan.codebook)
+def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
+    """Add proposed objects to the codebook, each below its phase."""
+    with open_coding(study) as coding:
+        who = require_lead(coding, actor, "change the codebook")
 
+        def acts(state: State) -> list[NewAct]:
+            proposed = {f"{one.phase}={one.object}": one for one in _proposed(state, name, phases, 1)}
+            made = []
+            for number, text in enumerate(chosen, start=1):
+                one = proposed.get(text)
+                if one is None:
+                    options = listed(nearest_first(text, proposed)[:3])
+                    raise InputError(f"{text!r} is not proposed, nearest: {options}")
+                if one.known:
+                    raise StateError(f"{one.object!r} is below {one.phase!r} already")
+                book = state.history.latest
+                slug = re.sub(r"[^a-z0-9]+", "-", one.object).strip("-")
+                payload = {
+                    "id": f"{one.phase}/{slug}",
+                    "facet": book.codes[one.phase].facet,
+                    "parent": one.phase,
+                    "name": one.object,
+                    "definition": f"Proposed from {one.count} phrases of the round {name}.",
+                }
+                state.history.then("codebook.add", payload)
+                made.append(NewAct("codebook.add", who, payload, book.version + number))
+            return made
 
-def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
-    """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
-    one = _compared(state, name)
-    if item not in one.open_items():
-        raise InputError(f"the item {item!r} is not in set {one.set} of {name!r}")
-    return NewAct("words.reread", actor, {"round": name, "set": one.set, "item": item}, one.plan.codebook)
-
-
-def word_counts(one: RoundState, part: str) -> Counter[str]:
-    """How often each word was given in the sets so far, as it was written."""
-    items = [item for items in one.sets[: one.set] for item in items]
-    return Counter(phrase[part] for given in phrases_of(one, items).values() for phrase in given)
-
-
-def curves(one: RoundState) -> list[SetCurve]:
-    """Discrepancy and incompatibility of each set that both raters have finished.
-
-    Discrepancy: the share of a set's items whose raters differ once the words known before the set are unified.
-    Incompatibility: the share whose phrase was rewritten after the set, because its words did not go with those
-    of the sets before.
-    """
-    found = []
-    for number, items in enumerate(one.sets[: one.set], start=1):
-        due = [(seat, item) for item in items for seat in one.seats if seat.has(seat.raters[0], item)]
-        if any(one.of_seat(seat, item) is None for seat, item in due):
-            continue
-        given = {item: phrases for item, phrases in phrases_of(one, items).items() if len(phrases) > 1}
-        if not given:
-            continue
-        before, after = words_before(one, number), words_before(one, number + 1)
-        differ = sum(len({unified(phrase, before) for phrase in phrases}) > 1 for phrases in given.values())
-        rewritten = sum(
-            any(unified(phrase, before) != unified(phrase, after) for phrase in phrases) for phrases in given.values()
-        )
-        found.append(SetCurve(number, len(given), differ / len(given), rewritten / len(given)))
-    return found
-
-
-def agreed_phrases(one: RoundState) -> dict[str, tuple[str, str]]:
-    """The phrase of each item on whose words the raters now agree, or that was decided."""
-    words = all_words(one)
-    facet = phrase_facet(one).id
-    found: dict[str, tuple[str, str]] = {}
-    for item, phrases in phrases_of(one, one.plan.items).items():
-        made = one.decisions.get((item, facet))
-        if made and made[-1].answer != CANNOT_JUDGE:
-            found[item] = unified(made[-1].answer, words)
-        elif not made and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in one.seats):
-            said = {unified(phrase, words) for phrase in phrases}
-            found |= {item: said.pop()} if len(said) == 1 else {}
-    return found
-
-
-def propose_objects(
-    phrases: Mapping[str, tuple[str, str]], phases: Mapping[str, Decision], at_least: int = 1
-) -> list[tuple[str, str, int]]:
-    """(phase, object, count): the core objects of the phrases of each phase, the most frequent first."""
-    counts = Counter(
-        (phases[item].answer, thing)
-        for item, (_, thing) in phrases.items()
-        if item in phases and isinstance(phases[item].answer, str) and phases[item].answer != CANNOT_JUDGE
-    )
-    rows = [(phase, thing, count) for (phase, thing), count in counts.items() if count >= at_least]
-    return sorted(rows, key=lambda row: (row[0], -row[2], row[1]))
+        coding.act(acts)
+        return coding.state.history.latest.version

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quaestor.coding.answers import choices, written
-from quaestor.coding.proposals import propose
-from quaestor.coding.ratings import practise, to_practise
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, RaterView
-from quaestor.coding.state import State
-from quaestor.coding.views import rater_view
+from quaestor.coding.model.answers import write_cell
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.phrase_proposals.proposal import propose
+from quaestor.coding.model.ratings import practise, to_practise
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RaterView
+from quaestor.coding.model.state import State
+from quaestor.coding.model.views import rater_view
+from quaestor.coding.rating_files import rate
+from quaestor.coding.session import Coding, open_coding
+from quaestor.evidence.item_texts import read_item_texts
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study
-from quaestor.study.ratings import rate
-from quaestor.study.texts import accepted_answer, texts_of
 
 _MARKUP = re.compile(r"<[^>]+>")
 _BREAKS = re.compile(r"\n{3,}")
 _LONGEST = 3_000
+_KEYS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_RESERVED = set("umsbz0/")
+"""Keys that do something else on the desk."""
 
 
 def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
@@ -30,13 +35,13 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
         view = rater_view(coding.state, name, rater)
         trying = [one.item for one in to_practise(coding.state.round(name), rater)]
     item = trying[0] if trying else view.left[0] if view.left else None
-    shown = texts_of(study, [item] if item else []).get(item or "")
+    shown = read_item_texts(study, [item] if item else []).get(item or "")
     return {
         "round": name,
         "item": item,
         "title": html.unescape(shown.title) if shown else item or "",
         "text": plain_text(shown.body) if shown else "",
-        "answer": plain_text(accepted_answer(study, item)) if item else "",
+        "answer": plain_text(shown.answer) if shown else "",
         "tags": list(shown.tags) if shown else [],
         "link": shown.link if shown else "",
         "instructions": view.instructions,
@@ -50,12 +55,12 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
 
 
 def _asked(facet: Facet, view: RaterView, item: str | None) -> dict[str, Any]:
-    proposed = view.proposals.get(item or "", {}) if facet.kind == "confirm" else {}
+    proposed = view.proposals.get(item or "", {}) if kind_of(facet).confirms_proposal else {}
     return {
         "facet": facet.id,
         "kind": facet.kind,
         "question": facet.question,
-        "allowed": _allowed(facet, view.codebook),
+        "allowed": f"{kind_of(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
         "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_place)],
     }
 
@@ -66,16 +71,21 @@ def _place(name: str) -> tuple[int, str]:
     return (triplet.index(name) if name in triplet else len(triplet), name)
 
 
-def _allowed(facet: Facet, book: Codebook) -> str:
-    offered = {
-        "keep": "keep, or exclude: " + (" | ".join(facet.reasons) or "and the reason"),
-        "phrase": "verb, object   as in: rotate, image",
-        "confirm": "yes, no, or no: what it should be",
-        "text": "any text",
-    }
-    allowed = offered.get(facet.kind) or " | ".join(choices(facet, book))
-    many = " (several, separated by ;)" if facet.kind == "multiple" else ""
-    return f"{allowed}{many}   or: {CANNOT_JUDGE}"
+def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Choice, ...]:
+    """What can be chosen and by which key; `reserved` are keys that do something else on this page alone."""
+    return _keyed(kind_of(facet).choices(facet, book), reserved)
+
+
+def _keyed(found: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
+    """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
+    acts = set(reserved) or _RESERVED
+    own = {one.value: one.key for one in found if one.key and one.key not in acts}
+    free = [key for key in _KEYS if key not in own.values() and key not in acts]
+    keyed = []
+    for one in found:
+        key = own.get(one.value) or (free.pop(0) if free else "")
+        keyed.append(Choice(one.value, one.label, key, one.definition, one.group))
+    return tuple(keyed)
 
 
 def give_one(
@@ -95,8 +105,8 @@ def give_one(
         rate(coding, name, rater, item, answers, unsure=unsure, memo=memo, seconds=seconds, key=key)
         view = rater_view(coding.state, name, rater)
     proposal = ""
-    if any(facet.kind == "phrase" for facet in view.facets):
-        shown = texts_of(study, [item]).get(item)
+    if any(kind_of(facet).unifies_words for facet in view.facets):
+        shown = read_item_texts(study, [item]).get(item)
         found = propose(shown.title) if shown else None
         proposal = f"{found.verb}, {found.object} ({found.certainty})" if found else ""
     return {"done": len(view.items) - len(view.left), "left": len(view.left), "proposal": proposal}
@@ -124,7 +134,7 @@ def tried(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str
     right, feedback = told[0]
     return {
         "right": right,
-        "answers": {facet: written(answer) for facet, answer in found.answers.items()},
+        "answers": {facet: write_cell(one.plan.facet(facet), answer) for facet, answer in found.answers.items()},
         "feedback": feedback,
     }
 

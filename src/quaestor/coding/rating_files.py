@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quaestor.base.clock import in_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import checked_answers, written
-from quaestor.coding.decisions import import_published
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.records import Rating
-from quaestor.coding.state import RoundState, State
-from quaestor.coding.views import require_lead_view, unblinding
+from quaestor.base.table_files import FORMS, Table, table_bytes
+from quaestor.coding.model.answers import checked_answers, write_cell
+from quaestor.coding.model.decisions import import_published
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.records import Facet, Rating
+from quaestor.coding.model.state import OPEN, RoundState, State
+from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
+from quaestor.coding.session import Coding, Where, open_coding
+from quaestor.evidence.item_origin import origin_of
+from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Coding, Wanted
-from quaestor.study.free_text import origin_of
-from quaestor.study.moments import in_utc
-from quaestor.study.tables import read_rows
+from quaestor.study.contributions import KnownNames
+from quaestor.study.features import open_known_names
+from quaestor.study.session import PendingAct
 
 Told = Callable[[Any], Any]
 """Makes of a text or an answer what somebody may read of it."""
+_LINK = "link"
+"""Of a passage: made by a page, and no words."""
 _YES = ("true", "1", "yes")
 _TOLD = ("unsure", "memo", "seconds", "time")
 _EXPORTED_DECISION = {"item", "facet", "answer", "how", "by"}
@@ -65,12 +73,12 @@ def as_written(said: Any) -> Any:
 def rate(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
     """One rating, with whatever `Said` has more; the number of its act."""
     wanted = rating_wanted(coding, name, rater, Said(item, answers, **more))
-    coding.ask_for(wanted)
-    coding.record()
-    return wanted.acts()[0].number
+    coding.pending.add(wanted)
+    coding.pending.record()
+    return wanted.result()[0].number
 
 
-def rating_wanted(coding: Coding, name: str, rater: str, said: Said) -> Wanted:
+def rating_wanted(coding: Coding, name: str, rater: str, said: Said) -> PendingAct[State]:
     """A rating to put in the line of what is to be recorded."""
     now = coding.now()
 
@@ -83,7 +91,7 @@ def rating_wanted(coding: Coding, name: str, rater: str, said: Said) -> Wanted:
             return False
         return str(told["memo"]).splitlines() == said.memo.splitlines()  # a form and a script end lines differently
 
-    return Wanted(lambda state: rated(state, name, rater, said, now), said.key, same)
+    return PendingAct(lambda state: rated(state, name, rater, said, now), said.key, same)
 
 
 def rated(state: State, name: str, rater: str, said: Said, now: str) -> NewAct:
@@ -103,7 +111,7 @@ def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = No
     """
     plan = coding.state.round(name).plan
     facets = [facet.id for facet in plan.facets]
-    texts = [facet.id for facet in plan.facets if facet.kind == "text"]
+    texts = [facet.id for facet in plan.facets if kind_of(facet).is_free_text]
     rows = list(read_rows(path, exact=("memo", *texts)))
     _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
     _check_rows(path, rows, facets, rater)
@@ -199,10 +207,26 @@ def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = 
         return _rows(one, own, superseded, as_written)
     require_lead_view(state, name, actor, coding.lead)
     note_view(coding, name, actor)
-    from quaestor.study.interviews.unnamed_files import words_for
-
     with words_for(coding, actor) as words:
         return _rows(one, one.all_ratings(), superseded, words)
+
+
+@contextmanager
+def words_for(coding: Coding, actor: str) -> Iterator[Told]:
+    """What somebody may read of a text or an answer: without known names, but for the lead, who can import it again."""
+    if actor == coding.lead:
+        yield as_written
+        return
+    with open_known_names(coding) as names:
+        yield lambda answer: _masked(answer, names)
+
+
+def _masked(answer: Any, names: KnownNames) -> Any:
+    if isinstance(answer, str):
+        return names.mask(answer)
+    if isinstance(answer, Mapping):
+        return {part: words if part == _LINK else _masked(words, names) for part, words in answer.items()}
+    return [_masked(part, names) for part in answer] if isinstance(answer, list | tuple) else answer
 
 
 def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: Told) -> list[dict[str, str]]:
@@ -215,7 +239,7 @@ def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: T
             {
                 "item": rating.item,
                 "rater": rating.rater,
-                **{facet.id: written(words(rating.answers.get(facet.id))) for facet in one.plan.facets},
+                **{facet.id: write_cell(facet, words(rating.answers.get(facet.id))) for facet in one.plan.facets},
                 "unsure": "; ".join(rating.unsure),
                 "memo": words(rating.memo),
                 "seconds": f"{rating.seconds:g}",
@@ -240,17 +264,19 @@ def note_view(coding: Coding, name: str, actor: str) -> None:
 def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:
     """The final answer of every item, how it came about, and who said so."""
     blindness = ""
+    facets: dict[str, Facet] = {}
     if name in state.published:
         made = list(state.published[name].values())
     else:
         round_state = state.round(name)
         made = [round_state.decisions[key][-1] for key in sorted(round_state.decisions)]
         blindness = round_state.blindness
+        facets = {facet.id: facet for facet in round_state.plan.facets}
     return [
         {
             "item": one.item,
             "facet": one.facet,
-            "answer": written(words(one.answer)),
+            "answer": write_cell(facets.get(one.facet), words(one.answer)),
             "how": one.how,
             "by": one.actor,
             "time": one.time,
@@ -261,6 +287,17 @@ def export_decisions(state: State, name: str, words: Told = as_written) -> list[
         }
         for one in made
     ]
+
+
+def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
+    """The decisions of a round for somebody who may see them, which goes on record."""
+    with open_coding(study) as coding:
+        if name not in coding.state.published:
+            require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
+            note_view(coding, name, actor or coding.lead)
+        coding.require_words()
+        with words_for(coding, actor or coding.lead) as words:
+            return export_decisions(coding.state, name, words)
 
 
 def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: str) -> int:
@@ -285,3 +322,68 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
     payload = {**act.payload, "origin": origin_of(coding.study)}
     coding.act(lambda state: NewAct(act.kind, act.actor, payload, act.codebook, key), key)
     return len(entries)
+
+
+@dataclass(frozen=True)
+class RoundFile:
+    """A file to be taken home."""
+
+    name: str
+    kind: str
+    content: bytes
+
+
+def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
+    """Whether somebody has to agree first that their look at the ratings of a round goes on record."""
+    one = state.round(name)
+    if one.seat_of(actor) and one.plan.blind and one.status == OPEN:
+        return False  # they get their own
+    require_lead_view(state, name, actor, lead)
+    return asks_first(state, name, actor)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The state of a round whose ratings a person is about to see for the first time."""
+
+    is_open: bool
+
+
+def asking(coding: Coding, name: str, actor: str) -> Asking | None:
+    """What somebody is asked before a look goes on record; nothing where there is nothing to record."""
+    with coding.looking() as state:
+        if name in state.published or not needs_record(state, name, actor, coding.lead):
+            return None
+        return Asking(state.round(name).status == OPEN)
+
+
+def why_no_files(state: State, name: str, actor: str, lead: str) -> str:
+    """Why somebody gets no file of a round now, in a sentence; empty where they do."""
+    try:
+        needs_record(state, name, actor, lead)
+    except StateError as refusal:
+        return str(refusal)
+    return ""
+
+
+def look(coding: Coding, name: str, actor: str) -> None:
+    """Put on record that somebody who may see the ratings of a round now does."""
+    with coding.looking() as state:
+        if needs_record(state, name, actor, coding.lead):
+            note_view(coding, name, actor)
+
+
+def ratings_file(coding: Coding, name: str, actor: str, form: str = "csv", *, superseded: bool = False) -> RoundFile:
+    """The ratings an actor may see; whoever asks has looked before, or needs no record."""
+    with coding.looking():
+        rows = export_ratings(coding, name, actor, superseded=superseded)
+    return _file("ratings", rows, name, form)
+
+
+def decisions_file(coding: Coding, name: str, actor: str, form: str = "csv") -> RoundFile:
+    return _file("decisions", decisions_of(coding, name, actor), name, form)
+
+
+def _file(what: str, rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
+    content = table_bytes(Table.of(what, rows), form)
+    return RoundFile(f"{name}-{what}.{form}", FORMS[form], content)

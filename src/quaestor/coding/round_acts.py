@@ -1,35 +1,44 @@
-"""Rounds of a study: from study.toml to a plan, and the gate between a pilot and what comes after it."""
+"""What the lead does with rounds, and what a rater sees of them, one act a function."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.parquet as pq
-
+from quaestor.base.clock import in_utc
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import written
-from quaestor.coding.decisions import decided, kept
-from quaestor.coding.phrases import agreed_phrases
-from quaestor.coding.ratings import hours
-from quaestor.coding.records import Facet, Plan, Practice
-from quaestor.coding.rounds import left_by_seat, open_round
-from quaestor.coding.settings import RoundSettings
-from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.corpus.sampling import simple_sample
+from quaestor.coding.agreement import statistic
+from quaestor.coding.agreement_cache import agreement_now
+from quaestor.coding.model.answers import write_cell
+from quaestor.coding.model.decisions import decided, kept
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.phrases import agreed_phrases
+from quaestor.coding.model.ratings import hours
+from quaestor.coding.model.records import Facet, Plan, Practice
+from quaestor.coding.model.rounds import (
+    close_round,
+    left_by_seat,
+    next_set,
+    open_round,
+    reopen_round,
+    replace_rater,
+    set_deadline,
+    waive_gate,
+)
+from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.coding.model.views import rater_view
+from quaestor.coding.session import Coding, Where, open_coding, require_lead, require_part
+from quaestor.evidence.funnel import read_passed, step_number
+from quaestor.evidence.item_origin import origin_of, without_withdrawn
+from quaestor.evidence.samples import draw_sample, simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
-from quaestor.study.agreement import statistic
-from quaestor.study.coding import Coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.free_text import origin_of
-from quaestor.study.funnel import fell_file, step_number
-from quaestor.study.moments import in_utc
-from quaestor.study.samples import draw_sample
-from quaestor.study.withdrawn_items import without_withdrawn
-from quaestor.study.worked_out import agreement_now
+from quaestor.study.session import BuildAct, Session
+from quaestor.study.settings.coding import RoundSettings
 
 
 def settings_of(study: Study, name: str) -> RoundSettings:
@@ -135,8 +144,7 @@ def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[s
         chosen = sorted(item for items in drawn.strata.values() for item in items)
     else:
         passed = step_number(study, str(one.items.after))
-        table = pq.read_table(fell_file(study), filters=[("fell_at", ">", passed)], columns=["item"])
-        chosen = sorted(without_withdrawn(study, table.column("item").to_pylist()))
+        chosen = sorted(without_withdrawn(study, read_passed(study, passed)))
     return tuple(item for item in chosen if item not in known.left_out)
 
 
@@ -151,15 +159,15 @@ def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict
             )
         for facet in before.plan.facets:
             answers: Mapping[str, Any]
-            if facet.kind == "phrase":
+            if kind_of(facet).unifies_words:
                 phrases = agreed_phrases(before)
                 answers = {item: {"verb": verb, "object": thing} for item, (verb, thing) in phrases.items()}
             else:
                 answers = {item: made.answer for item, made in decided(state, name, facet.id).items()}
             for item in items:
                 if item in answers:
-                    found[item][facet.id] = written(answers[item])
-                    if facet.kind == "phrase":
+                    found[item][facet.id] = write_cell(facet, answers[item])
+                    if kind_of(facet).unifies_words:
                         found[item]["object"] = answers[item]["object"]
     return found
 
@@ -210,7 +218,7 @@ def _standing(state: State, name: str | None) -> _Standing | None:
 def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
     """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
     one = coding.state.round(name)
-    if one.status != CLOSED or one.plan.facet(one.plan.measured).kind == "text":
+    if one.status != CLOSED or not kind_of(one.plan.facet(one.plan.measured)).is_compared:
         return None, None
     worked_out = agreement_now(coding, name, one.plan.measured)
     if worked_out is None:
@@ -243,3 +251,106 @@ def summary(one: RoundState) -> dict[str, Any]:
         "final": one.final,
         "blindness": one.blindness,
     }
+
+
+def all_rounds(study: Where) -> list[dict[str, Any]]:
+    """The rounds of the study file and the journal, and where each stands."""
+    with open_coding(study) as coding:
+        state = coding.state
+        found = []
+        for one in coding.study.settings.rounds:
+            if one.round in state.rounds:
+                found.append(summary(state.rounds[one.round]))
+            else:
+                raters = list(one.raters)
+                found.append(_unopened(one.round, one.kind, raters))
+        named = {one.round for one in coding.study.settings.rounds}
+        return found + [summary(one) for name, one in state.rounds.items() if name not in named]
+
+
+def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
+    nothing = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
+    words = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
+    return {
+        "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **nothing, **words
+    }  # fmt: skip
+
+
+def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
+    """Open a round; others go on while its items are chosen."""
+    with nullcontext(study) if isinstance(study, Session) else open_coding(study) as coding:
+        open_named(coding, name, require_lead(coding, actor, "open rounds"))
+        with coding.looking() as state:
+            return summary(state.round(name))
+
+
+def close_by_name(
+    study: Where, name: str, actor: str | None, incomplete: str = "", *, final: bool = False
+) -> dict[str, Any]:
+    def decide(coding: Coding) -> BuildAct[State]:
+        lead = require_lead(coding, actor, "change rounds")
+        return lambda state: close_round(state, name, lead, incomplete, final=final)
+
+    return _act(study, name, decide)
+
+
+def reopen_by_name(
+    study: Where, name: str, actor: str | None, reason: str, *, not_blind: bool = False
+) -> dict[str, Any]:
+    def decide(coding: Coding) -> BuildAct[State]:
+        lead = require_lead(coding, actor, "change rounds")
+        return lambda state: reopen_round(state, name, lead, reason, not_blind=not_blind)
+
+    return _act(study, name, decide)
+
+
+def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
+    return _act(
+        study,
+        name,
+        lambda coding: lambda state: waive_gate(state, name, require_lead(coding, actor, "change rounds"), reason),
+    )
+
+
+def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
+    return _act(
+        study,
+        name,
+        lambda coding: (
+            lambda state: replace_rater(state, name, require_lead(coding, actor, "change rounds"), rater, by, reason)
+        ),
+    )
+
+
+def next_set_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
+    return _act(study, name, lambda coding: _next_set(coding, name, actor))
+
+
+def _next_set(coding: Coding, name: str, actor: str | None) -> BuildAct[State]:
+    who = require_part(coding, name, actor or coding.lead)
+    return lambda state: next_set(state, name, who)
+
+
+def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
+    moment = in_utc(until)
+
+    def decide(coding: Coding) -> BuildAct[State]:
+        def act(state: State) -> NewAct:
+            return set_deadline(state, name, require_lead(coding, actor, "change rounds"), moment)
+
+        return act
+
+    return _act(study, name, decide)
+
+
+def items_for(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
+    """A rater's items in the rater's own order."""
+    with open_coding(study) as coding:
+        view = rater_view(coding.state, name, rater)
+    return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
+
+
+def _act(study: Where, name: str, decide: Any) -> dict[str, Any]:
+    with open_coding(study) as coding:
+        coding.act(decide(coding))
+        return summary(coding.state.round(name))

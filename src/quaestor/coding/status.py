@@ -4,43 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from quaestor.coding.decisions import disagreements
-from quaestor.coding.rounds import is_complete, left_by_seat
-from quaestor.coding.state import CLOSED, OPEN, RoundState, State
-from quaestor.study.agreement import Agreement, round_agreement, statistic
-from quaestor.study.codebook import CODEBOOK_FILE
-from quaestor.study.coding import Coding
+from quaestor.coding.agreement import Agreement, statistic
+from quaestor.coding.agreement_cache import agreement_now
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.model.decisions import disagreements
+from quaestor.coding.model.rounds import is_complete, left_by_seat
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
+from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
-from quaestor.study.worked_out import agreement_now
+from quaestor.study.session import Session
 
 Gates = Mapping[str, Agreement | None]
 """By round that had to reach something: its agreement, or None while that is being worked out."""
 
 
-@dataclass(frozen=True)
-class Stage:
-    """One part of the study's way: its state in a word, and in a sentence."""
-
-    name: str
-    state: str  # done, doubtful, stale, waiting, none
-    detail: str
-
-
-@dataclass(frozen=True)
-class Next:
-    """The next thing to do: as a command, as a sentence, and the page of the desk on which it is done."""
-
-    command: str
-    words: str
-    page: str = ""
-    """rounds, codebook, agreement, disagreements, phrases, survey, survey-results, interviews, guides; or a command."""
-    round: str = ""
-    survey: str = ""
+def coding_status(request: StatusRequest) -> StatusPart:
+    """A line for the codebook and for each round, and what comes next in them."""
+    session = request.session
+    if session is None:
+        lines, following = coding_way(request.study, State(), {})
+    else:
+        gates = gates_of(session, wait=request.wait)
+        with session.looking() as state:
+            lines, following = coding_way(request.study, state, gates)
+    return StatusPart(tuple(lines), following)
 
 
-def gates_of(coding: Coding, *, wait: bool = True) -> dict[str, Agreement | None]:
+def gates_of(coding: Session[State], *, wait: bool = True) -> dict[str, Agreement | None]:
     """The agreement of each closed round that had to reach something, worked out while others go on."""
     with coding.looking() as state:
         wanted = [one.plan for one in state.rounds.values() if _has_gate(one)]
@@ -52,20 +43,11 @@ def _has_gate(one: RoundState) -> bool:
     return one.status == CLOSED and one.plan.threshold is not None and not one.waived
 
 
-def coding_stages(study: Study, state: State) -> tuple[list[Stage], str]:
-    """The same with the command alone."""
-    gates = {
-        name: round_agreement(state, name, one.plan.measured) for name, one in state.rounds.items() if _has_gate(one)
-    }
-    stages, following = coding_way(study, state, gates)
-    return stages, following.command if following else ""
-
-
-def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[Stage], Next | None]:
+def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[StatusLine], Next | None]:
     """A stage for the codebook and for each round, and the next thing to do; nothing where no round is planned."""
     if not study.settings.rounds:
         return [], None
-    stages: list[Stage] = []
+    stages: list[StatusLine] = []
     following: Next | None = None
     needed = any(facet.codes for facet in study.settings.facets.values())
     book = state.history.latest
@@ -73,7 +55,7 @@ def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[Stage], N
         known = book.version > 0
         there = f"{CODEBOOK_FILE} is there, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
         detail = f"version {book.version}, {sum(code.active for code in book.codes.values())} codes" if known else there
-        stages.append(Stage("codebook", "done" if known else "waiting", detail))
+        stages.append(StatusLine("codebook", "done" if known else "waiting", detail))
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
         one = state.rounds.get(settings.round)
@@ -83,12 +65,12 @@ def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[Stage], N
     return stages, following
 
 
-def _unopened(name: str) -> tuple[Stage, Next | None]:
+def _unopened(name: str) -> tuple[StatusLine, Next | None]:
     then = Next(f"quaestor round open {name}", f"Open the round {name}", "rounds", name)
-    return Stage(f"round {name}", "waiting", "not opened yet"), then
+    return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _round(state: State, one: RoundState, gates: Gates) -> tuple[Stage, Next | None]:
+def _round(state: State, one: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
     name, plan = one.plan.round, one.plan
     count = f"{len(plan.items):,} items{', simulated raters' if one.simulated else ''}"
     count += f", {one.blindness}" if one.blindness else ""
@@ -97,25 +79,25 @@ def _round(state: State, one: RoundState, gates: Gates) -> tuple[Stage, Next | N
     if _has_gate(one):
         found = gates.get(name)
         if found is None:
-            return Stage(f"round {name}", "waiting", f"closed, {count}, its agreement is being worked out"), None
+            return StatusLine(f"round {name}", "waiting", f"closed, {count}, its agreement is being worked out"), None
         value = statistic(found, plan.statistic).value
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
             words = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
             told = f"The round {name} did not reach what it had to: look at its agreement"
             then = Next(f"quaestor agreement --round {name}", told, "agreement", name)
-            return Stage(f"round {name}", "doubtful", words), then
+            return StatusLine(f"round {name}", "doubtful", words), then
     if plan.kind == "pilot":
-        return Stage(f"round {name}", "done", f"closed, {count}"), None
+        return StatusLine(f"round {name}", "done", f"closed, {count}"), None
     return _settling(state, one, count)
 
 
-def _open(one: RoundState, count: str) -> tuple[Stage, Next | None]:
+def _open(one: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = one.plan.round
     left = left_by_seat(one)
     missing = sum(left.values())
     sets = f", set {one.set} of {len(one.sets)}" if one.plan.set_size else ""
-    stage = Stage(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
+    stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
     if missing:
         who = next(rater for rater, waiting in left.items() if waiting)
         words = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
@@ -126,19 +108,21 @@ def _open(one: RoundState, count: str) -> tuple[Stage, Next | None]:
     return stage, Next(f"quaestor round next-set {name}", words, "phrases", name)
 
 
-def _settling(state: State, one: RoundState, count: str) -> tuple[Stage, Next | None]:
+def _settling(state: State, one: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = one.plan.round
     waiting = sum(found.decision is None for found in disagreements(state, name))
     made = _most_decided(one)
     if not one.final and not is_complete(one):
         missing = sum(left_by_seat(one).values())
-        stage = Stage(f"round {name}", "waiting", f"closed, {count}, {made:,} decided, {missing:,} ratings missing")
+        stage = StatusLine(
+            f"round {name}", "waiting", f"closed, {count}, {made:,} decided, {missing:,} ratings missing"
+        )
         words = f"Reopen the round {name} for its missing ratings, or close it as final"
         return stage, Next(f"quaestor round close {name} --final", words, "rounds", name)
     if made and not waiting:
-        return Stage(f"round {name}", "done", f"settled, {count}, {made:,} decided"), None
+        return StatusLine(f"round {name}", "done", f"settled, {count}, {made:,} decided"), None
     more = f", {waiting:,} disagreements open" if made else ""
-    stage = Stage(f"round {name}", "waiting", f"closed, {count}, {made:,} decided{more}")
+    stage = StatusLine(f"round {name}", "waiting", f"closed, {count}, {made:,} decided{more}")
     if not made:
         words = f"Put on record what the raters of {name} agree on"
         return stage, Next(f"quaestor decisions agree {name}", words, "disagreements", name)

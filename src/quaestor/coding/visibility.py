@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
-from quaestor.coding.decisions import settled
-from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.views import asks_first, require_lead_view, unblinding
+from quaestor.coding.model.decisions import settled
+from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
 from quaestor.people.roles import Permission, Role, can
 from quaestor.store.records import NewAct
 

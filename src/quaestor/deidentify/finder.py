@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from quaestor.instruments.interviews.folding import Folded, folded, rejoined
-from quaestor.instruments.interviews.name_forms import DOUBTFUL, INITIALS, Form, forms_of, words_in
-from quaestor.instruments.interviews.name_joints import Joint
-from quaestor.instruments.interviews.name_judging import AS_IT_IS, IN_PART, MISSPELT, SHORT, Found, judged
-from quaestor.instruments.interviews.name_patterns import SHOWN, Shaped, shapes_in
-from quaestor.instruments.interviews.name_words import ORDINARY
-from quaestor.instruments.interviews.records import KnownName
+from quaestor.deidentify.contact_patterns import SHOWN, Shaped, shapes_in
+from quaestor.deidentify.folded_text import Folded, folded, rejoined
+from quaestor.deidentify.joined_names import Joint
+from quaestor.deidentify.match_confidence import AS_IT_IS, IN_PART, MISSPELT, SHORT, Found, judged
+from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, Form, forms_of, words_in
+from quaestor.deidentify.ordinary_words import ORDINARY
+from quaestor.interviews.model.records import KnownName
 
 __all__ = ["Finder", "Found", "either", "fitting", "resolved"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from quaestor.instruments.interviews.folding import fold
+from quaestor.deidentify.folded_text import fold
 
 WORDS = re.compile(r"[^\W_]+")
 _AND_SIGNS = frozenset("&+")

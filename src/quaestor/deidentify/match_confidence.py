@@ -6,11 +6,11 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from quaestor.instruments.interviews.folding import Folded
-from quaestor.instruments.interviews.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form
-from quaestor.instruments.interviews.name_joints import GAP
-from quaestor.instruments.interviews.name_words import ORDINARY, WITH_AN_ENDING_ORDINARY
-from quaestor.instruments.interviews.records import KnownName
+from quaestor.deidentify.folded_text import Folded
+from quaestor.deidentify.joined_names import GAP
+from quaestor.deidentify.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form
+from quaestor.deidentify.ordinary_words import ORDINARY, WITH_AN_ENDING_ORDINARY
+from quaestor.interviews.model.records import KnownName
 
 AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
     "as it is known",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quaestor.instruments.interviews.folding import fold
-from quaestor.instruments.interviews.name_joints import (
+from quaestor.deidentify.folded_text import fold
+from quaestor.deidentify.joined_names import (
     AFTER_INITIAL,
     AND,
     GAP,
@@ -17,8 +17,8 @@ from quaestor.instruments.interviews.name_joints import (
     fold_name,
     taken_apart,
 )
-from quaestor.instruments.interviews.name_stems import stems_of_person, stems_of_thing
-from quaestor.instruments.interviews.name_words import ORDINARY
+from quaestor.deidentify.name_stems import stems_of_person, stems_of_thing
+from quaestor.deidentify.ordinary_words import ORDINARY
 
 PERSON, ORGANISATION, PRODUCT, PLACE, OTHER = "person", "organisation", "product", "place", "other"
 KINDS = (PERSON, ORGANISATION, PRODUCT, PLACE, OTHER)

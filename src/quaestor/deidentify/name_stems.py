@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quaestor.instruments.interviews.folding import fold
+from quaestor.deidentify.folded_text import fold
 
 _CASES = frozenset(fold("y e ou u i o ami ach am ы е у ой ю ах ам").split())
 _OF_MEN = frozenset(fold("a u em ovi owi om i ami а у ом ем е ы").split())

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from quaestor.coding.codebook.file import read_codebook
-from quaestor.coding.decisions import decide_agreed, disagreements, kept
-from quaestor.coding.phrases import agreed_phrases, curves, propose_objects
-from quaestor.coding.records import Codebook, SetCurve
-from quaestor.coding.rounds import close_round, waive_gate
-from quaestor.coding.state import RoundState
+import tomlkit
+
+from quaestor.base.errors import StateError
+from quaestor.coding.agreement import statistic
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.decisions import decide_agreed, disagreements, kept
+from quaestor.coding.model.phrases import agreed_phrases, curves, propose_objects
+from quaestor.coding.model.records import Codebook
+from quaestor.coding.model.rounds import close_round, waive_gate
+from quaestor.coding.model.state import RoundState
+from quaestor.coding.round_acts import gate, open_named
+from quaestor.coding.session import Coding
+from quaestor.demo.folder import VISITOR
+from quaestor.demo.progress import Teller
+from quaestor.evidence.funnel import read_passed, step_number
+from quaestor.evidence.samples import describe_sample, draw_sample
 from quaestor.measures.records import Agreement
+from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
-from quaestor.study.agreement import statistic
-from quaestor.study.coding import Coding
-from quaestor.study.demo_way import Teller
-from quaestor.study.rounds import gate, open_named
-from quaestor.study.simulated import planted_truth, simulate_ratings, simulate_sets, simulate_settling
+from quaestor.study.file_edit import append_tables, edit_study_file, toml_table
+from quaestor.study.folder import Study, open_study
+from quaestor.synth.simulated_raters import planted_truth, simulate_ratings, simulate_sets, simulate_settling
 
 # Accuracies that give about the printed agreement: moderate in the pilot, 174 disagreements among 3,842.
 _ACCURACY = {"pilot": 0.89, "refinement": 0.977, "phrases": 0.995, "phases": 0.96, "triplets": 0.93}
@@ -139,3 +150,87 @@ def _numbers(found: Agreement | None) -> str:
 
 def _told(ways: dict[str, int]) -> str:
     return ", ".join(f"{count} by {how}" if how != "together" else f"{count} together" for how, count in ways.items())
+
+
+ROUND = "your-turn"
+BESIDE = "rater-2"
+PHASE = "your-phase"
+SIZE = 20
+_AFTER = "not closed"
+_BESIDE_ACCURACY = 0.95
+_INSTRUCTIONS = (
+    "Read the title, then the question. Keep a post that asks how to write something with a framework; exclude it for "
+    "the topic that fits best. If you keep it, say to which phase of the work it belongs. The first two posts are for "
+    "practice and count for nothing. Somebody else rates the same posts: neither of you sees what the other says."
+)
+
+
+def add_visitors_round(study: Study) -> Study:
+    """The demo's own study file with one round more; the bundled study stays as it is."""
+    drawn = draw_sample(study, None, describe_sample(after=_AFTER, size=SIZE))
+    rated = {item for items in drawn.strata.values() for item in items}
+    others = sorted(set(read_passed(study, step_number(study, _AFTER))) - rated)
+    tables = _tables(_practice(study, others))
+    edit_study_file(study, lambda text: append_tables(text, tables))
+    return open_study(study.root)
+
+
+def open_visitors_round(coding: Coding, seed: int) -> RoundState:
+    """Open the round; the simulated rater beside the visitor has rated everything."""
+    open_named(coding, ROUND, coding.lead)
+    simulate_ratings(coding, ROUND, accuracy=_BESIDE_ACCURACY, confusion=0.5, seed=seed, only=BESIDE)
+    return coding.state.round(ROUND)
+
+
+def _practice(study: Study, items: list[str]) -> list[dict[str, Any]]:
+    """A post to keep and one to exclude, with what would be right and why."""
+    truth = planted_truth(study.root)
+    kept = _first(truth, items, {"topic": "implementation", "phase": "Data processing"})
+    dropped = _first(truth, items, {"topic": "installation"})
+    asked = f"{truth[kept]['verb']} {truth[kept]['object']}".lower()
+    return [
+        {
+            "item": kept,
+            "answers": {"relevance": "keep", PHASE: "data-processing"},
+            "feedback": f"It asks how to write something ({asked}), and that is about the data before a model sees"
+            " them.",
+        },
+        {
+            "item": dropped,
+            "answers": {"relevance": "exclude: installation"},
+            "feedback": "It asks how to get a framework to run at all, not how to write something with it.",
+        },
+    ]
+
+
+def _first(truth: Mapping[str, Mapping[str, str]], items: list[str], wanted: Mapping[str, str]) -> str:
+    for item in items:
+        if all(truth[item][name] == value for name, value in wanted.items()):
+            return item
+    raise StateError(f"no planted post has {', '.join(wanted.values())} to practise on: take another --seed")
+
+
+def _tables(practice: list[dict[str, Any]]) -> str:
+    """What is added to the study file."""
+    rounds = tomlkit.aot()
+    rounds.append(
+        toml_table(
+            {
+                "round": ROUND,
+                "items": {"sample": ROUND},
+                "facets": ["relevance", PHASE],
+                "raters": [VISITOR, BESIDE],
+                "instructions": _INSTRUCTIONS,
+                "practice": practice,
+            }
+        )
+    )
+    facet = {
+        "kind": "single",
+        "question": "If you keep it: to which phase does it belong?",
+        "codes": "issue",
+        "level": "phase",
+        "required": False,
+    }
+    tables = {"samples": {ROUND: {"after": _AFTER, "size": SIZE}}, "facets": {PHASE: facet}, "rounds": rounds}
+    return f"# The demo's own round: a few posts for whoever looks at it.\n{tomlkit.dumps(tables)}"

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError
+from quaestor.people.membership import invite, lead_link, open_directory
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study
 from quaestor.study.templates import new_study
 
 _MARK = ".quaestor-demo"
@@ -30,3 +35,32 @@ def make_room(folder: Path, template: str) -> None:
         if folder.exists():
             os.replace(folder, Path(aside) / "old")
         os.replace(made, folder)
+
+
+VISITOR = "visitor"
+
+
+@dataclass(frozen=True)
+class Doors:
+    """The one-time links into the demo, as tokens; none where a link has been used."""
+
+    visitor: str | None
+    lead: str | None
+
+
+def make_doors(study: Study, clock: Clock = exact_now) -> Doors:
+    """New links for the visitor and the lead; earlier ones end."""
+    return Doors(invite(study, VISITOR, Role.RATER, clock=clock)[0], lead_link(study, clock))
+
+
+def doors_left(study: Study, doors: Doors, clock: Clock = exact_now) -> Doors:
+    """The links that can still be used."""
+    return Doors(*(door_left(study, token, clock) for token in (doors.visitor, doors.lead)))
+
+
+def door_left(study: Study, token: str | None, clock: Clock = exact_now) -> str | None:
+    """A link that can still be used; none where it has been."""
+    if token is None:
+        return None
+    with open_directory(study) as directory:
+        return token if directory.invitation(token, clock()) is not None else None

@@ -7,26 +7,24 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import StateError
-from quaestor.coding.decisions import decide_agreed, disagreements
-from quaestor.coding.rounds import waive_gate
-from quaestor.study.agreement import statistic
-from quaestor.study.codebook import import_codebook
-from quaestor.study.demo_way import Indicator, InterviewsCoded
+from quaestor.coding.agreement import statistic
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.model.decisions import decide_agreed, disagreements
+from quaestor.coding.model.rounds import waive_gate
+from quaestor.coding.round_acts import close_by_name, gate, open_by_name
+from quaestor.demo.progress import Indicator, InterviewsCoded
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.names.confirmations import answer_all, looked_through
+from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.themes.co_occurrence import saturation_of
+from quaestor.interviews.themes.quotations import themes_of
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.proposals import answer_all, looked_through
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.saturating import saturation_of
-from quaestor.study.interviews.simulated import TakenIn, settle_coding, simulate_coding, take_in_talks
-from quaestor.study.interviews.synthetic import STUDY, synthesise_interviews
-from quaestor.study.interviews.themes import themes_of
-from quaestor.study.results.report import build_report
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.rounds import gate
-from quaestor.study.sources import ingest_source
 from quaestor.study.templates import new_study
-from quaestor.synth.interview_truth import InterviewTruth
+from quaestor.synth.interview_truth import STUDY, InterviewTruth, synthesise_interviews
+from quaestor.synth.simulated_interviews import TakenIn, settle_coding, simulate_coding, take_in_talks
 
 FOLDER = "interviews"
 """In the folder of the demo: a study has one funnel, and these are other items."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import Interrupted, QuaestorError, StateError
-from quaestor.study.demo_way import Event, Failed, Finished, Moved, Tell
+from quaestor.demo.progress import Event, Failed, Finished, Moved, Tell
 
 Make = Callable[[Path, int, Tell], None]
 _PAUSE = 0.1
@@ -24,7 +24,7 @@ _PATIENCE = 10
 
 def make_whole_demo(folder: Path, seed: int, tell: Tell) -> None:
     """The demo; what it needs is loaded in its own process alone, so that the page is not kept waiting."""
-    from quaestor.study.demo import make_demo
+    from quaestor.demo.run import make_demo
 
     make_demo(folder, seed, tell)
 

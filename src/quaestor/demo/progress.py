@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from quaestor.base.errors import QuaestorError
 
 if TYPE_CHECKING:
-    from quaestor.sources.records import Progress
+    from quaestor.evidence.sources.protocol import Progress
 
 STEPS = {
     "study": "A new study",

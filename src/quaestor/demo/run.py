@@ -7,24 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import StateError
-from quaestor.corpus.records import FunnelResult
-from quaestor.publish.curves import save_curves
-from quaestor.sources.records import Progress
-from quaestor.study.codebook import CODEBOOK_FILE
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.demo_coding import CodingOutcome, import_bundled_codebook, run_rounds
-from quaestor.study.demo_doors import VISITOR
-from quaestor.study.demo_folder import make_room
-from quaestor.study.demo_interviews import make_demo_interviews
-from quaestor.study.demo_round import add_visitors_round, open_visitors_round
-from quaestor.study.demo_survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
-from quaestor.study.demo_way import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.session import Coding, open_coding
+from quaestor.demo.coding import (
+    CodingOutcome,
+    add_visitors_round,
+    import_bundled_codebook,
+    open_visitors_round,
+    run_rounds,
+)
+from quaestor.demo.folder import VISITOR, make_room
+from quaestor.demo.interviews import make_demo_interviews
+from quaestor.demo.progress import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
+from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
+from quaestor.evidence.funnel import draw, run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.records import FunnelResult
+from quaestor.evidence.sources.protocol import Progress
+from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.report.make import ReportOutcome, build_report
+from quaestor.render.figures.discrepancy import draw_round_curves
+from quaestor.render.figures.export import write_svg
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import draw, run_funnel
-from quaestor.study.results.handbook import make_handbook
-from quaestor.study.results.report import ReportOutcome, build_report
-from quaestor.study.sources import ingest_source
-from quaestor.study.synthetic import synthesise
+from quaestor.synth.dump_files import synthesise
 from quaestor.synth.stackexchange import Truth
 
 STUDY = "dl-implementation-issues"
@@ -39,7 +44,6 @@ class DemoOutcome:
     drawing: Path
     coded: CodingOutcome
     report: ReportOutcome
-    handbook_pages: int
 
     @property
     def agrees(self) -> bool:
@@ -79,7 +83,7 @@ def make_demo(folder: Path, seed: int, tell: Tell) -> DemoOutcome:
         teller.begin("interviews")
         tell(make_demo_interviews(folder, seed, teller.say, teller.count))
         coded = run_rounds(coding, seed, teller)
-    save_curves(coded.curves, study.published, "phrases", simulated=True)
+    write_svg(draw_round_curves(coded.curves, "phrases", simulated=True), study.published)
     outcome = _publish(study, truth, coded, teller)
     tell(Compared(_compared(outcome)))
     if not outcome.agrees:
@@ -139,7 +143,7 @@ def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: Teller) -
     book, built = make_handbook(study, teller.count)
     teller.say(f"The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
     planted = tuple(step.leaving for step in truth.funnel)
-    return DemoOutcome(result, planted, drawing, coded, published, built.pages)
+    return DemoOutcome(result, planted, drawing, coded, published)
 
 
 def _compared(outcome: DemoOutcome) -> tuple[Comparison, ...]:

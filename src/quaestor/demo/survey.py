@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import tomlkit
 
 from quaestor.base.files import write_whole
-from quaestor.instruments.answer_file import AnswerFile
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import Answer, Question, Standing
-from quaestor.study.coding import Coding
+from quaestor.coding.session import Coding
 from quaestor.study.folder import Study
-from quaestor.study.surveys.fielding import Surveys, answers_path, open_survey
-from quaestor.study.surveys.simulated import SimulatedSurvey, bundled_plan, simulate_responses
 from quaestor.study.templates import template_folder
+from quaestor.surveys.lifecycle import Surveys, answers_path, open_survey
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import Answer, Question, Standing
+from quaestor.surveys.store.answers import AnswerFile
+from quaestor.synth.simulated_respondents import SimulatedSurvey, bundled_plan, simulate_responses
 
 SURVEY = "onnx"
 STUDY, INSTRUMENT = "onnx-interoperability", "fielded"

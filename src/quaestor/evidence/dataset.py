@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, write_whole
-from quaestor.corpus.records import Manifest, TableEntry, TableFile
-from quaestor.sources.records import LEFT_OUT, InputFile, Reject, TableCounts
+from quaestor.evidence.records import Manifest, TableEntry, TableFile
+from quaestor.evidence.sources.protocol import LEFT_OUT, InputFile, Reject, TableCounts
 
 MANIFEST = "manifest.json"
 _ASIDE = ".aside"
@@ -70,7 +70,7 @@ def table_files(folder: Path, table: str) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class Aside:
+class StagedDataset:
     """Evidence in the making; a sink for sources."""
 
     folder: Path

@@ -8,21 +8,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import tomlkit
 from pydantic import ValidationError
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.files import open_lock, sole_user, write_whole
-from quaestor.base.tables import csv_rows, csv_text
-from quaestor.base.toml_text import toml_key, toml_value
+from quaestor.base.files import open_lock, write_whole
+from quaestor.base.table_files import csv_rows, csv_text
+from quaestor.study.file_edit import append_tables, edit_study_file, toml_table
 from quaestor.study.folder import Study
-from quaestor.study.settings import StudySettings, explain
+from quaestor.study.settings.schema import StudySettings, explain
 
 Line = Sequence[str]
 
 
 @dataclass(frozen=True)
-class WordedSource:
+class DerivedSource:
     """A source made of words: where its file lies, what its lines say, and the step of the funnel that takes them."""
 
     name: str
@@ -52,7 +54,7 @@ class ItemsMade:
     """Whether the lead has to put it there: the study has a funnel already, and only a person can say what it reads."""
 
 
-def write_items(study: Study, source: WordedSource, found: Callable[[bool], Sequence[Line]], whose: str) -> ItemsMade:
+def write_items(study: Study, source: DerivedSource, found: Callable[[bool], Sequence[Line]], whose: str) -> ItemsMade:
     """Write what `found` gives as the input of a source, and put the source into study.toml.
 
     `found` is asked when nobody else writes, and told whether the source is known; `whose` is the column of people.
@@ -73,32 +75,27 @@ def write_items(study: Study, source: WordedSource, found: Callable[[bool], Sequ
 
 def forget_lines(folder: Path, place: int, whose: str) -> bool:
     """Take the words of one person out of all items of a folder; whether there were any."""
-    if not folder.is_dir():
-        return False
-    found = False
-    with _in_turn(folder):
-        for path in sorted(folder.glob("*.csv")):
-            lines = list(csv_rows(path.read_bytes().decode("utf-8")))
-            left = [line for line in lines if line[place : place + 1] != [whose]]
-            if len(left) < len(lines):
-                found = True
-                _write_private(path, left)
-    return found
+    return _rewrite_lines(folder, lambda lines: [line for line in lines if line[place : place + 1] != [whose]])
 
 
 def change_lines(folder: Path, change: Callable[[Line], Line]) -> bool:
     """Write what a function makes of each line in its place, in all items of a folder; whether any changed."""
+    return _rewrite_lines(folder, lambda lines: [list(change(line)) for line in lines])
+
+
+def _rewrite_lines(folder: Path, change: Callable[[list[list[str]]], list[list[str]]]) -> bool:
+    """Write all files of items again whose lines a function changes, the names of columns left alone."""
     if not folder.is_dir():
         return False
-    found = False
+    any_changed = False
     with _in_turn(folder):
         for path in sorted(folder.glob("*.csv")):
             head, *lines = csv_rows(path.read_bytes().decode("utf-8"))
-            changed = [list(change(line)) for line in lines]
+            changed = change(lines)
             if changed != lines:
-                found = True
+                any_changed = True
                 _write_private(path, [head, *changed])
-    return found
+    return any_changed
 
 
 def as_html(words: str) -> str:
@@ -127,37 +124,30 @@ def _write_private(path: Path, lines: Sequence[Line]) -> None:
     write_whole(path, csv_text(lines, guarded=False).encode(), private=True)  # evidence, which is read as it is
 
 
-def _block(source: WordedSource, *, with_funnel: bool) -> str:
+def _block(source: DerivedSource, *, with_funnel: bool) -> str:
     """A source as it is written into a study file; the same source always gives the same text."""
-    lines = [
-        f"# {source.about}",
-        f"[sources.{toml_key(source.name)}]",
-        'kind = "table"',
-        f"path = {toml_value(f'{source.folder}/{source.name}.csv')}",
-        'item = "{id}"',
-        *(f"columns.{column} = {{}}" for column in source.columns),
-    ]
+    table = toml_table({"kind": "table", "path": f"{source.folder}/{source.name}.csv", "item": "{id}"})
+    for column in source.columns:
+        table.append(tomlkit.key(["columns", column]), tomlkit.inline_table())
+    tables: dict[str, Any] = {"sources": {source.name: table}}
     if with_funnel:
-        lines += ["", "[funnel]", f"source = {toml_value(source.name)}", "", "[[funnel.steps]]"]
-        lines += [f"step = {toml_value(source.step)}", "body_at_least = 1"]
-    return "\n".join([*lines, ""])
+        tables["funnel"] = {"source": source.name, "steps": [{"step": source.step, "body_at_least": 1}]}
+    return f"# {source.about}\n{tomlkit.dumps(tables)}"
 
 
 def _append(study: Study, block: str) -> None:
-    """Put a block at the end of study.toml; the file is exchanged whole, and only for one that can be read."""
-    study.evidence.mkdir(exist_ok=True)
-    with sole_user(study.evidence, "study.toml"):
-        file = study.file.resolve()
-        text = file.read_bytes().decode("utf-8")
-        changed = f"{text.rstrip()}\n\n{block}" if text.strip() else block
-        changed = changed.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in text else changed
+    """Put a block at the end of study.toml, where the file can be read with it."""
+
+    def change(text: str) -> str:
+        changed = append_tables(text, block)
         try:
-            StudySettings.model_validate(tomllib.loads(changed.removeprefix("\ufeff")))
+            raw = tomllib.loads(changed.removeprefix("\ufeff"))
+            StudySettings.model_validate(raw)
         except tomllib.TOMLDecodeError as error:
             raise SettingsError(f"{study.file}: the source cannot be added, since {error}: add it by hand") from None
         except ValidationError as error:
-            words = explain(error.errors()[0], StudySettings)
+            words = explain(error.errors()[0], StudySettings, raw)
             raise SettingsError(f"{study.file}: the source cannot be added, since {words}") from None
-        mode = file.stat().st_mode
-        write_whole(file, changed.encode())
-        file.chmod(mode)
+        return changed
+
+    edit_study_file(study, change)

@@ -12,7 +12,7 @@ import ibis.expr.types as ir
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
-from quaestor.corpus.evidence import table_files
+from quaestor.evidence.dataset import table_files
 
 _MEMORY = "2GB"
 
@@ -27,12 +27,6 @@ def engine(scratch: Path) -> Iterator[Backend]:
         yield connection
     finally:
         connection.disconnect()
-
-
-def load_engine(scratch: Path) -> None:
-    """Load what the first query of a process loads, which takes a third of a second."""
-    with engine(scratch) as connection:
-        connection.to_pyarrow(ibis.literal(1).name("one").as_table())
 
 
 def read_table(connection: Backend, evidence: Path, table: str) -> ir.Table:

@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
 from quaestor.base.files import sole_user
-from quaestor.corpus.evidence import MANIFEST, Aside, read_manifest
+from quaestor.evidence.dataset import MANIFEST, StagedDataset, read_manifest
+from quaestor.evidence.funnel import CANDIDATES, DROPPED_AT_FILE, RESULT, last_result, run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.item_text_cache import cache_folder
+from quaestor.evidence.text_index import FILE, WHAT, index_folder
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import CANDIDATES, FELL, RESULT, last_result, run_funnel
-from quaestor.study.search.index import FILE, WHAT, index_folder
-from quaestor.study.shelf import shelf_folder
-from quaestor.study.sources import ingest_source
 
 _FAILED = (QuaestorError, OSError, duckdb.Error)
 """Why a part cannot be made anew; it is removed then."""
@@ -50,8 +50,8 @@ def forget_items(study: Study, source: str, items: str) -> bool:
     on the same, `NotNow` says that it can be tried again.
     """
     study = _latest(study)
-    evidence = _forgotten_in_evidence(study, source, items)
-    funnel = _forgotten_in_funnel(study, source, items)
+    evidence = _rebuild_evidence(study, source, lambda folder: _evidence_holds(folder, items))
+    funnel = _rebuild_funnel(study, source, lambda folder: _funnel_holds(folder, items))
     copies = _forgotten_in_copies(study, items, certain=evidence or funnel)
     return evidence or funnel or copies
 
@@ -62,24 +62,45 @@ def remake_items(study: Study, source: str, is_stale: Callable[[Mapping[str, Any
     The input of the source has to be as it shall be before. What cannot be made again is removed.
     """
     study = _latest(study)
-    folder, found = study.evidence_of(source), False
-    if folder.is_dir() and _is_any_stale(_rows_of_evidence(folder), is_stale):
-        found = True
-        _alone(folder, "an ingest", [Aside(folder).root])
-        with suppress(*_FAILED):
-            ingest_source(study, source)
-        if _is_any_stale(_rows_of_evidence(folder), is_stale):
-            shutil.rmtree(folder)
-    funnel = study.funnel_folder
-    if funnel.is_dir() and study.funnel_source() == source and _is_any_stale(_rows_of_funnel(funnel), is_stale):
-        found = True
-        _alone(funnel, "the funnel", list(funnel.glob(".*.parquet")))
-        with suppress(*_FAILED):
-            if last_result(study) is not None:
-                run_funnel(study)
-        if _is_any_stale(_rows_of_funnel(funnel), is_stale):
-            _remove_funnel(funnel)
-    return found
+    evidence = _rebuild_evidence(study, source, lambda folder: _is_any_stale(_rows_of_evidence(folder), is_stale))
+    if not study.funnel_folder.is_dir() or study.funnel_source() != source:
+        return evidence
+    funnel = _rebuild_funnel(study, source, lambda folder: _is_any_stale(_rows_of_funnel(folder), is_stale))
+    return evidence or funnel
+
+
+def _rebuild_evidence(study: Study, source: str, holds: Callable[[Path], bool]) -> bool:
+    """Ingest a source again where its evidence holds something that its input no longer has; whether it did."""
+    folder = study.evidence_of(source)
+    if not _holds_alone(folder, "an ingest", [StagedDataset(folder).root], holds):
+        return False
+    with suppress(*_FAILED):
+        ingest_source(study, source)
+    if holds(folder):
+        shutil.rmtree(folder)
+    return True
+
+
+def _rebuild_funnel(study: Study, source: str, holds: Callable[[Path], bool]) -> bool:
+    """Run the funnel again where it holds something that its source no longer has; whether it did."""
+    folder = study.funnel_folder
+    if not _holds_alone(folder, "the funnel", list(folder.glob(".*.parquet")), holds):
+        return False
+    with suppress(*_FAILED):
+        if study.funnel_source() == source and last_result(study) is not None:
+            run_funnel(study)
+    if holds(folder):
+        for name in (RESULT, CANDIDATES, DROPPED_AT_FILE):
+            (folder / name).unlink(missing_ok=True)
+    return True
+
+
+def _holds_alone(folder: Path, what: str, unfinished: Sequence[Path], holds: Callable[[Path], bool]) -> bool:
+    """Whether a part holds something, now that nobody makes it any more and nothing unfinished is left of it."""
+    if not folder.is_dir() or not (any(path.exists() for path in unfinished) or holds(folder)):
+        return False
+    _alone(folder, what, unfinished)
+    return holds(folder)
 
 
 def forget_copies(study: Study) -> None:
@@ -113,11 +134,6 @@ def _rows_of_funnel(folder: Path) -> Iterator[Mapping[str, Any]]:
                 yield value
 
 
-def _remove_funnel(folder: Path) -> None:
-    for name in (RESULT, CANDIDATES, FELL):
-        (folder / name).unlink(missing_ok=True)
-
-
 def _latest(study: Study) -> Study:
     """The study as its file says now; while somebody writes it, as it was read before."""
     try:
@@ -135,41 +151,9 @@ def _was_read_from(manifest: Path, folder: str) -> bool:
     return found is not None and Path(str(found.settings.get("path", ""))).parent == Path(folder)
 
 
-def _forgotten_in_evidence(study: Study, source: str, items: str) -> bool:
-    folder = study.evidence_of(source)
-    if not folder.is_dir():
-        return False
-    _alone(folder, "an ingest", [Aside(folder).root])
-    if not _evidence_holds(folder, items):
-        return False
-    with suppress(*_FAILED):
-        ingest_source(study, source)
-    if _evidence_holds(folder, items):
-        shutil.rmtree(folder)
-    return True
-
-
-def _forgotten_in_funnel(study: Study, source: str, items: str) -> bool:
-    folder = study.funnel_folder
-    if not folder.is_dir():
-        return False
-    unfinished = list(folder.glob(".*.parquet"))
-    if not unfinished and not _funnel_holds(folder, items):
-        return False
-    _alone(folder, "the funnel", unfinished)
-    if not _funnel_holds(folder, items):
-        return False
-    with suppress(*_FAILED):
-        if study.funnel_source() == source and last_result(study) is not None:
-            run_funnel(study)
-    if _funnel_holds(folder, items):
-        _remove_funnel(folder)
-    return True
-
-
 def _forgotten_in_copies(study: Study, items: str, *, certain: bool) -> bool:
     """What was copied to be searched and read is removed; it is copied again when somebody asks for it."""
-    index, shelf = index_folder(study), shelf_folder(study)
+    index, shelf = index_folder(study), cache_folder(study)
     if index.is_dir():
         with suppress(NotNow):  # who copies evidence that is without them may go on
             _alone(index, WHAT, [*index.glob(".*.parquet"), *index.glob(".*.db")])
@@ -202,7 +186,7 @@ def _evidence_holds(folder: Path, items: str) -> bool:
 
 
 def _funnel_holds(folder: Path, items: str) -> bool:
-    tables = any(_parquet_holds(folder / name, items) for name in (FELL, CANDIDATES))
+    tables = any(_parquet_holds(folder / name, items) for name in (DROPPED_AT_FILE, CANDIDATES))
     return tables or _text_holds(folder / RESULT, items)
 
 

@@ -9,17 +9,19 @@ import hashlib
 import json
 import sqlite3
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from quaestor import __version__
-from quaestor.base.private import as_private_as
-from quaestor.corpus.evidence import read_manifest
-from quaestor.study.beside import Beside, Tell
+from quaestor.base.files import as_private_as
+from quaestor.evidence.dataset import read_manifest
+from quaestor.evidence.ingest import evidence_stamp
+from quaestor.evidence.item_texts import ItemText, Prepare, read_item_texts
+from quaestor.study.background import Beside, Tell
 from quaestor.study.folder import Study, open_study
-from quaestor.study.reading import Prepare, Reading, readings_of
 
 _FILE = "texts.db"
 _LAYOUT = 2
@@ -30,7 +32,7 @@ _FEW = 5_000
 """Items that are read sooner than a process starts."""
 
 
-class Shelf:
+class ItemTextCache:
     """The texts that are at hand; safe for many threads."""
 
     def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
@@ -52,9 +54,9 @@ class Shelf:
         made = json.dumps(
             [__version__, _LAYOUT, bool(self._prepare), manifest.made, [asdict(one) for one in manifest.inputs]]
         )
-        return shelf_folder(self._study) / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
+        return cache_folder(self._study) / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
 
-    def find(self, items: Sequence[str]) -> dict[str, Reading]:
+    def find(self, items: Sequence[str]) -> dict[str, ItemText]:
         """Those that are at hand."""
         if self._path is None or not self._path.exists():
             return {}
@@ -85,7 +87,7 @@ class Shelf:
     def _fill(self, path: Path, items: Sequence[str]) -> None:
         if len(items) <= _FEW:
             with suppress(sqlite3.Error, OSError):  # raters go on without it, a little slower
-                fill_shelf(self._study, path, items, self._go_on, self._prepare)
+                fill_cache(self._study, path, items, self._go_on, self._prepare)
             return
         with suppress(OSError):
             beside = Beside(_fill_beside, self._study.root, path, tuple(items), self._prepare)
@@ -112,12 +114,12 @@ class Shelf:
         self.wait()
 
 
-def shelf_folder(study: Study) -> Path:
+def cache_folder(study: Study) -> Path:
     """Where shelves stand."""
     return study.funnel_folder / "texts"
 
 
-def fill_shelf(
+def fill_cache(
     study: Study, path: Path, items: Sequence[str], go_on: Callable[[], bool], prepare: Prepare | None = None
 ) -> None:
     """What is not on the shelf yet, part by part; what was put there stays whenever it ends."""
@@ -132,7 +134,7 @@ def fill_shelf(
         known = {item for (item,) in connection.execute("SELECT item FROM texts")}
         missing = [item for item in items if item not in known]
         for start in range(0, len(missing), _BATCH):
-            for reading in readings_of(study, missing[start : start + _BATCH]).values():
+            for reading in read_item_texts(study, missing[start : start + _BATCH]).values():
                 if not go_on():
                     return
                 ready = prepare(reading) if prepare else reading
@@ -142,7 +144,7 @@ def fill_shelf(
 
 
 def _fill_beside(root: Path, path: Path, items: Sequence[str], prepare: Prepare | None, tell: Tell) -> None:
-    fill_shelf(open_study(root), path, items, lambda: True, prepare)
+    fill_cache(open_study(root), path, items, lambda: True, prepare)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -152,6 +154,64 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _taken(text: str) -> Reading:
+def _taken(text: str) -> ItemText:
     raw = json.loads(text)
-    return Reading(**{**raw, "tags": tuple(raw["tags"])})
+    return ItemText(**{**raw, "tags": tuple(raw["tags"])})
+
+
+BATCH, KEPT = 60, 6_000
+"""Items fetched together, since from evidence one costs as much as sixty; and items kept."""
+
+
+class ItemTexts:
+    """Safe for many threads; nobody waits for what somebody else fetches."""
+
+    def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
+        self._study = study
+        self._prepare = prepare
+        self._known: OrderedDict[str, ItemText] = OrderedDict()
+        self._lock = threading.Lock()
+        self._shelf = ItemTextCache(study, prepare)
+        self._made = _evidence_stamp(study)
+
+    def reload(self, study: Study) -> None:
+        """Go on with a study file that has changed, and with it perhaps the evidence."""
+        self._made = _evidence_stamp(study)
+        shelf, self._shelf = self._shelf, ItemTextCache(study, self._prepare)
+        threading.Thread(target=shelf.close, daemon=True).start()  # nobody waits for what it was about to do
+        with self._lock:
+            self._study = study
+            self._known.clear()
+
+    def prepare(self, name: str, items: Sequence[str]) -> None:
+        """A round is being rated: its texts are put on the shelf meanwhile."""
+        self._shelf.fill(name, items)
+
+    def get(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, ItemText]:
+        """Some items, and those that come after them fetched along; what evidence does not hold has its id as title."""
+        if self._made != _evidence_stamp(self._study):  # made anew, perhaps without somebody who withdrew
+            self.reload(self._study)
+        missing = self._missing(items)
+        if missing:
+            wanted = list(dict.fromkeys([*missing, *self._missing(ahead[:BATCH])]))
+            found = self._shelf.find(wanted)
+            if any(item not in found for item in missing):
+                found |= read_item_texts(self._study, [item for item in wanted if item not in found])
+            with self._lock:
+                self._known.update(found)
+                while len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+                return {item: found.get(item) or self._known.get(item) or ItemText(item, item) for item in items}
+        with self._lock:
+            return {item: self._known.get(item) or ItemText(item, item) for item in items}
+
+    def _missing(self, items: Sequence[str]) -> list[str]:
+        with self._lock:
+            return [item for item in items if item not in self._known]
+
+    def close(self) -> None:
+        self._shelf.close()
+
+
+def _evidence_stamp(study: Study) -> tuple[int, ...]:
+    return evidence_stamp(study, study.funnel_source()) if study.settings.sources else ()

@@ -1,16 +1,35 @@
-"""How well the question kinds are found, measured on questions labelled by hand."""
+"""Question kinds as named patterns over title and body; a study may put its own in their place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ibis
 import pyarrow as pa
 
 from quaestor.base.errors import InputError
-from quaestor.corpus.kinds import bundled_kinds, is_of_kind
-from quaestor.study.tables import read_rows
+from quaestor.evidence.table_rows import read_rows
+from quaestor.study.settings.evidence import KindSettings, bundled_kinds
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+def is_of_kind(kind: KindSettings, title: ir.StringValue, body: ir.StringValue | None) -> ir.BooleanValue:
+    """Whether a question is of the kind, as an expression."""
+    texts = [(title, kind.title)] + ([(body, kind.body)] if body is not None else [])
+    conditions = [_finds(text, patterns) for text, patterns in texts if patterns]
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found = found | condition
+    return found & ~_finds(title, kind.unless_title) if kind.unless_title else found
+
+
+def _finds(text: ir.StringValue, patterns: tuple[str, ...]) -> ir.BooleanValue:
+    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    return text.re_search(f"(?i){joined}").fill_null(False)
 
 
 @dataclass(frozen=True)
@@ -48,8 +67,3 @@ def measure_kinds(path: Path) -> dict[str, KindMeasure]:
         )
         for name in kinds
     }
-
-
-def describe_kinds() -> dict[str, str]:
-    """Each bundled kind and what it asks."""
-    return {name: kind.description for name, kind in bundled_kinds().items()}

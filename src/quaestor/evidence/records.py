@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from quaestor.sources.records import InputFile
+from quaestor.evidence.sources.protocol import InputFile
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,71 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from statistics import NormalDist
 
-import pyarrow.parquet as pq
+import numpy as np
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import listed, nearest_first
-from quaestor.base.tables import Table, write_table
-from quaestor.corpus.engine import engine
-from quaestor.corpus.questions import read_questions
-from quaestor.corpus.sampling import sample_size, simple_sample, stratified_sample
-from quaestor.corpus.settings import SampleSettings
+from quaestor.base.table_files import Table, write_table
+from quaestor.evidence.engine import engine
+from quaestor.evidence.funnel import dropped_at_file, last_result, read_passed, step_number
+from quaestor.evidence.item_origin import without_withdrawn
+from quaestor.evidence.items import read_items
 from quaestor.study.folder import Study
-from quaestor.study.funnel import fell_file, last_result, step_number
-from quaestor.study.withdrawn_items import without_withdrawn
+from quaestor.study.settings.evidence import SampleSettings
+
+
+def sample_size(population: int, confidence: float, margin: float, share: float = 0.5) -> int:
+    """How many of a population to look at so that a share is known within ± margin (Cochran's formula).
+
+    The share 0.5 is the most demanding one; the correction for finite populations is applied.
+    """
+    if not (0 < confidence < 1 and 0 < margin < 1 and 0 < share < 1):
+        raise InputError("confidence, margin and share must lie between 0 and 1, for example 0.95, 0.05 and 0.5")
+    if population <= 0:
+        return 0
+    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    unlimited = quantile**2 * share * (1 - share) / margin**2
+    return min(population, math.ceil(unlimited / (1 + (unlimited - 1) / population)))
+
+
+def simple_sample(items: Sequence[str], size: int, seed: int) -> list[str]:
+    """`size` items, each as likely as any other; the same items, size and seed give the same sample."""
+    if size > len(items):
+        raise InputError(f"a sample of {size} cannot be drawn from {len(items)} items: ask for fewer")
+    ordered = sorted(items)
+    chosen = np.random.default_rng(seed).choice(len(ordered), size=size, replace=False)
+    return [ordered[number] for number in np.sort(chosen)]
+
+
+def stratified_sample(strata: Mapping[str, Sequence[str]], size: int, seed: int) -> dict[str, list[str]]:
+    """A sample in which each stratum has its share of the whole, to within one item."""
+    shares = allot(size, {name: len(items) for name, items in strata.items()})
+    return {
+        name: simple_sample(strata[name], shares[name], seed + number) for number, name in enumerate(sorted(strata))
+    }
+
+
+def allot(size: int, counts: Mapping[str, int]) -> dict[str, int]:
+    """Places for each stratum in proportion to its count, by largest remainder; never more than it has."""
+    total = sum(counts.values())
+    if size > total:
+        raise InputError(f"a sample of {size} cannot be drawn from {total} items: ask for fewer")
+    if not total:
+        return dict.fromkeys(counts, 0)
+    exact = {name: size * count / total for name, count in counts.items()}
+    places = {name: math.floor(value) for name, value in exact.items()}
+    by_remainder = sorted(counts, key=lambda name: (places[name] - exact[name], name))
+    for name in by_remainder[: size - sum(places.values())]:
+        places[name] += 1
+    return places
 
 
 @dataclass(frozen=True)
@@ -75,20 +123,18 @@ def _named(study: Study, name: str | None) -> SampleSettings:
 
 
 def _strata(study: Study, settings: SampleSettings) -> dict[str, list[str]]:
-    path = fell_file(study)
-    after = settings.after
+    path = dropped_at_file(study)
     last = last_result(study)
-    passed = step_number(study, after) if after is not None else (len(last[0].steps) if last else 0) - 1
+    steps = len(last[0].steps) if last else 0
+    passed = step_number(study, settings.after) if settings.after is not None else steps - 1
     if settings.by is None:
-        table = pq.read_table(path, filters=[("fell_at", ">", passed)], columns=["item"])
-        return {"all": table.column("item").to_pylist()}
+        return {"all": list(read_passed(study, passed))}
     with engine(study.funnel_folder) as connection:
-        fell = connection.read_parquet(str(path))
-        kept = fell.filter(fell.fell_at > passed)
-        questions = read_questions(connection, study.evidence_of(study.funnel_source()))
-        columns = {"year": "creation_date", "family": "tags"}
-        value = questions[columns[settings.by]]
-        rows = kept.join(questions.select(_id="id", _value=value), kept.id == questions.id).select("item", "_value")
+        drops = connection.read_parquet(str(path))
+        kept = drops.filter(drops.fell_at > passed)
+        items = read_items(connection, study.evidence_of(study.funnel_source()))
+        value = items[{"year": "creation_date", "family": "tags"}[settings.by]]
+        rows = kept.join(items.select(_id="id", _value=value), kept.id == items.id).select("item", "_value")
         strata: dict[str, list[str]] = {}
         for row in rows.to_pyarrow().to_pylist():
             strata.setdefault(_stratum(study, settings.by, row["_value"]), []).append(row["item"])

@@ -10,11 +10,12 @@ from contextlib import closing
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.tables import unguard
-from quaestor.sources.tables import TableSettings, columns_of
-from quaestor.sources.tables.cells import ErrorCell, Record, as_text
-from quaestor.sources.tables.delimited import read_delimited
-from quaestor.sources.tables.workbook import read_workbook
+from quaestor.base.table_files import unguard
+from quaestor.evidence.sources.tables.cells import ErrorCell, Record, as_text
+from quaestor.evidence.sources.tables.delimited import read_delimited
+from quaestor.evidence.sources.tables.settings import TableSettings
+from quaestor.evidence.sources.tables.source import columns_of
+from quaestor.evidence.sources.tables.workbook import read_workbook
 
 
 def columns_of_table(path: Path) -> tuple[str, ...]:

@@ -19,12 +19,11 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import fsync, sole_user
-from quaestor.base.private import as_private_as
-from quaestor.corpus.engine import engine
-from quaestor.corpus.questions import read_questions
+from quaestor.base.files import as_private_as, fsync, sole_user
+from quaestor.evidence.engine import engine
+from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
+from quaestor.evidence.items import number_of, read_items
 from quaestor.study.folder import Study
-from quaestor.study.funnel import FELL, RESULT, number_of
 
 Tell = Callable[[str, int, int], None]
 FILE, WHAT = "search.db", "search index"
@@ -112,8 +111,8 @@ def key_of(study: Study) -> str:
 
 
 def items_to_index(study: Study) -> int:
-    fell = study.funnel_folder / FELL
-    return int(pq.read_metadata(fell).num_rows) if fell.exists() else 0
+    drops = study.funnel_folder / DROPPED_AT_FILE
+    return int(pq.read_metadata(drops).num_rows) if drops.exists() else 0
 
 
 def build_index(study: Study, tell: Tell) -> Index:
@@ -148,11 +147,11 @@ def build_index(study: Study, tell: Tell) -> Index:
 
 
 def _write_texts(study: Study, path: Path) -> None:
-    fell = study.funnel_folder / FELL
-    if not fell.exists():
+    drops = study.funnel_folder / DROPPED_AT_FILE
+    if not drops.exists():
         raise StateError("the funnel has not run yet: run `quaestor funnel` first")
     with engine(study.funnel_folder) as connection:
-        _texts(study, connection, fell).to_parquet(str(path))
+        _texts(study, connection, drops).to_parquet(str(path))
 
 
 def _fill(path: Path, texts: Path, key: str, tell: Tell) -> None:
@@ -172,23 +171,23 @@ def _fill(path: Path, texts: Path, key: str, tell: Tell) -> None:
         connection.executescript(f"BEGIN;{_INDEXES}COMMIT;ANALYZE;")
 
 
-def _texts(study: Study, connection: Backend, fell_file: Path) -> ir.Table:
+def _texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
     """What the index holds of each item; a source that lacks a column has nothing in it."""
-    questions = read_questions(connection, study.evidence_of(study.funnel_source()))
+    items = read_items(connection, study.evidence_of(study.funnel_source()))
 
     def column(name: str, kind: str) -> ir.Value:
-        known = name in questions.columns and questions[name].type().is_array() == kind.startswith("array")
-        return questions[name].try_cast(kind) if known else ibis.null(kind)
+        known = name in items.columns and items[name].type().is_array() == kind.startswith("array")
+        return items[name].try_cast(kind) if known else ibis.null(kind)
 
     body = column("body", "string").fill_null("")[:_LONGEST].re_replace(_MARKUP, " ")
-    for found, meant in _WRITTEN:
-        body = body.replace(found, meant)
+    for entity, character in _WRITTEN:
+        body = body.replace(entity, character)
     author = ibis.coalesce(
         column("owner_display_name", "string").nullif(""), "user " + column("owner_user_id", "string"), ""
     )
     created = column("creation_date", "timestamp")
-    texts = questions.select(
-        _key=number_of(questions),
+    texts = items.select(
+        _key=number_of(items),
         title=_one_line(column("title", "string").fill_null("")),
         body=_one_line(body),
         tags=column("tags", "array<string>"),
@@ -198,8 +197,8 @@ def _texts(study: Study, connection: Backend, fell_file: Path) -> ir.Table:
         views=column("view_count", "int64"),
         author=_one_line(author),
     )
-    fell = connection.read_parquet(str(fell_file))
-    return texts.join(fell, texts._key == fell.id).select(
+    drops = connection.read_parquet(str(drops_file))
+    return texts.join(drops, texts._key == drops.id).select(
         "id", "item", "title", "body", "tags", "created", "year", "score", "views", "author", "fell_at"
     )
 

@@ -6,21 +6,30 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.records import KnownName
+from quaestor.interviews.free_text import WITHDRAW_ACT
+from quaestor.interviews.model.records import KnownName
+from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
+from quaestor.interviews.participants.withdrawal import forget_withdrawn
+from quaestor.interviews.repository import (
+    IDENTITIES,
+    IDENTITIES_FILE,
+    INTERVIEWS,
+    INTERVIEWS_FILE,
+    Interviews,
+    keys_of,
+    opened_copies,
+)
 from quaestor.store.backup_file import Backup
-from quaestor.store.databases import Damaged
-from quaestor.store.erased_list import DAY, PSEUDONYM, ErasedList
-from quaestor.store.private_copy import filled, is_empty
+from quaestor.store.database import Damaged
+from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
+from quaestor.store.private_file_copy import filled, is_empty
 from quaestor.store.records import Act
-from quaestor.store.sealed_copy import erased_in, leave_out, participants_held
-from quaestor.study.folder import Study
-from quaestor.study.interviews.erased_names import ErasedNames, erase_names, names_of_participant
-from quaestor.study.interviews.files import IDENTITIES, INTERVIEWS, INTERVIEWS_FILE, opened_copies
-from quaestor.study.interviews.free_text import WITHDRAW_ACT
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.journal import has_journal, open_journal
+from quaestor.store.sealed_file_restore import check_sealed, erased_in, leave_out, participants_held
+from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
+from quaestor.study.folder import Study, has_journal, open_journal
 
 Copies = Mapping[str, sqlite3.Connection]
 """Copies of the sealed files, by what they hold."""
@@ -84,11 +93,6 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
     return names
 
 
-def on_record_in(backup: Backup) -> dict[str, str]:
-    """Who withdrew as the acts of a backup have it; raises LookupError, TypeError or ValueError where one is none."""
-    return _withdrawals(row.act() for row in backup.rows() if row.kind == WITHDRAW_ACT)
-
-
 def on_record_here(study: Study) -> dict[str, str]:
     """Who withdrew as the journal of the study has it, which may be there when all else is lost."""
     if not has_journal(study):
@@ -116,3 +120,39 @@ def _together(*known: Mapping[str, str]) -> dict[str, str]:
         for participant, day in one.items():
             found[participant] = min(day, found.get(participant, day))
     return found
+
+
+class InterviewBackup:
+    """Transcripts before identities; both are sealed, and their keys are in no backup."""
+
+    parts = (
+        BackupPart(INTERVIEWS, INTERVIEWS_FILE, "interviews", "entries", "entries of interviews"),
+        BackupPart(IDENTITIES, IDENTITIES_FILE, "identities", "entries", "of identities"),
+    )
+
+    def keys(self, study: Study) -> Mapping[str, Path]:
+        return keys_of(study)
+
+    def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
+        check_sealed(copy, keys_of(study)[part.name], part.name, source)
+
+    def read_acts(self, backup: Backup) -> dict[str, str]:
+        """Who withdrew, as the acts of a backup have it."""
+        return _withdrawals(row.act() for row in backup.rows() if row.kind == WITHDRAW_ACT)
+
+    def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> LeftOut:
+        """Remove everybody who withdrew: a participant whom one file knows to have withdrawn is removed from all."""
+        present = {name: one.present for name, one in copies.items() if one.present is not None}
+        withdrawn = take_back(
+            study, {**on_record_here(study), **acts}, {name: one.copy for name, one in copies.items()}, present
+        )
+        people = sorted(withdrawn.left_out, key=lambda pseudonym: int(pseudonym.removeprefix("P")))
+        return LeftOut(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], found=withdrawn)
+
+    def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
+        if part.form is INTERVIEWS:
+            ErasedList.beside(path).add(erased_in(copy))
+
+    def after_restore(self, study: Study, left_out: LeftOut) -> None:
+        withdrawn: WithdrawnParticipants = left_out.found
+        forget_withdrawn(study, withdrawn.erased, withdrawn.names)

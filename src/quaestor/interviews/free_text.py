@@ -6,14 +6,14 @@ import re
 import threading
 from collections.abc import Mapping
 
-from quaestor.coding.free_text import Walk
-from quaestor.coding.records import INTERVIEWS as ORIGIN
-from quaestor.coding.records import Plan
+from quaestor.coding.model.free_text_fields import Walk
+from quaestor.coding.model.records import INTERVIEWS as ORIGIN
+from quaestor.coding.model.records import Plan
+from quaestor.interviews.repository import INTERVIEWS, interviews_path, keys_of, opened_interviews
 from quaestor.store.act_texts import ActTexts
 from quaestor.store.records import Act
 from quaestor.store.sealed_file import SealedFile
 from quaestor.study.folder import Study
-from quaestor.study.interviews.files import INTERVIEWS, interviews_path, keys_of, opened_interviews
 
 FOLDER = "evidence/interviews"
 """Where the inputs of sources lie that are made of transcripts."""
@@ -25,7 +25,6 @@ class InterviewText:
     """What raters wrote about turns; safe for threads."""
 
     origin = ORIGIN
-    folder = FOLDER
     walks: Mapping[str, Walk] = {}
     changing = frozenset((WITHDRAW_ACT, REWORD_ACT))
 
@@ -71,10 +70,6 @@ class InterviewText:
             if self._file is not None:
                 self._file.close()
                 self._file = None
-
-
-def free_text_of(study: Study) -> InterviewText:
-    return InterviewText(study)
 
 
 def is_turn(plan: Plan, item: str) -> bool:

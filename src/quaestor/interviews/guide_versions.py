@@ -8,14 +8,13 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.guide_checks import WORDS_A_MINUTE, problems_of
-from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.instruments.interviews.records import Guide, Section
-from quaestor.instruments.records import Problem
-from quaestor.store.kept_texts import KeptText
+from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, problems_of
+from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.records import Guide, Section
+from quaestor.interviews.repository import Interviews, guide_file, guide_files
+from quaestor.store.text_versions import KeptText
 from quaestor.study.folder import Study
-from quaestor.study.interviews.guide_reading import check_guide
-from quaestor.study.interviews.room import Interviews, guide_file, guide_files
+from quaestor.surveys.model.records import Problem
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.interviews.records import SpokenTurn, Transcript, Voice
-from quaestor.study.coding import require_lead
+from quaestor.coding.session import require_lead
+from quaestor.evidence.derived_items import (
+    DerivedSource,
+    ItemsMade,
+    as_html,
+    change_lines,
+    forget_lines,
+    write_items,
+)
+from quaestor.evidence.erasure import forget_copies, forget_items, remake_items, sources_in
+from quaestor.interviews.free_text import FOLDER
+from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
+from quaestor.interviews.names.erased_names import FILLER, ErasedNames
+from quaestor.interviews.names.remaining import refuse_names_said
+from quaestor.interviews.names.rewording import without
+from quaestor.interviews.participants.consent import declined
+from quaestor.interviews.repository import Interviews
 from quaestor.study.folder import open_study
-from quaestor.study.forgetting import forget_copies, forget_items, remake_items, sources_in
-from quaestor.study.interviews.consent import declined
-from quaestor.study.interviews.erased_names import FILLER, ErasedNames
-from quaestor.study.interviews.free_text import FOLDER
-from quaestor.study.interviews.remaining import refuse_names_said
-from quaestor.study.interviews.rewording import without
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, change_lines, forget_lines, write_items
 
 SOURCE, STEP = "turns", "turns"
 _COLUMNS = ("id", "interview", "participant", "question", "title", "body")
@@ -64,7 +71,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> ItemsMade:
             )
         return lines
 
-    return write_items(study, WordedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), found, "participant")
+    return write_items(study, DerivedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), found, "participant")
 
 
 def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:

@@ -6,25 +6,132 @@ Two files, each sealed under a key of its own: `interviews.db` knows participant
 
 from __future__ import annotations
 
+import os
 import re
+import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.guide_file import FENCE, guide_from, guide_text_in
-from quaestor.instruments.interviews.records import Guide, Interview, Participant, Transcript
-from quaestor.store.kept_texts import KeptText
+from quaestor.coding.session import Coding, Where, open_coding, study_of
+from quaestor.interviews.model.guide_checks import usable_guide
+from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
+from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
+from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
-from quaestor.store.sealed_file import Entry, NewEntry, SealedFile
-from quaestor.study.coding import Coding, Where, open_coding, study_of
+from quaestor.store.sealed_file import Entry, NewEntry, SealedFile, sealed_file_schema
+from quaestor.store.text_versions import KeptText
 from quaestor.study.folder import Study
-from quaestor.study.interviews.files import opened_files
-from quaestor.study.interviews.guide_reading import usable_guide
-from quaestor.study.interviews.spoken import spoken_turns
+
+INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
+IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
+KEYS = "QUAESTOR_KEYS"
+"""Names a folder in which the keys of interviews lie, where they shall not lie in the study folder."""
+INTERVIEWS, IDENTITIES = sealed_file_schema("interviews", 0x51496E74), sealed_file_schema("identities", 0x51496465)
+"""What a backup holds of the two files: their rows, which stay sealed, and never a key."""
+
+
+def interviews_path(study: Study) -> Path:
+    return study.root / INTERVIEWS_FILE
+
+
+def identities_path(study: Study) -> Path:
+    return study.root / IDENTITIES_FILE
+
+
+def keys_of(study: Study) -> dict[str, Path]:
+    """Where the key of each file lies, or would lie."""
+    folder = Path(os.environ.get(KEYS) or study.root)
+    return {INTERVIEWS.name: folder / INTERVIEWS_KEY, IDENTITIES.name: folder / IDENTITIES_KEY}
+
+
+def opened_interviews(study: Study) -> SealedFile:
+    """The file that knows participants by their pseudonyms, with its key, made where there is none yet."""
+    path, key = interviews_path(study), keys_of(study)[INTERVIEWS.name]
+    if not key.parent.is_dir():
+        raise StateError(f"{KEYS} names {key.parent}, which is no folder: make it, for your eyes alone")
+    return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.beside(path))
+
+
+def opened_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
+    """Copies of the two files, opened with the keys at hand."""
+    keys = keys_of(study)
+    return [
+        SealedFile(study.root / name, keys[form.name], form.kind, form.name, copy=copy)
+        for name, form, copy in ((INTERVIEWS_FILE, INTERVIEWS, interviews), (IDENTITIES_FILE, IDENTITIES, identities))
+    ]
+
+
+def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
+    """The two files with their keys, made where there are none yet."""
+    interviews = opened_interviews(study)
+    try:
+        path, key = identities_path(study), keys_of(study)[IDENTITIES.name]
+        if not path.exists() and interviews.head():
+            # An empty one in its place would know no name, and nothing would keep names from being published.
+            raise StateError(
+                f"{path} is not there, in which the names of the people in {interviews.path} are kept: "
+                "bring it back, or restore a backup of it with `quaestor restore FILE --replace`"
+            )
+        return interviews, SealedFile(path, key, IDENTITIES.kind, IDENTITIES.name)
+    except BaseException:
+        interviews.close()
+        raise
+
+
+def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], guide: Guide) -> tuple[SpokenTurn, ...]:
+    """The turns of a transcript after all that was said about them: the last word on each counts.
+
+    Entries of a transcript: `transcript` (it came in: format, sha256, turns), `speaker` (whose voice a speaker is),
+    `voice` (a single turn, corrected by hand), `match` (turns in which a question of the guide is asked, by turn),
+    `replace` (names that a person confirmed or refused, by place). A new `transcript` begins anew.
+    """
+    begins = max((place for place, one in enumerate(entries) if one.kind == "transcript"), default=0)
+    voices: dict[str, str] = {}
+    corrected: dict[int, str] = {}
+    asked: dict[int, str] = {}
+    replaced: dict[tuple[int, int, int], Replacement | None] = {}
+    for one in entries[begins:]:
+        said = one.said
+        if one.kind == "speaker":
+            voices[said["speaker"]] = said["voice"]
+        elif one.kind == "voice":
+            corrected[said["turn"]] = said["voice"]
+        elif one.kind == "match":
+            asked.update({int(turn): question for turn, question in said["questions"].items()})
+        elif one.kind == "replace":
+            for place in said["places"]:
+                at = (place["turn"], place["start"], place["end"])
+                keep = place["confirmed"]
+                replaced[at] = Replacement(*at, place["shown"], place["name"]) if keep else None
+    known = {question.id for question in guide.questions()}
+    by_turn: dict[int, list[Replacement]] = {}
+    for found in replaced.values():
+        if found is not None:
+            by_turn.setdefault(found.turn, []).append(found)
+    turns, question = [], ""
+    for number, piece in enumerate(pieces):
+        asks = asked.get(number, "") in known
+        question = asked[number] if asks else question
+        voice = corrected.get(number) or voices.get(piece["speaker"]) or Voice.OTHER
+        spans = _apart(by_turn.get(number, ()))
+        times = piece.get("start"), piece.get("end"), tuple((at, low, high) for at, low, high in piece.get("cues", ()))
+        turns.append(SpokenTurn(number, Voice(voice), piece["text"], spans, question, asks, *times))
+    return tuple(turns)
+
+
+def _apart(found: Iterable[Replacement]) -> tuple[Replacement, ...]:
+    """In the order of their places; of those that overlap the first, and of two that begin together the longer."""
+    kept: list[Replacement] = []
+    for one in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return tuple(kept)
+
 
 GUIDES, _CANCELLED = "guide/", "cancelled"
 PLANS = ("interview", _CANCELLED)

@@ -10,17 +10,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from quaestor.base.errors import StateError
-from quaestor.base.tables import csv_rows
-from quaestor.corpus.evidence import MANIFEST, read_manifest, table_files
-from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.base.table_files import csv_rows
+from quaestor.evidence.derived_items import as_html
+from quaestor.evidence.erasure import sources_in
+from quaestor.evidence.funnel import CANDIDATES
+from quaestor.evidence.ingest import evidence_stamp
+from quaestor.evidence.items import evidence_files
+from quaestor.interviews.free_text import FOLDER
+from quaestor.interviews.model.records import SpokenTurn
+from quaestor.interviews.names.known_names import finder_of
+from quaestor.interviews.names.matches import still_open
+from quaestor.interviews.repository import Interviews
 from quaestor.study.folder import Study
-from quaestor.study.forgetting import sources_in
-from quaestor.study.funnel import CANDIDATES
-from quaestor.study.interviews.free_text import FOLDER
-from quaestor.study.interviews.name_places import still_open
-from quaestor.study.interviews.names import finder_of
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.worded_items import as_html
 
 _ITEM, _BODY, _QUESTION = "id", "body", "question"
 
@@ -41,9 +42,7 @@ def older_items(interviews: Interviews) -> Iterator[Older]:
         lines = (dict(zip(columns, row, strict=False)) for row in rows)
         yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION, "")) for line in lines))
     for source in sources:
-        folder = study.evidence_of(source)
-        manifest = read_manifest(folder)
-        for path in [path for table in (manifest.tables if manifest else ()) for path in table_files(folder, table)]:
+        for path in evidence_files(study, source):
             yield from _older(interviews, _rows(path))
     candidates = study.funnel_folder / CANDIDATES
     if candidates.is_file() and "source" in pq.read_schema(candidates).names:
@@ -70,11 +69,11 @@ def _mark(interviews: Interviews) -> object:
     return interviews.file.head(), finder_of(interviews), files_mark(interviews.study)
 
 
-def files_mark(study: Study) -> tuple[int, ...]:
+def files_mark(study: Study) -> tuple[object, ...]:
     """Changes with the files in which words of transcripts are."""
     files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
-    files += [study.evidence_of(source) / MANIFEST for source in sources_in(study, FOLDER)]
-    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
+    written = [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
+    return *written, *(evidence_stamp(study, source) for source in sources_in(study, FOLDER))
 
 
 def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError
 from quaestor.measures.arrays import Floats, Whole
+from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
-from quaestor.measures.shares import share
 
 Flags = NDArray[np.bool_]
 REPLICATES = 2_000

@@ -1,16 +1,17 @@
-"""Medians with their uncertainty and quartiles, of all items or of each group."""
+"""Items counted by their codes, shares with Wilson's interval, and medians with their uncertainty and quartiles."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtrik
 
-from quaestor.measures.arrays import Floats, codes, numbers, same_length
-from quaestor.measures.records import Summary
+from quaestor.base.errors import InputError
+from quaestor.measures.agreement.estimates import wilson
+from quaestor.measures.arrays import Floats, Whole, codes, numbers, same_length
+from quaestor.measures.records import Share, Summary
 
 Places = NDArray[np.int32]
 
@@ -22,22 +23,38 @@ REPLICATES = 10_000
 _TAIL = 0.025
 
 
+def group_counts(groups: ArrayLike, n_groups: int) -> Whole:
+    """How many items have each code."""
+    found = codes(groups, n_groups)
+    return np.bincount(found + 1, minlength=n_groups + 1)[1:]
+
+
+def cross_counts(rows: ArrayLike, n_rows: int, columns: ArrayLike, n_columns: int) -> Whole:
+    """How many items have each pair of codes; items without one of them are not counted."""
+    first, second = codes(rows, n_rows, "rows"), codes(columns, n_columns, "columns")
+    same_length(first, second, "rows and columns")
+    # One more row and column take the items without a code, which saves making a mask and two copies.
+    cells = (first + 1) * (n_columns + 1) + (second + 1)
+    counts = np.bincount(cells, minlength=(n_rows + 1) * (n_columns + 1))
+    return np.ascontiguousarray(counts.reshape(n_rows + 1, n_columns + 1)[1:, 1:])
+
+
+def share(count: int, of: int) -> Share:
+    """`count` of `of` items with Wilson's 95 % interval, which is honest for few items and at both ends."""
+    if not 0 <= count <= of:
+        raise InputError(f"{count} of {of} items is no share: count items among those they are a part of")
+    if of == 0:
+        return Share(count, of, undefined="undefined, because there is no item to take a share of")
+    found = wilson(count / of, of)
+    low, high = (0.0 if count == 0 else found.low), (1.0 if count == of else found.high)
+    return Share(count, of, count / of, low, high)
+
+
 def summary(values: ArrayLike, seed: int) -> Summary:
     """The summary of values; the same values in another order, or beside other groups, give the same."""
     found = numbers(values)
     known = np.sort(found[~np.isnan(found)])
     return _of_ordered(known, len(found) - len(known), seed)
-
-
-def grouped_summaries(values: ArrayLike, groups: ArrayLike, n_groups: int, seed: int) -> list[Summary]:
-    """The summary of each group by its code, empty groups too; items without a group are left out."""
-    found, group = numbers(values), codes(groups, n_groups)
-    same_length(found, group, "values and groups")
-    narrow = group.astype(np.int16) if n_groups < 2**15 else group  # sorted by radix, several times quicker
-    order = np.argsort(narrow, kind="stable")
-    ends = np.cumsum(np.bincount(group + 1, minlength=n_groups + 1)).tolist()
-    gathered = found[order]
-    return [summary(gathered[start:end], seed) for start, end in pairwise(ends)]
 
 
 def _of_ordered(ordered: Floats, missing: int, seed: int) -> Summary:
@@ -85,9 +102,9 @@ def _lower_place(n: int) -> int:
     return int(bdtrik(_TAIL, n, 0.5))
 
 
-def _quantile(ordered: Floats, share: float) -> float:
+def _quantile(ordered: Floats, part_below: float) -> float:
     """By linear interpolation between neighbours (type 7 of Hyndman and Fan 1996)."""
-    place = (len(ordered) - 1) * share
+    place = (len(ordered) - 1) * part_below
     below = int(place)
     low = float(ordered[below])
     high = float(ordered[min(below + 1, len(ordered) - 1)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -80,20 +81,13 @@ class Agreement:
     n: int
     left_out: int
     reasons: dict[str, int]
-    percent: Estimate
-    overlap: Estimate | None
-    """For facets with several codes an item: how much of two raters' codes are the same (Jaccard), on average."""
-    kappa: Estimate
+    estimates: Mapping[str, Estimate]
+    """By the name of the statistic; those that do not apply to the facet are left out."""
+    bands: Mapping[str, str]
+    """The word of Landis and Koch for each κ."""
     kappa_kind: KappaKind
-    band: str
-    weighted_kappa: Estimate | None
-    weighted_band: str
     weights: str
     """How disagreements are weighed: `linear`, `quadratic`, `masi`, or nothing on a nominal scale."""
-    fleiss: Estimate
-    ac1: Estimate
-    ac2: Estimate | None
-    alpha: Estimate
     prevalence: float | None
     bias: float | None
     warnings: tuple[str, ...] = ()
@@ -101,6 +95,46 @@ class Agreement:
     pairs: tuple[PairAgreement, ...] = ()
     confusion: Confusion | None = None
     confused: tuple[ConfusedPair, ...] = field(default=())
+
+    @property
+    def percent(self) -> Estimate:
+        return self.estimates["percent"]
+
+    @property
+    def overlap(self) -> Estimate | None:
+        return self.estimates.get("overlap")
+
+    @property
+    def kappa(self) -> Estimate:
+        return self.estimates["kappa"]
+
+    @property
+    def band(self) -> str:
+        return self.bands["kappa"]
+
+    @property
+    def weighted_kappa(self) -> Estimate | None:
+        return self.estimates.get("weighted_kappa")
+
+    @property
+    def weighted_band(self) -> str:
+        return self.bands.get("weighted_kappa", "")
+
+    @property
+    def fleiss(self) -> Estimate:
+        return self.estimates["fleiss"]
+
+    @property
+    def ac1(self) -> Estimate:
+        return self.estimates["ac1"]
+
+    @property
+    def ac2(self) -> Estimate | None:
+        return self.estimates.get("ac2")
+
+    @property
+    def alpha(self) -> Estimate:
+        return self.estimates["alpha"]
 
 
 @dataclass(frozen=True)
@@ -143,28 +177,6 @@ class Share:
     low: float | None = None
     high: float | None = None
     undefined: str = ""
-
-
-@dataclass(frozen=True)
-class Crosstab:
-    """How often each code of one attribute meets each code of another."""
-
-    counts: tuple[tuple[int, ...], ...]
-    """By code of the first attribute, then of the second."""
-    left_out: int = 0
-    """Items without a code on either side."""
-
-    @property
-    def n(self) -> int:
-        return sum(self.row_totals)
-
-    @property
-    def row_totals(self) -> tuple[int, ...]:
-        return tuple(map(sum, self.counts))
-
-    @property
-    def column_totals(self) -> tuple[int, ...]:
-        return tuple(map(sum, zip(*self.counts, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from scipy.special import ndtr
 
 from quaestor.base.errors import InputError
 from quaestor.measures.arrays import Floats, numbers, ranked, same_length
+from quaestor.measures.descriptive import share
 from quaestor.measures.records import Direction, Trend, YearShare
-from quaestor.measures.shares import share
 
 FEWEST_YEARS = 3
 MOST_EXACT = 10

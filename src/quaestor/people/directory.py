@@ -3,16 +3,52 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
+from quaestor.base.clock import written
 from quaestor.base.errors import InputError, StateError
-from quaestor.people.file import PeopleFile
-from quaestor.people.records import Account, Invitation, Session
+from quaestor.people.credentials import fingerprint, new_token
+from quaestor.people.database import PeopleFile
 from quaestor.people.roles import Role
-from quaestor.people.tokens import fingerprint, new_token
-from quaestor.store.moments import written
+
+
+@dataclass(frozen=True)
+class Account:
+    """Somebody who joined; the name is the actor in the journal."""
+
+    name: str
+    role: Role
+    made: datetime
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A link somebody was given; the link itself is not known any more."""
+
+    number: int
+    name: str
+    role: Role
+    made: datetime
+    expires: datetime
+
+    @property
+    def is_the_access(self) -> bool:
+        """A reviewer has no account: the link opens the study as often as it is followed, until it expires."""
+        return self.role is Role.REVIEWER
+
+
+@dataclass(frozen=True)
+class Session:
+    """Somebody who is signed in: by an account, or by a reviewer's invitation."""
+
+    name: str
+    role: Role
+    expires: datetime
+    invitation: int | None = None
+
 
 INVITED_FOR = timedelta(days=7)
 SIGNED_IN_FOR = timedelta(hours=12)

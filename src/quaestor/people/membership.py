@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from quaestor.base.clock import Clock
+from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.people.directory import INVITED_FOR, Directory
-from quaestor.people.records import Account, Invitation
+from quaestor.people.directory import INVITED_FOR, Account, Directory, Invitation
 from quaestor.people.roles import Role
-from quaestor.store.moments import exact_now
 from quaestor.study.folder import Study
 
 PEOPLE_FILE = "people.db"

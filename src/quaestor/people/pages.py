@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from quaestor.base.clock import Clock
-from quaestor.coding.state import OPEN, State
-from quaestor.people.records import Invitation
+from quaestor.base.clock import Clock, exact_now
+from quaestor.people.directory import Invitation
+from quaestor.people.membership import open_directory
 from quaestor.people.roles import Role
-from quaestor.store.moments import exact_now
 from quaestor.study.folder import Study
-from quaestor.study.people import open_directory
+
+Work = tuple[int, tuple[tuple[str, int], ...]]
+"""How many ratings somebody gave, and the open rounds in which they still have items, with how many."""
 
 
 @dataclass(frozen=True)
@@ -48,25 +50,29 @@ class Gathering:
     expected: tuple[Expected, ...]
 
 
-def gathering(study: Study, state: State, clock: Clock = exact_now) -> Gathering:
+def gathering(study: Study, work_of: Callable[[str], Work], clock: Clock = exact_now) -> Gathering:
+    """Everybody, with what `work_of` says that somebody has rated and still has to rate."""
     with open_directory(study) as directory:
         accounts, seen, open_links = directory.accounts(), directory.seen(), directory.invitations(clock())
     known = {one.name for one in accounts} | {one.name for one in open_links}
     parts = _parts(study)
-    return Gathering(
-        joined=tuple(
+    joined = []
+    for account in accounts:
+        ratings, left = work_of(account.name)
+        joined.append(
             Person(
-                name=one.name,
-                role=one.role,
-                joined=one.made,
-                seen=seen.get(one.name),
-                rounds=tuple(dict.fromkeys(name for _, name in parts.get(one.name, ()))),
-                ratings=sum(len(each.ratings.get(one.name, {})) for each in state.rounds.values()),
-                left=_left(state, one.name),
-                roles=_other_roles(study, parts, one.name, one.role),
+                name=account.name,
+                role=account.role,
+                joined=account.made,
+                seen=seen.get(account.name),
+                rounds=tuple(dict.fromkeys(name for _, name in parts.get(account.name, ()))),
+                ratings=ratings,
+                left=left,
+                roles=_other_roles(study, parts, account.name, account.role),
             )
-            for one in accounts
-        ),
+        )
+    return Gathering(
+        joined=tuple(joined),
         invited=tuple(open_links),
         expected=tuple(
             Expected(name, found[0][0], tuple(dict.fromkeys(one for _, one in found)))
@@ -94,14 +100,3 @@ def _other_roles(study: Study, parts: dict[str, list[tuple[Role, str]]], name: s
     if Role.TIE_BREAKER not in fitting:
         fitting.add(Role.INTERVIEWER)
     return tuple(one for one in Role if one in fitting and one is not role)
-
-
-def _left(state: State, name: str) -> tuple[tuple[str, int], ...]:
-    found = []
-    for one in state.rounds.values():
-        seat = one.seat_of(name)
-        if one.status == OPEN and seat is not None and seat.rater == name:
-            progress = one.progress(seat, name)
-            if left := len(progress) - progress.done:
-                found.append((one.plan.round, left))
-    return tuple(found)

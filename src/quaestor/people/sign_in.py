@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from quaestor.base.clock import written
+from quaestor.people.credentials import Passwords
 from quaestor.people.directory import Directory
-from quaestor.people.passwords import Passwords
-from quaestor.store.moments import written
 
 WINDOW = timedelta(minutes=15)
 WRONG_FROM_A_PLACE = 5

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.corpus.records import Example
-from quaestor.measures.decided import ANY_VALUE
-from quaestor.publish.records import Selection
+from quaestor.evidence.records import Example
+from quaestor.interviews.repository import interviews_path
+from quaestor.interviews.themes.cells import quotations_behind
+from quaestor.interviews.themes.records import Quotation
+from quaestor.interviews.themes.records import in_words as quotations_in_words
+from quaestor.measures.item_columns import ANY_VALUE
+from quaestor.publication.publication import computed_of
+from quaestor.publication.report.interview_section import themes_to_publish
+from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.tables import items_of_cell
+from quaestor.publication.results.values import Computed, findings_of
+from quaestor.render.table_model import Selection
 from quaestor.study.folder import Study
-from quaestor.study.interviews.files import interviews_path
-from quaestor.study.interviews.theme_cells import quotations_behind
-from quaestor.study.interviews.theme_columns import in_words as quotations_in_words
-from quaestor.study.interviews.theme_records import Quotation
-from quaestor.study.results.decided import Results
-from quaestor.study.results.findings import findings_of
-from quaestor.study.results.interviews import themes_to_publish
-from quaestor.study.results.publication import computed_of
-from quaestor.study.results.tables import items_of_cell
-from quaestor.study.results.values import Computed
 
 FINDING = "finding"
 

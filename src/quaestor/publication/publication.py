@@ -8,26 +8,25 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.state import CLOSED, State
-from quaestor.coding.views import asks_first, require_lead_view
+from quaestor.coding.agreement import round_agreement
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.state import CLOSED, State
+from quaestor.coding.model.views import asks_first, require_lead_view
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import Coding, open_coding
+from quaestor.evidence.funnel import last_result
 from quaestor.measures.records import Agreement
-from quaestor.publish.audit.explain import Alternatives
-from quaestor.publish.audit.records import Audit, Key
-from quaestor.publish.records import Finding, Table, Value
-from quaestor.study.agreement import round_agreement
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.folder import Study
-from quaestor.study.funnel import last_result
-from quaestor.study.journal import has_journal
-from quaestor.study.ratings import note_view
-from quaestor.study.results.audit import audit_of, cells_by_name, require_printed
-from quaestor.study.results.coded import NothingDecided
-from quaestor.study.results.decided import Results, results_from
-from quaestor.study.results.findings import findings_of
-from quaestor.study.results.printed import PRINTED_FILE, Printed, printed_folder, read_printed
-from quaestor.study.results.tables import make_table
-from quaestor.study.results.values import Computed, value_of
-from quaestor.study.surveys.replication import with_survey
+from quaestor.publication.audit.compare import Alternatives
+from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_folder, read_printed
+from quaestor.publication.audit.records import Audit, Key
+from quaestor.publication.audit.run import audit_of, cells_by_name, require_printed
+from quaestor.publication.results.decided_codes import NothingDecided
+from quaestor.publication.results.item_columns import Results, results_from
+from quaestor.publication.results.tables import make_table
+from quaestor.publication.results.values import Computed, findings_of, value_of
+from quaestor.publication.survey_answers import with_survey
+from quaestor.render.table_model import Finding, Table, Value
+from quaestor.study.folder import Study, has_journal
 
 Tell = Callable[[str], None]
 _QUICK = ("counts", "medians", "correlations")
@@ -88,7 +87,7 @@ def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
     for name, one in state.rounds.items():
         if one.status == CLOSED:
             for facet in one.plan.facets:
-                if facet.kind != "text":
+                if kind_of(facet).is_compared:
                     yield name, round_agreement(state, name, facet.id)
 
 

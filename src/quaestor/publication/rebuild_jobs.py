@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.study.beside import Beside, Failed, Tell
+from quaestor.study.background import Beside, Failed, Tell
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Remaking:
 
 
 def _make(root: Path, names: Sequence[str], tell: Tell) -> None:
+    from quaestor.publication.audit.printed import read_printed
+    from quaestor.publication.handbook.make import make_handbook
+    from quaestor.publication.report.make import build_report
     from quaestor.study.folder import open_study
-    from quaestor.study.results.handbook import make_handbook
-    from quaestor.study.results.printed import read_printed
-    from quaestor.study.results.report import build_report
 
     study = open_study(root)
     for name in names:

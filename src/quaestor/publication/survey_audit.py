@@ -1,4 +1,4 @@
-"""Printed figures of a survey against its answers: what came out, among how many, and what would explain the page."""
+"""Printed figures of a survey, counted from its answers: how many said something, and among how many."""
 
 from __future__ import annotations
 
@@ -7,12 +7,122 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from quaestor.instruments.records import Questionnaire
-from quaestor.publish.audit.compare import numbers_in, verdict_of
-from quaestor.publish.audit.explain import Alternatives, explained
-from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, AuditCell, Key
-from quaestor.study.results.printed import Printed
-from quaestor.study.surveys.printed_figures import Answers, Counted, Figure, counted, figures_of, figures_otherwise
+from quaestor.base.errors import InputError, SettingsError
+from quaestor.base.names import listed, nearest_first
+from quaestor.publication.audit.compare import Alternatives, explained, number_alone, numbers_in, verdict_of
+from quaestor.publication.audit.printed import PRINTED_FILE, Printed
+from quaestor.publication.audit.printed_settings import SurveyFigures
+from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, AuditCell, Key
+from quaestor.render.number_format import percent, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.conditions import Condition, read_condition
+from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Questionnaire, Standing
+
+Answers = Mapping[str, Answer]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How one printed figure is counted."""
+
+    key: Key
+    holds: Condition | None
+    among: Condition | None
+    percent: bool = False
+    per: int | None = None
+    """What it is a share of, where no answer can tell it."""
+    printed_base: int | None = None
+    """Among how many the page counted, as far as it says so."""
+    title: str = ""
+    """Of the figures that belong together."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A figure as some responses give it."""
+
+    value: float | None
+    base: int
+
+
+def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
+    """What the responses say that count: finished, and not left out by the lead."""
+    decisions = surveys.fielding(name).decisions
+    return [
+        one.answers
+        for one in surveys.answers.responses(name)
+        if one.standing is Standing.FINISHED and (one.id not in decisions or decisions[one.id].keep)
+    ]
+
+
+def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
+    """All printed figures that answers can tell, as printed.toml says they are counted."""
+    asked = printed.settings.answers
+    return [] if asked is None else [one for group in asked.figures for one in _of(printed, questionnaire, group)]
+
+
+def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterator[tuple[str, list[Figure]]]:
+    """The other ways of counting that printed.toml knows, each in words with the figures as they would be."""
+    asked = printed.settings.answers
+    for group in asked.figures if asked is not None else ():
+        for how, rows in group.otherwise.items():
+            yield how, list(_of(printed, questionnaire, group, rows))
+
+
+def _of(
+    printed: Printed, asked: Questionnaire, group: SurveyFigures, rows: Mapping[str, str] | None = None
+) -> Iterator[Figure]:
+    among = _condition(asked, group.among)
+    per, base = _added(printed, group.per_printed), _added(printed, group.base)
+    for row, words in (group.rows if rows is None else rows).items():
+        key = (group.table, row, group.column)
+        printed.cell(":".join(key))  # a figure of what is not printed would never say anything
+        yield Figure(key, _condition(asked, words), among, group.percent, per, base, group.title)
+
+
+def _added(printed: Printed, cells: Sequence[str]) -> int | None:
+    found = [numbers_in(printed.cell(name)) for name in cells]
+    return sum(int(numbers[0][0]) for numbers in found if numbers) if found and all(found) else None
+
+
+def _condition(asked: Questionnaire, words: str) -> Condition | None:
+    """A condition on answers; one that speaks of what is not asked is refused, since it would count nothing."""
+    if not words.strip():
+        return None
+    try:
+        found = read_condition(words)
+    except InputError as error:
+        raise SettingsError(f"{PRINTED_FILE}: {error}") from None
+    for test in found.tests():
+        question = asked.question(test.question)
+        if question is None:
+            known = listed(nearest_first(test.question, [one.id for one in asked.questions()])[:3])
+            raise SettingsError(
+                f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {asked.id!r}: {known}"
+            )
+        chosen = question.kind in (*CHOSEN, Kind.MATRIX) and test.compare in ("=", "!=", "includes")
+        if chosen and question.option(test.value) is None:
+            known = listed(nearest_first(test.value, [one.code for one in question.options]))
+            raise SettingsError(
+                f"{PRINTED_FILE}: {words!r} is about {test.value!r}, which is no option of {question.id!r}: {known}"
+            )
+    return found
+
+
+def counted(figures: Sequence[Figure], responses: Sequence[Answers]) -> dict[Key, Counted]:
+    """The figures as these responses give them, each with its own base."""
+    return {one.key: _counted(one, responses) for one in figures}
+
+
+def _counted(figure: Figure, responses: Sequence[Answers]) -> Counted:
+    among = [one for one in responses if figure.among is None or figure.among.holds(one)]
+    count = sum(figure.holds is None or figure.holds.holds(one) for one in among)
+    base = figure.per if figure.per is not None else len(among)
+    if not figure.percent:
+        return Counted(float(count), base)
+    return Counted(100 * count / base if base else None, base)
+
 
 _FITS = (MATCH, ROUNDING)
 _MARKED = {"choices": ["(a marker)"]}
@@ -220,3 +330,37 @@ def _fits(cell: AuditCell, found: Counted | None) -> bool:
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+_COLUMNS = (Column("n", "n"), Column("share", "share"), Column("base", "base"), Column("printed", "printed"))
+
+
+def figure_tables(printed: Printed, figures: Sequence[Figure], asked: Asked) -> tuple[Table, ...]:
+    """One table for each that is printed; of figures printed in two ways the count is shown."""
+    counts = [one for one in figures if not one.percent]
+    found = counted(counts, asked.responses)
+    titles = printed.settings.answers.titles if printed.settings.answers is not None else {}
+    note = f"Of {len(asked.responses):,} responses; each share is one of those who answered the question."
+    tables = []
+    for name in dict.fromkeys(one.key[0] for one in counts):
+        own = [one for one in counts if one.key[0] == name]
+        groups = [
+            Group(title, tuple(_row(one, found[one.key], printed) for one in own if one.title == title))
+            for title in dict.fromkeys(one.title for one in own)
+        ]
+        tables.append(Table(name, titles.get(name, name), "", _COLUMNS, tuple(groups), notes=(note,)))
+    return tuple(tables)
+
+
+def _row(figure: Figure, found: Counted, printed: Printed) -> Row:
+    count = int(found.value or 0)
+    share = count / found.base if found.base else None
+    text = printed.cell(":".join(figure.key))
+    cells = (
+        Cell((whole(count),), (count,)),
+        Cell((percent(share),), (share,)),
+        Cell((whole(found.base),), (found.base,)),
+        Cell((text,), (number_alone(text),)),
+    )
+    name = figure.key[1]
+    return Row(name, name.partition(": ")[2] or name if figure.title else name, cells)

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from quaestor.coding.answers import written
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Decision
-from quaestor.coding.state import State
-from quaestor.coding.stretches import codes_in
-from quaestor.study.sight import Sight
+from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.model.decisions import differing
+from quaestor.coding.model.facet_kinds.base import write_answer
+from quaestor.coding.model.facet_kinds.passages import codes_in
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
+from quaestor.coding.model.state import State
+from quaestor.coding.visibility import Sight
+from quaestor.search.query import Query
 
 Labels = Mapping[str, Mapping[str, list[str]]]
 """facet → label → items; a label is a code of the newest codebook, or an answer in words."""
@@ -170,15 +174,88 @@ def _labels(state: State, book: Codebook, made: Decision) -> list[str]:
     """What a decision can be asked for by, the most special last; codes as the newest codebook has them."""
     answer: Any = made.answer
     if isinstance(answer, Mapping) and "answer" in answer:
-        return list(dict.fromkeys([str(answer["answer"]), written(answer)]))
+        return list(dict.fromkeys([str(answer["answer"]), write_answer(answer)]))
     if isinstance(answer, list | tuple):
         return [_read(state, book, made, one) for one in codes_in(answer)] or [""]
     if isinstance(answer, str) and answer != CANNOT_JUDGE:
         return [_read(state, book, made, answer)]
-    return [written(answer)]
+    return [write_answer(answer)]
 
 
 def _read(state: State, book: Codebook, made: Decision, code: str) -> str:
     if code not in book.codes:
         return code
     return state.history.read(code, book.version, made.item, {made.facet: made.answer}).code or code
+
+
+def chosen_items(outcomes: Outcomes, query: Query) -> set[str] | None:
+    """None where neither round, nor code, nor disagreement is asked for."""
+    found: list[set[str]] = []
+    if query.disagreement:
+        found.append(_in_dispute(outcomes, query))
+    if query.code or (query.facet and not query.disagreement):
+        found.append(_with_code(outcomes, query))
+    if query.round and not found:
+        found.append(set(_items_of(outcomes.state, query.round)))
+    return set.intersection(*found) if found else None
+
+
+def unseen(outcomes: Outcomes, query: Query) -> list[str]:
+    """Why rounds are left out of what was asked for."""
+    sight = outcomes.sight
+    found = []
+    for name in sight.state.rounds:
+        if query.disagreement:
+            found.append(sight.why_no_disagreements(name))
+        elif query.code or query.facet:
+            found.append(sight.why_no_decisions(name))
+    return [why for why in found if why]
+
+
+def _items_of(state: State, name: str) -> Iterable[str]:
+    if name in state.published:
+        return {item for item, _ in state.published[name]}
+    return state.round(name).plan.items
+
+
+def _in_dispute(outcomes: Outcomes, query: Query) -> set[str]:
+    sight = outcomes.sight
+    found: set[str] = set()
+    for name in [query.round] if query.round else list(sight.state.rounds):
+        if name in sight.state.published:
+            continue  # nobody knows who differed
+        why = sight.why_no_disagreements(name)
+        if why and query.round:
+            raise StateError(why)
+        if not why:
+            pairs, decided = differing(sight.state, name), sight.state.round(name).decisions.keys()
+            chosen = {"any": pairs, "open": pairs - decided, "settled": pairs & decided}[query.disagreement]
+            found |= {item for item, facet in chosen if query.facet in ("", facet)}
+    return found
+
+
+def _with_code(outcomes: Outcomes, query: Query) -> set[str]:
+    why = outcomes.sight.why_no_decisions(query.round) if query.round else ""
+    if why:
+        raise StateError(why)
+    if query.facet and query.facet not in outcomes.facets:
+        options = listed(nearest_first(query.facet[:60], outcomes.facets)) or "none"
+        raise InputError(f"nothing is decided on {query.facet[:60]!r}, allowed: {options}")
+    found: set[str] = set()
+    for facet in [query.facet] if query.facet else outcomes.facets:
+        labels = outcomes.labels_on(facet)
+        accepted = {label for label in labels if not query.code or outcomes.means(label, query.code)}
+        found |= outcomes.items_with(facet, accepted, query.round)
+    if not found:
+        _require_known(outcomes, query.code)
+    return found
+
+
+def _require_known(outcomes: Outcomes, code: str) -> None:
+    """A code of the codebook may have no items yet; a word that means nothing is answered with the nearest."""
+    codes = outcomes.book.codes.values()
+    known = {*(one.id for one in codes), *(one.name for one in codes)}
+    known.update(label for facet in outcomes.facets for label in outcomes.labels_on(facet))
+    if code and code.casefold() not in {one.casefold() for one in known}:
+        options = listed(nearest_first(code[:60], known)[:5]) or "none yet"
+        raise InputError(f"nothing is decided to be {code[:60]!r}, nearest: {options}")

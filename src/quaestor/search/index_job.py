@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import Interrupted, QuaestorError
-from quaestor.study.beside import Beside, Failed, Tell
+from quaestor.evidence.text_index import Index, build_index, items_to_index, ready_index
+from quaestor.study.background import Beside, Failed, Tell
 from quaestor.study.folder import Study, open_study
-from quaestor.study.search.index import Index, build_index, items_to_index, ready_index
 
 _FEW = 5_000
 """Items that are indexed sooner than a process starts."""

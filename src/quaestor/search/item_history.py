@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.answers import written
-from quaestor.coding.records import Codebook, Comment, Decision, Rating
-from quaestor.coding.state import RoundState, State
-from quaestor.coding.stretches import codes_in
-from quaestor.publish.handbook.addresses import page_names
+from quaestor.base.names import page_names
+from quaestor.coding.model.answers import write_cell
+from quaestor.coding.model.facet_kinds.passages import codes_in
+from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
+from quaestor.coding.model.state import RoundState, State
+from quaestor.coding.session import Coding
+from quaestor.coding.visibility import ASKER, Sight, Viewer, raters_of
+from quaestor.evidence.item_texts import ItemText, read_item_texts
+from quaestor.evidence.step_items import way_of
+from quaestor.search.coded_items import Answer, Outcomes, in_words
+from quaestor.search.index_query import looking
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding
 from quaestor.study.folder import Study
-from quaestor.study.items import way_of
-from quaestor.study.reading import Reading, readings_of
-from quaestor.study.search.outcomes import Answer, Outcomes, in_words
-from quaestor.study.search.question import looking
-from quaestor.study.sight import ASKER, Sight, Viewer, raters_of
 
 RATING, COMMENT, TIE, DECISION = "rating", "comment", "tie-breaker's comment", "decision"
 
@@ -65,7 +65,7 @@ class ItemHistory:
     """An item and its way through the study."""
 
     item: str
-    reading: Reading | None
+    reading: ItemText | None
     """None where evidence holds only that it was left out."""
     way: Mapping[str, Any] | None
     no_way: str = ""
@@ -76,7 +76,7 @@ class ItemHistory:
 
 def history_of(study: Study, coding: Coding | None, item: str, viewer: Viewer) -> ItemHistory:
     """Raises StateError where there is no such item."""
-    reading = readings_of(study, [item]).get(item)
+    reading = read_item_texts(study, [item]).get(item)
     if reading is not None and reading.author and not viewer.sees_names:
         reading = replace(reading, author=ASKER)
     way, no_way = None, ""
@@ -156,8 +156,8 @@ def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundPart:
 
 
 def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> Event:
-    asked = [facet.id for facet in sight.state.round(name).plan.facets if facet.id in rating.answers]
-    said = tuple((facet, _words(book, rating.answers[facet])) for facet in asked)
+    facets = [facet for facet in sight.state.round(name).plan.facets if facet.id in rating.answers]
+    said = tuple((facet.id, _words(facet, book, rating.answers[facet.id])) for facet in facets)
     return Event(
         RATING,
         rating.time,
@@ -170,15 +170,16 @@ def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: boo
     )
 
 
-def _words(book: Codebook, answer: Any) -> str:
+def _words(facet: Facet, book: Codebook, answer: Any) -> str:
     if isinstance(answer, list | tuple):
-        return "; ".join(_words(book, one) for one in codes_in(answer)) or "nothing coded"
-    return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else written(answer)
+        return "; ".join(_words(facet, book, one) for one in codes_in(answer)) or "nothing coded"
+    return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else write_cell(facet, answer)
 
 
 def _comment(sight: Sight, name: str, comment: Comment, what: str) -> Event:
-    book = sight.state.history.at(sight.state.round(name).plan.codebook)
-    said = ((comment.facet, _words(book, comment.answer)),) if comment.answer is not None else ()
+    plan = sight.state.round(name).plan
+    book, answer = sight.state.history.at(plan.codebook), comment.answer
+    said = ((comment.facet, _words(plan.facet(comment.facet), book, answer)),) if answer is not None else ()
     text = sight.text(name, comment.text)
     return Event(what, comment.time, sight.shown(name, comment.actor), said, text, simulated=comment.simulated)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import urlencode
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
-from quaestor.base.numbers import whole_number
+from quaestor.base.names import listed, nearest_first, whole_number
 
 SIDES = ("kept", "dropped")
 DISAGREEMENTS = ("any", "open", "settled")
@@ -19,7 +19,7 @@ _YEARS = range(1, 10_000)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Query:
     """Every condition that is given must hold; an empty one asks for nothing."""
 
     words: str = ""
@@ -38,7 +38,7 @@ class Wanted:
     page: int = 1
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Wanted:
+    def of(cls, query: Mapping[str, str]) -> Query:
         """What the query of an address asks for; what it does not know is left alone, as other pages may add to it."""
         given = {name: query.get(name, "").strip() for name in (*_TEXTS, "year", "page", "code")}
         for name, value in given.items():
@@ -53,7 +53,7 @@ class Wanted:
             page=_number(given["page"], "page", range(1, _LAST_PAGE + 1)) or 1,
         ).checked()
 
-    def checked(self) -> Wanted:
+    def checked(self) -> Query:
         """The same; raises InputError where a choice is none of those there are."""
         for name, allowed in (("side", SIDES), ("disagreement", DISAGREEMENTS), ("order", ORDERS)):
             value = getattr(self, name)
@@ -77,10 +77,10 @@ class Wanted:
     @property
     def narrowed(self) -> bool:
         """Whether anything is asked for at all."""
-        return replace(self, order="", page=1) != Wanted()
+        return replace(self, order="", page=1) != Query()
 
 
-_TEXTS = tuple(one.name for one in fields(Wanted) if one.name not in ("year", "facet", "code", "page"))
+_TEXTS = tuple(one.name for one in fields(Query) if one.name not in ("year", "facet", "code", "page"))
 
 
 def _decision(facet: str, code: str) -> str:
@@ -94,3 +94,52 @@ def _number(text: str, name: str, allowed: range) -> int | None:
     if number is None or number not in allowed:
         raise InputError(f"the {name} is {text[:60]!r}: write it as a number from {allowed[0]} to {allowed[-1]:,}")
     return number
+
+
+LONGEST = 500
+"""Characters of a search."""
+_MOST = 30
+_SHORTEST = 2
+"""Letters before a star: a single one begins half of all words."""
+_TERM = re.compile(r'(-?)(?:"([^"]*)(?:"|$)(\*?)|(\S+))')
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What texts must have, and what they must not have: words and phrases, each quoted for the index."""
+
+    having: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def matching(self) -> str:
+        """What finds the texts, where there is something they must have."""
+        found = " AND ".join(self.having)
+        return f"({found}) NOT ({' OR '.join(self.without)})" if self.without else found
+
+
+def terms_of(words: str) -> Terms:
+    """Words that must all occur, "phrases in quotes", beginnings with a star, and -words that must not occur."""
+    if len(words) > LONGEST:
+        raise InputError(f"the search has {len(words):,} characters: shorten it to {LONGEST}")
+    having: list[str] = []
+    without: list[str] = []
+    for minus, phrase, star, word in _TERM.findall(_plain(words)):
+        text = phrase or word.rstrip("*")
+        if not any(character.isalnum() for character in text):
+            continue
+        begins = star or word.endswith("*")
+        if begins and len(text) < _SHORTEST:
+            raise InputError(f"{text}* fits too many words: write at least {_SHORTEST} letters before the star")
+        (without if minus else having).append(f'"{text.replace(chr(34), chr(34) * 2)}"{"*" if begins else ""}')
+    if words.strip() and not (having or without):
+        raise InputError(f"{words.strip()[:60]!r} has no word to search for: type letters or digits")
+    if len(having) + len(without) > _MOST:
+        raise InputError(f"the search has {len(having) + len(without)} words: take at most {_MOST}")
+    return Terms(tuple(having), tuple(without))
+
+
+def _plain(words: str) -> str:
+    """Without half characters and control characters, which the index cannot take."""
+    whole = words.encode("utf-8", "replace").decode("utf-8")
+    return "".join(character if character.isprintable() else " " for character in whole)

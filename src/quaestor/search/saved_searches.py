@@ -1,13 +1,18 @@
-"""Filters that people keep for themselves: a name and what it asks for; erased with the account."""
+"""Searches that people keep under a name, for themselves alone; erased with the account."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import parse_qsl
 
+from quaestor.base.clock import written
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import whole_number
+from quaestor.coding.visibility import Viewer
 from quaestor.people.directory import Directory
-from quaestor.store.moments import written
+from quaestor.people.roles import Role
+from quaestor.search.query import Query
 
 MOST = 100
 _LONGEST_NAME, _LONGEST_QUERY = 80, 4_000
@@ -76,3 +81,40 @@ def _checked(name: str) -> str:
     if not name or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise InputError(f"{name[:60]!r} cannot be the name of a filter: take 1 to {_LONGEST_NAME} visible characters")
     return name
+
+
+SAVE, RENAME, DELETE = "save", "rename", "delete"
+
+
+def can_save(viewer: Viewer) -> bool:
+    """A reviewer's link only reads, and may be in several hands."""
+    return viewer.role is not Role.REVIEWER
+
+
+def saved_by(directory: Directory, viewer: Viewer) -> list[SavedFilter]:
+    return filters_of(directory, viewer.name) if can_save(viewer) else []
+
+
+def change_saved(
+    directory: Directory, viewer: Viewer, act: str, *, name: str, query: str, number: str, now: datetime
+) -> str:
+    """Save, rename or delete one of one's filters; the query of the search it was done from."""
+    if not can_save(viewer):
+        raise StateError("a reviewer's link only reads: keep the address of the search instead")
+    wanted = Query.of(dict(parse_qsl(query)))
+    if act == SAVE:
+        save_filter(directory, viewer.name, name, wanted.query(page=1), now)
+    elif act == RENAME:
+        rename_filter(directory, viewer.name, _number(number), name)
+    elif act == DELETE:
+        delete_filter(directory, viewer.name, _number(number))
+    else:
+        raise InputError(f"a filter can be saved, renamed or deleted, not {act[:60]!r}")
+    return wanted.query()
+
+
+def _number(text: str) -> int:
+    number = whole_number(text)
+    if number is None:
+        raise InputError("this filter is not there any more: load the page again")
+    return number

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import InputError
+from quaestor.store.keys import NotOpened, Seal, label_place, words_place
 from quaestor.store.private_file import PrivateFile
-from quaestor.store.seal import NotOpened, Seal, label_place, words_place
 
 TEXT_TABLES = """
 CREATE TABLE words (

@@ -1,4 +1,4 @@
-"""Backup and restore: all acts of a store to one file and back, between databases as well."""
+"""Restores a backup: all acts of a store from one file, between databases as well."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Protocol
 
 from sqlalchemy import Connection, delete
 
-from quaestor.base.clock import Clock
+from quaestor.base.clock import Clock, stamp, written
 from quaestor.base.errors import StateError
-from quaestor.store.backup_file import Backup, Digest, open_backup, write_backup
-from quaestor.store.databases import Damaged, database_at, explained
-from quaestor.store.journal import Journal
-from quaestor.store.moments import exact_now, stamp, written
-from quaestor.store.private_copy import Part
-from quaestor.store.records import BackupReport, RestoreReport
-from quaestor.store.tables import acts, add_rows, head_of, rows
+from quaestor.store.backup_file import Backup, Digest, write_backup
+from quaestor.store.database import Damaged, explained
+from quaestor.store.journal import Journal, database_at
+from quaestor.store.private_file_copy import Part
+from quaestor.store.records import RestoreReport
+from quaestor.store.schema import acts, add_rows, head_of, rows
 
 
-class Beside(Protocol):
+class RestoreTarget(Protocol):
     """What comes back together with the acts, and is not in the store."""
 
     def difference(self) -> str:
@@ -34,40 +33,14 @@ class Beside(Protocol):
         """Put what comes back in its place, for good; the acts follow at once."""
 
 
-class Nothing:
-    """No more than the acts."""
-
-    def difference(self) -> str:
-        return ""
-
-    def parts(self) -> Sequence[Part]:
-        return ()
-
-    def bring(self) -> None:
-        return
-
-
-def back_up(journal: Journal, target: Path) -> BackupReport:
-    """Write all acts, as they are at one moment, to one file, and read it back; writers need not wait."""
-    with explained(journal.database), journal.database.reading() as connection:
-        return write_backup(rows(connection), target, written(journal.clock()))
-
-
-def restore(
-    source: Path, address: str | Path, *, replace: bool = False, backups: Path | None = None, clock: Clock = exact_now
-) -> RestoreReport:
-    """Bring a backup into a store that is missing, empty, or holds the first acts of the backup.
-
-    Any other store is refused, or with `replace` kept in a file of `backups` (or beside the store) and replaced.
-    """
-    with open_backup(source) as backup:
-        return restore_from(backup, address, Nothing(), replace, backups, clock)
-
-
 def restore_from(
-    backup: Backup, address: str | Path, beside: Beside, replace: bool, backups: Path | None, clock: Clock
+    backup: Backup, address: str | Path, beside: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
 ) -> RestoreReport:
-    """The same from a backup that is open, with what comes back beside the acts: all of it, or nothing."""
+    """Bring an open backup, and more than acts, into a store that is missing, empty, or holds the first acts of it.
+
+    Any other store is refused, or with `replace` kept in a file of `backups` (or next to the store) and replaced. All
+    comes back, or nothing.
+    """
     try:
         return _bring(backup, address, beside, replace, backups, clock)
     except Damaged:
@@ -79,7 +52,7 @@ def restore_from(
 
 
 def _bring(
-    backup: Backup, address: str | Path, beside: Beside, replace: bool, backups: Path | None, clock: Clock
+    backup: Backup, address: str | Path, beside: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
 ) -> RestoreReport:
     with Journal.open(address, clock, backups) as journal:
         database, kept = journal.database, None

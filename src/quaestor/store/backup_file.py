@@ -18,9 +18,9 @@ from urllib.parse import quote
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync
-from quaestor.store.private_copy import LineDigest, Part, refusal
+from quaestor.store.private_file_copy import LineDigest, Part, refusal
 from quaestor.store.records import BackupReport, PartReport, Row
-from quaestor.store.tables import VERSIONS
+from quaestor.store.schema import VERSIONS
 
 BACKUP = 0x51554142
 """What SQLite calls an application id: `QUAB` marks a backup."""

@@ -1,4 +1,4 @@
-"""What the journal asks of a database, and how an address names one."""
+"""What the journal asks of a database, and how its failures are explained."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from sqlalchemy import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError
-
-_FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+from quaestor.base.errors import NotNow, QuaestorError
 
 
 class Damaged(NotNow):
@@ -58,39 +56,6 @@ class Database(Protocol):
 
     def refusal(self, error: DBAPIError) -> QuaestorError:
         """A failure of the database as one sentence."""
-
-
-def database_at(address: str | Path) -> Database:
-    """The database an address names; nothing is opened yet."""
-    if isinstance(address, Path):
-        from quaestor.store.sqlite import SQLite
-
-        return SQLite(address)
-    url = _read(address)
-    if url.drivername == "sqlite":
-        if not url.database or url.query:
-            raise InputError(f"an address of a SQLite store names its file and nothing else: {_FORMS}")
-        return database_at(Path(url.database))
-    from quaestor.store.postgres import PostgreSQL
-
-    return PostgreSQL(url)
-
-
-def _read(address: str) -> URL:
-    """The parts of an address; what is refused is never shown, it may hold a password."""
-    scheme = address.partition("://")[0]
-    if scheme not in ("sqlite", "postgresql", "postgres"):
-        raise InputError(f"the address of the store begins with neither sqlite:// nor postgresql://: {_FORMS}")
-    try:
-        url = make_url(address)
-    except (ArgumentError, ValueError):
-        url = None
-    # A second @ would put the rest of a password into the name of the host.
-    if url is None or "@" in f"{url.host}{url.database}":
-        raise InputError(
-            f"the address of the store cannot be read: {_FORMS}, with special characters of a password as %XX"
-        )
-    return url.set(drivername="sqlite" if scheme == "sqlite" else "postgresql+psycopg")
 
 
 @contextmanager

@@ -13,13 +13,15 @@ removed when the file was rewritten and its log emptied. Whoever writes to the f
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from quaestor.base.errors import InputError
 from quaestor.base.files import fsync, write_whole
 
 ERASING = "-erasing"
@@ -151,3 +153,65 @@ def _write_lock(connection: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("ROLLBACK")  # nothing was written to the database
+
+
+ERASED_LIST = "withdrawn-participants.txt"
+PSEUDONYM = re.compile(r"P[0-9]{1,9}")
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_LINE = re.compile(rf"({PSEUDONYM.pattern})\t({DAY.pattern})")
+
+
+@dataclass(frozen=True)
+class ErasedList:
+    """The list of participants who withdrew, next to the sealed files, so that it is there when they are not.
+
+    A backup knows who withdrew before it was made; a restore needs those since. Each line holds a pseudonym and a day,
+    so the list may be copied anywhere. To add to it, hold the write lock of the file next to it.
+    """
+
+    path: Path
+
+    @classmethod
+    def beside(cls, file: Path) -> ErasedList:
+        return cls(file.with_name(ERASED_LIST))
+
+    def read(self) -> dict[str, str]:
+        """Who withdrew, and the first day of it; a line that is none is refused, since it may have been one."""
+        found: dict[str, str] = {}
+        for number, line in enumerate(self._lines(), start=1):
+            read = _LINE.fullmatch(line)
+            if read is None:
+                raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
+            found[read[1]] = min(read[2], found.get(read[1], read[2]))
+        return found
+
+    def names(self) -> set[str]:
+        """Whoever may stand there, whatever else does."""
+        return {line.partition("\t")[0] for line in self._lines()}
+
+    def add(self, new: Mapping[str, str]) -> None:
+        """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
+        lines, known = self._lines(), self.names()
+        added = [f"{participant}\t{day}" for participant, day in new.items() if participant not in known]
+        if added:
+            text = "".join(f"{line}\n" for line in [*lines, *added])
+            write_whole(self.path, text.encode("utf-8", "surrogateescape"), private=True)
+
+    def _lines(self) -> list[str]:
+        try:
+            return self.path.read_text("utf-8", "surrogateescape").splitlines()
+        except FileNotFoundError:
+            return []
+
+
+def describe_pending_erasures(folder: Path) -> str:
+    """What is not finished, why, and what to do, in a few sentences; empty where nothing is pending."""
+    names = erasures_pending(folder)
+    if not names:
+        return ""
+    files = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return (
+        f"What was erased can still be found in the bytes of {files}, because another program was using the file or "
+        "the disk was full. The desk tries to remove it every minute, and so does the next command that opens the "
+        "file; until then, do not copy it."
+    )

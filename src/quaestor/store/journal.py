@@ -9,16 +9,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Connection
+from sqlalchemy import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError
 
-from quaestor.base.clock import Clock
-from quaestor.base.errors import StateError
+from quaestor.base.clock import Clock, exact_now, written
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import is_storable
-from quaestor.store.databases import Database, database_at, explained
-from quaestor.store.moments import exact_now, written
+from quaestor.store.database import Database, explained
+from quaestor.store.postgres import PostgreSQL
 from quaestor.store.records import Act, NewAct, Row, acts_of, row_of
-from quaestor.store.revisions import bring_up_to_date
-from quaestor.store.tables import PAGE, add_rows, head_of, page, pages, rows_by_key
+from quaestor.store.schema import PAGE, add_rows, bring_up_to_date, head_of, page, pages, rows_by_key, rows_of_kinds
+from quaestor.store.sqlite import SQLite
 
 
 class Journal:
@@ -69,6 +70,11 @@ class Journal:
             if len(found) < PAGE:
                 return
             after = found[-1].number
+
+    def acts_of_kinds(self, kinds: Sequence[str], after: int = 0) -> list[Act]:
+        """The acts of some kinds with higher numbers, in order, without reading every rating."""
+        with explained(self.database), self.database.reading() as connection:
+            return acts_of(rows_of_kinds(connection, kinds, after))
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -126,10 +132,6 @@ class Writing:
         found = self._looked_up[key]
         return found.act() if found else None
 
-    def is_known(self, key: str) -> bool:
-        """Whether an act with a key is on record."""
-        return self.find(key) is not None
-
     def append(self, acts: Sequence[NewAct]) -> list[Act]:
         """Put acts on record; an act whose key is there already is returned as it is on record."""
         time = written(self._clock())
@@ -157,3 +159,35 @@ class Writing:
         """What was appended goes to the database together."""
         new, self._unwritten = self._unwritten, []
         add_rows(self._connection, new)
+
+
+_FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+
+
+def database_at(address: str | Path) -> Database:
+    """The database an address names; nothing is opened yet."""
+    if isinstance(address, Path):
+        return SQLite(address)
+    url = _read_address(address)
+    if url.drivername == "sqlite":
+        if not url.database or url.query:
+            raise InputError(f"an address of a SQLite store names its file and nothing else: {_FORMS}")
+        return database_at(Path(url.database))
+    return PostgreSQL(url)
+
+
+def _read_address(address: str) -> URL:
+    """The parts of an address; what is refused is never shown, it may hold a password."""
+    scheme = address.partition("://")[0]
+    if scheme not in ("sqlite", "postgresql", "postgres"):
+        raise InputError(f"the address of the store begins with neither sqlite:// nor postgresql://: {_FORMS}")
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        url = None
+    # A second @ would put the rest of a password into the name of the host.
+    if url is None or "@" in f"{url.host}{url.database}":
+        raise InputError(
+            f"the address of the store cannot be read: {_FORMS}, with special characters of a password as %XX"
+        )
+    return url.set(drivername="sqlite" if scheme == "sqlite" else "postgresql+psycopg")

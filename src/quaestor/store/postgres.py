@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
 from quaestor.store.backup_file import write_backup
-from quaestor.store.databases import explained, one_line
-from quaestor.store.tables import VERSIONS, head_of, noted_revision, rows
+from quaestor.store.database import explained, one_line
+from quaestor.store.schema import VERSIONS, head_of, noted_revision, rows
 
 _LOCK = 0x5155414553544F52
 """The advisory lock of every writer: `QUAESTOR` as a number."""

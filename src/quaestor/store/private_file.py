@@ -5,15 +5,16 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError
-from quaestor.base.private import close_to_others, create_private
+from quaestor.base.files import close_to_others, create_private
 from quaestor.store.erasure import ErasureNote, connect, empty_log, finish_erasure
 
+_Read = TypeVar("_Read")
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
 _ERASING_PATIENCE = 2.0
@@ -209,3 +210,14 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
         else:
             return
+
+
+def read_known_file(file: Path, read: Callable[[sqlite3.Connection], Iterable[_Read]]) -> set[_Read]:
+    """What a private file that may not be there says to anybody, without its key; refuses where it is damaged."""
+    if not file.exists():
+        return set()
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return set(read(connection))
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{file} cannot be read ({error}), which says who withdrew: restore a backup of it") from None

@@ -24,7 +24,7 @@ _HEX = "hex"
 
 
 @dataclass(frozen=True)
-class Form:
+class PrivateFileSchema:
     """What the private files of one kind are made of; the fields are those of `PrivateFile`."""
 
     name: str
@@ -125,7 +125,7 @@ def lines_of(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 @contextmanager
-def filled(form: Form, version: int, lines: Iterable[str], source: Path) -> Iterator[sqlite3.Connection]:
+def filled(form: PrivateFileSchema, version: int, lines: Iterable[str], source: Path) -> Iterator[sqlite3.Connection]:
     """A copy made of lines, after it was found to hold what such a file can hold, and nothing else."""
     if not 1 <= version <= form.version:
         raise InputError(f"{source} was written by a newer Quaestor: update Quaestor")

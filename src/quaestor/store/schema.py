@@ -1,9 +1,10 @@
-"""The one table of the journal, as the newest migration leaves it, and how rows get in and out."""
+"""The one table of the journal: how rows get in and out, and how an older store is upgraded after a backup."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -22,6 +23,9 @@ from sqlalchemy import (
     table,
 )
 
+from quaestor.base.clock import Clock, stamp, written
+from quaestor.base.errors import StateError
+from quaestor.store.database import Database, explained
 from quaestor.store.records import Row
 
 VERSIONS = "quaestor_revision"
@@ -46,6 +50,11 @@ _HEAD = select(func.coalesce(func.max(acts.c.number), 0))
 _AFTER = select(acts).where(acts.c.number > bindparam("after")).order_by(acts.c.number).limit(PAGE)
 _KEY = select(acts).where(acts.c.key == bindparam("key"))
 _KEYS = select(acts).where(acts.c.key.in_(bindparam("keys", expanding=True)))
+_KINDS = (
+    select(acts)
+    .where(acts.c.number > bindparam("after"), acts.c.kind.in_(bindparam("kinds", expanding=True)))
+    .order_by(acts.c.number)
+)
 _INSERT = insert(acts)
 
 
@@ -87,6 +96,10 @@ def rows_by_key(connection: Connection, keys: Sequence[str]) -> dict[str, Row]:
     return found
 
 
+def rows_of_kinds(connection: Connection, kinds: Sequence[str], after: int) -> list[Row]:
+    return list(map(Row._make, connection.execute(_KINDS, {"after": after, "kinds": list(kinds)})))
+
+
 def _by_key(found: Iterable[Any]) -> dict[str, Row]:
     return {row.key: row for row in map(Row._make, found)}
 
@@ -98,3 +111,47 @@ def add_rows(connection: Connection, new: Iterable[Row]) -> int:
         connection.execute(_INSERT, batch)
         count += len(batch)
     return count
+
+
+REVISIONS = ("0001", "0002")
+LATEST = REVISIONS[-1]
+
+
+def bring_up_to_date(database: Database, clock: Clock, backups: Path | None, target: str = LATEST) -> Path | None:
+    """Afterwards the store is there and of this program's revision; returns the backup where one was made."""
+    with explained(database):
+        with database.reading() as connection:
+            if _checked(database, connection) == target:
+                return None
+        with database.writing() as connection:
+            # Somebody else may have done it while we waited for the lock.
+            found = _checked(database, connection)
+            if found == target:
+                return None
+            kept = None
+            if found is not None:
+                kept = database.beside(backups, f"before-{target}-{stamp(clock())}")
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                database.keep(kept, connection, written(clock()))
+            _migrate(connection, target)
+            return kept
+
+
+def _checked(database: Database, connection: Connection) -> str | None:
+    found = database.revision(connection)
+    if found is not None and found not in REVISIONS:
+        raise StateError(
+            f"{database.shown} was written by a newer Quaestor (revision {found}, this one knows {LATEST}): "
+            "update Quaestor"
+        )
+    return found
+
+
+def _migrate(connection: Connection, target: str) -> None:
+    # Most of a second to import, and needed once in a store's life.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    command.upgrade(config, target)

@@ -17,12 +17,11 @@ from typing import Any, Self
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
-from quaestor.store.erased_list import ErasedList
-from quaestor.store.kept_texts import KeptTexts
-from quaestor.store.private_copy import CopiedFile, Form
+from quaestor.store.erasure import ErasedList
+from quaestor.store.keys import NotOpened, RepeatableSeal, Seal, entry_place, piece_place, secret_of
+from quaestor.store.private_file_copy import CopiedFile, PrivateFileSchema
 from quaestor.store.records import canonical, new_key
-from quaestor.store.seal import NotOpened, RepeatableSeal, Seal, entry_place, piece_place
-from quaestor.store.secret_file import secret_of
+from quaestor.store.text_versions import KeptTexts
 
 _FIRST = """
 CREATE TABLE texts (
@@ -60,9 +59,11 @@ _TABLES = ("entries", "pieces")
 """Those in which each row is a participant's."""
 
 
-def sealed_form(name: str, kind: int) -> Form:
+def sealed_file_schema(name: str, kind: int) -> PrivateFileSchema:
     """What a backup holds of such a file."""
-    return Form(name, kind, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`")
+    return PrivateFileSchema(
+        name, kind, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
+    )
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class SealedFile:
         self.path = path
         self._key = key
         self._listed = listed
-        self._file = sealed_form(whose, kind).opened(path) if copy is None else CopiedFile(copy)
+        self._file = sealed_file_schema(whose, kind).opened(path) if copy is None else CopiedFile(copy)
         try:
             if not key.exists() and self._holds_anything():
                 raise InputError(
@@ -370,7 +371,7 @@ def _is_erased(connection: sqlite3.Connection, participant: str) -> bool:
     return bool(connection.execute("SELECT 1 FROM erasures WHERE participant = ?", (participant,)).fetchone())
 
 
-def mark_of(path: Path) -> str:
+def change_stamp(path: Path) -> str:
     """Changes with every entry that comes or goes and every erasure, without the key; empty where there is no file."""
     if not path.exists():
         return ""

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.store.act_texts import erase_texts, owners_in
-from quaestor.store.erased_list import DAY, PSEUDONYM
-from quaestor.store.seal import NotOpened, Seal, entry_place, label_place, piece_place, words_place
-from quaestor.store.secret_file import read_secret
+from quaestor.store.erasure import DAY, PSEUDONYM
+from quaestor.store.keys import NotOpened, Seal, entry_place, label_place, piece_place, read_secret, words_place
 
 _ENTRIES = "SELECT participant, about, kind, key, said FROM entries"
 _PIECES = "SELECT about, number, said FROM pieces"

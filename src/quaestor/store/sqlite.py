@@ -14,11 +14,10 @@ from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.base.files import fsync, open_private
-from quaestor.base.private import close_to_others, create_private
+from quaestor.base.files import close_to_others, create_private, fsync, open_private
 from quaestor.store.backup_file import BACKUP
-from quaestor.store.databases import Damaged, explained, one_line
-from quaestor.store.tables import VERSIONS, noted_revision
+from quaestor.store.database import Damaged, explained, one_line
+from quaestor.store.schema import VERSIONS, noted_revision
 
 PATIENCE = 60.0
 """Seconds to wait for another writer before giving up."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
+from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.study.settings import STUDY_FILE, SourceSettings, StudySettings, read_settings
+from quaestor.store.journal import Journal
+from quaestor.study.settings.schema import STUDY_FILE, StudySettings, read_settings
+from quaestor.study.settings.sources import SourceSettings
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,10 @@ class Study:
             f"{self.file}: funnel.source is missing, allowed: {listed(self.settings.sources) or 'add a source first'}"
         )
 
+    def results_source(self) -> str:
+        """The source the results are computed from."""
+        return self.settings.results.source or self.funnel_source()
+
 
 def open_study(start: Path) -> Study:
     """The study that a folder is, or lies in."""
@@ -70,3 +81,45 @@ def open_study(start: Path) -> Study:
         f"there is no {STUDY_FILE} in {start} or above it: go into a study folder, name one with --study, "
         "or make one with `quaestor new DIR`"
     )
+
+
+STORE_FILE = "study.db"
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_SQLITE = "sqlite:///"
+
+
+def open_journal(study: Study, clock: Clock = exact_now) -> Journal:
+    """The study's journal, made where there is none yet."""
+    return Journal.open(store_address(study), clock, backups_of(study))
+
+
+def has_journal(study: Study) -> bool:
+    """Whether anything may have been recorded; asking makes no store."""
+    address = store_address(study)
+    return not isinstance(address, Path) or address.exists()
+
+
+def backups_of(study: Study) -> Path:
+    return study.root / "backups"
+
+
+def store_address(study: Study, environment: Mapping[str, str] = os.environ) -> str | Path:
+    """The address with its variables filled in; a file counts from the study folder."""
+    address = study.settings.store.address
+    if address is None:
+        return study.root / STORE_FILE
+    address = _filled_in(address, study.file, environment)
+    if address.startswith(_SQLITE):
+        return study.root / address.removeprefix(_SQLITE)
+    return address
+
+
+def _filled_in(address: str, file: Path, environment: Mapping[str, str]) -> str:
+    """A password stays out of git as `${NAME}`, and may contain what would otherwise end it."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in environment:
+            raise SettingsError(f"{file}: store.address names ${{{found[1]}}}, which is not set: set it and try again")
+        return environment[found[1]] if found[0] == address else quote(environment[found[1]], safe="")
+
+    return _VARIABLE.sub(value, address)

@@ -1,304 +1,73 @@
-"""Free text of acts about people who can withdraw: stored apart from the journal, loaded back, erased with the person.
+"""What a session asks of the store of free text: texts of acts that their authors or subjects can have erased.
 
-The journal is append-only and holds a reference in the place of each such text. Which acts these are goes by the source
-of their items: a round records the origin of its items when it opens, and the feature of that origin stores the texts
-with the other data of the person, so that a withdrawal erases both at once.
+The journal is append-only, so such a text must never enter it: the session hands each act to `separate` before it is
+recorded, which leaves a reference in the place of the text, and to `join` when it is read back.
 """
 
 from __future__ import annotations
 
-import importlib
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
-from quaestor.base.errors import SettingsError, StateError
-from quaestor.coding.free_text import WALKS, Walk, items_of, origin_in
-from quaestor.coding.records import EVIDENCE
-from quaestor.coding.state import State
-from quaestor.store.act_texts import ActTexts, NewLabel, NewText, new_token
 from quaestor.store.records import Act, NewAct
-from quaestor.study.folder import Study
 
-FEATURES = ("quaestor.study.interviews.free_text", "quaestor.study.surveys.free_text")
-"""Modules with a function `free_text_of(study)`; each is a feature whose authors can withdraw."""
-_MARK = "free_text"
-"""Stands in the payload of an act whose texts are stored apart: the origin whose feature has them."""
-_TEXT, _LABEL = re.compile(r"kept:(\d{1,9})"), re.compile(r"label:([0-9a-f]{12})")
-_ERASED = re.compile(r"\(erased ([0-9a-f]{12})\)")
-"""What is read in the place of a label that was erased: the same for the same word, so that agreement stays."""
+S_contra = TypeVar("S_contra", contravariant=True)
 
 
-class FreeText(Protocol):
-    """One feature's store of free text. The feature erases a person's texts in the transaction of the withdrawal."""
-
-    @property
-    def origin(self) -> str:
-        """Of the items whose free text is stored here."""
-
-    @property
-    def folder(self) -> str:
-        """Where the inputs of the feature's sources lie, in the study folder."""
-
-    @property
-    def walks(self) -> Mapping[str, Walk]:
-        """By kind, the feature's own acts that take free text."""
+class FreeText(Protocol[S_contra]):
+    """Stores the free text of acts apart from the journal and loads it back, given the state that acts fold into."""
 
     @property
     def changing(self) -> frozenset[str]:
         """Kinds of acts after which texts of earlier acts are not what they were."""
 
-    def owner_of(self, item: str) -> str | None:
-        """The person who can withdraw an item of this origin."""
+    def separate(self, state: S_contra, act: NewAct, known: Act | None) -> NewAct:
+        """Returns an act as the journal may hold it and remembers its texts for `store`.
 
-    def holds(self, item: str) -> bool:
-        """Whether an item is of this origin, for rounds that were opened before they recorded it."""
+        `known` is the act on record under the same key, which refers to its texts already.
+        """
 
-    def is_older_act(self, act: Act) -> bool:
-        """Whether an act that names no origin has texts here all the same."""
+    def store(self) -> None:
+        """Put the remembered texts on the disk; called before the journal commits."""
 
-    def is_readable(self) -> bool: ...
+    def forget_pending(self, act: str | None = None) -> None:
+        """Forget the remembered texts of an act that was refused, or of all acts."""
 
-    def missing(self) -> str:
-        """What cannot be read, and what to bring back, as a sentence."""
+    def join(self, state: S_contra, act: Act) -> Act:
+        """An act with its texts; `state` is what the acts before it led to, or later ones."""
 
-    def refusal(self, owner: str) -> str:
-        """Why nothing is stored about somebody who has withdrawn, as a sentence."""
+    def is_changed(self, state: S_contra, act: Act) -> bool:
+        """Whether a text of an act may have been erased or changed since it was recorded."""
 
-    def texts(self) -> ActTexts:
-        """The store, opened on first use."""
+    def is_outdated(self) -> bool:
+        """Whether texts that were read before have been erased, or can be read now and could not be then."""
+
+    def require_loaded(self) -> None:
+        """Refuses to go on where texts that somebody wrote cannot be read."""
 
     def close(self) -> None: ...
 
 
-@dataclass
-class _Pending:
-    """Texts of one feature's acts that are about to be recorded; on the disk before the journal commits."""
+class NoFreeText:
+    """For acts without free text: everything stays in the journal."""
 
-    texts: dict[str, list[NewText]] = field(default_factory=dict)
-    """By the key of the act."""
-    labels: list[NewLabel] = field(default_factory=list)
-    tokens: dict[str, str] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)
+    changing: frozenset[str] = frozenset()
 
+    def separate(self, state: object, act: NewAct, known: Act | None) -> NewAct:
+        return act
 
-class FreeTexts:
-    """The free text of a study's acts. Not safe for threads: the session that uses it has a lock.
+    def store(self) -> None: ...
 
-    Lock order: the journal first, then the file of a feature, as backups do. A restore takes the files first; whoever
-    waits for one of them meanwhile gives up after a while and is asked to try again.
-    """
+    def forget_pending(self, act: str | None = None) -> None: ...
 
-    def __init__(self, study: Study) -> None:
-        self._features: dict[str, FreeText] = {one.origin: one for one in _features(study)}
-        self._walks: dict[str, tuple[str, Walk]] = {
-            kind: (one.origin, walk) for one in self._features.values() for kind, walk in one.walks.items()
-        }
-        self.changing = frozenset(kind for one in self._features.values() for kind in one.changing)
-        self._pending: dict[str, _Pending] = {}
-        self._unreadable: set[str] = set()
-        """Origins of which texts were left out, since their file or its key is not there."""
-        self._erasures: dict[str, int] = {}
-        """By origin, how many people had withdrawn when texts were last read from the start."""
+    def join(self, state: object, act: Act) -> Act:
+        return act
 
-    def close(self) -> None:
-        for one in self._features.values():
-            one.close()
-
-    # Into the journal
-
-    def separate(self, state: State, act: NewAct, known: Act | None) -> NewAct:
-        """Returns an act as the journal may hold it and remembers its texts for `store`.
-
-        An act that is on record (`known`) refers to its texts already; these may have been changed or erased since.
-        """
-        walk = self._walk_of(act.kind)
-        feature = self._feature_for(state, act) if walk else None
-        if walk is None or feature is None:
-            return act
-        self._require_loaded(feature)
-        if known is not None:
-            return self._as_recorded(state, act, known, walk)
-        self._note_erasures(feature)
-        pending = self._pending.setdefault(feature.origin, _Pending())
-        texts: list[NewText] = []
-
-        def change(items: Sequence[str], text: str, is_label: bool) -> str:
-            owners = tuple(dict.fromkeys(owner for item in items if (owner := feature.owner_of(item))))
-            if not owners:
-                return text
-            if not feature.is_readable():
-                raise StateError(feature.missing())
-            if is_label and (erased := _ERASED.fullmatch(text)):
-                return f"label:{erased[1]}"
-            left = tuple(owner for owner in owners if not feature.texts().is_erased(owner))
-            token = pending.tokens.get(text) or feature.texts().token(text) if is_label else None
-            if token is None and not left:
-                raise StateError(feature.refusal(owners[0]))
-            if is_label:
-                # The same word has the same token, about whomever it is written, so that equal words stay equal.
-                token = token or new_token()
-                pending.tokens[text], pending.words[token] = token, text
-                pending.labels.append(NewLabel(token, left, text))
-                return f"label:{token}"
-            texts.append(NewText(act.key, len(texts), left, text))
-            return f"kept:{len(texts) - 1}"
-
-        payload = walk(state, act.payload, change)
-        if payload == act.payload:
-            return act
-        pending.texts[act.key] = texts
-        return replace(act, payload={**payload, _MARK: feature.origin})
-
-    def _as_recorded(self, state: State, act: NewAct, known: Act, walk: Walk) -> NewAct:
-        """An act with the references of the one on record, or as it is where that one was recorded with its texts."""
-        references: list[str] = []
-
-        def collect(items: Sequence[str], text: str, is_label: bool) -> str:
-            references.append(text)
-            return text
-
-        walk(state, known.payload, collect)
-        if not any(map(_is_reference, references)):
-            return act
-        left = iter(references)
-        payload = walk(state, act.payload, lambda items, text, is_label: next(left, text))
-        mark = {_MARK: known.payload[_MARK]} if _MARK in known.payload else {}
-        return replace(act, payload={**payload, **mark})
-
-    def store(self) -> None:
-        """Put the remembered texts on the disk.
-
-        The session calls this before the journal commits: a text whose act is never recorded does no harm, an act
-        without its text would.
-        """
-        for origin, pending in self._pending.items():
-            texts = [text for of_act in pending.texts.values() for text in of_act]
-            if texts or pending.labels:
-                self._features[origin].texts().store(texts, pending.labels)
-
-    def forget_pending(self, act: str | None = None) -> None:
-        """Forget the texts of an act that was refused, or of all: they are stored, or none of them is recorded."""
-        if act is None:
-            self._pending.clear()
-        for pending in self._pending.values():
-            pending.texts.pop(act or "", None)
-
-    # Out of the journal
-
-    def join(self, state: State, act: Act) -> Act:
-        """An act with its texts; a text that was erased is empty, and all are where the file or its key is missing.
-
-        `state` is what the acts before it led to, or later ones.
-        """
-        if _MARK not in act.payload and not self._is_older_act(state, act):
-            return act
-        return self._joined(state, act)[0]
-
-    def is_changed(self, state: State, act: Act) -> bool:
-        """Whether a text of an act may have been erased or changed since it was recorded."""
-        if _MARK not in act.payload and not self._is_older_act(state, act):
-            return False
-        since = any(one.kind in self.changing and one.number > act.number for one in state.others)
-        return since or not self._joined(state, act)[1]
-
-    def _joined(self, state: State, act: Act) -> tuple[Act, bool]:
-        """An act with its texts, and whether all of them are there."""
-        origin = act.payload.get(_MARK) or next(one.origin for one in self._features.values() if one.is_older_act(act))
-        payload = {name: value for name, value in act.payload.items() if name != _MARK}
-        feature, walk = self._features.get(origin), self._walk_of(act.kind)
-        if feature is None or walk is None:
-            raise StateError(f"act {act.number} was recorded by a newer Quaestor: install that one")
-        readable = feature.is_readable()
-        if not readable:
-            self._unreadable.add(origin)
-        self._note_erasures(feature)
-        pending = self._pending.get(origin, _Pending())
-        waiting = {one.number: one.text for one in pending.texts.get(act.key, ())}
-        texts = waiting or (feature.texts().of(act.key) if readable else {})
-        complete = True
-
-        def change(items: Sequence[str], text: str, is_label: bool) -> str:
-            nonlocal complete
-            if found := _LABEL.fullmatch(text):
-                word = pending.words.get(found[1]) or (feature.texts().word(found[1]) if readable else None)
-                complete &= word is not None
-                return f"(erased {found[1]})" if word is None else word
-            if found := _TEXT.fullmatch(text):
-                complete &= int(found[1]) in texts
-                return texts.get(int(found[1]), "")
-            return text
-
-        return replace(act, payload=walk(state, payload, change)), complete
+    def is_changed(self, state: object, act: Act) -> bool:
+        return False
 
     def is_outdated(self) -> bool:
-        """Whether somebody has withdrawn since texts were read, or texts can be read now that could not be before."""
-        back = {origin for origin in self._unreadable if self._features[origin].is_readable()}
-        self._unreadable -= back
-        changed = False
-        for origin, before in self._erasures.items():
-            feature = self._features[origin]
-            if feature.is_readable() and (now := feature.texts().erasures()) != before:
-                self._erasures[origin] = now
-                changed = True
-        return changed or bool(back)
+        return False
 
-    def _note_erasures(self, feature: FreeText) -> None:
-        if feature.origin not in self._erasures and feature.is_readable():
-            self._erasures[feature.origin] = feature.texts().erasures()
+    def require_loaded(self) -> None: ...
 
-    def require_loaded(self) -> None:
-        """Refuses to go on where texts that somebody wrote cannot be read."""
-        for origin in self._unreadable:
-            self._require_loaded(self._features[origin])
-
-    def _require_loaded(self, feature: FreeText) -> None:
-        if feature.origin in self._unreadable:
-            raise StateError(feature.missing())
-
-    def _walk_of(self, kind: str) -> Walk | None:
-        return WALKS.get(kind) or self._walks.get(kind, ("", None))[1]
-
-    def _feature_for(self, state: State, act: NewAct) -> FreeText | None:
-        """The feature that an act's items come from."""
-        if act.kind in self._walks:
-            return self._features[self._walks[act.kind][0]]
-        if origin := origin_in(state, act.payload):
-            return self._features.get(origin)
-        items = items_of(state, act.payload)
-        return next((one for one in self._features.values() if any(map(one.holds, items))), None)
-
-    def _is_older_act(self, state: State, act: Act) -> bool:
-        """Whether an act from before acts named an origin refers to texts."""
-        if act.kind not in WALKS or origin_in(state, act.payload):
-            return False
-        return any(one.is_older_act(act) for one in self._features.values()) and _refers(act.payload)
-
-
-def _features(study: Study) -> Iterator[FreeText]:
-    for name in FEATURES:
-        free_text_of: Callable[[Study], FreeText] = importlib.import_module(name).free_text_of
-        yield free_text_of(study)
-
-
-def origin_of(study: Study) -> str:
-    """Where the items come from that the study's funnel takes; empty where it has no source yet."""
-    from quaestor.study.forgetting import sources_in  # which opens a session, and so imports this module
-
-    with suppress(SettingsError):
-        source = study.funnel_source()
-        return next((one.origin for one in _features(study) if source in sources_in(study, one.folder)), EVIDENCE)
-    return ""
-
-
-def _is_reference(text: str) -> bool:
-    return bool(_TEXT.fullmatch(text) or _LABEL.fullmatch(text))
-
-
-def _refers(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.startswith("kept:") and _TEXT.fullmatch(value) is not None
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_refers(one) for one in inside)
+    def close(self) -> None: ...

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 from importlib import resources
 from pathlib import Path
+from typing import Any
+
+import tomlkit
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
@@ -55,5 +57,8 @@ def new_study(folder: Path, template: str) -> Path:
 
 def _name_it(file: Path, name: str) -> None:
     """A blank study is called after its folder."""
-    text = file.read_text("utf-8")
-    file.write_text(text.replace('name = "my-study"', f"name = {json.dumps(name, ensure_ascii=False)}"), "utf-8")
+    document = tomlkit.parse(file.read_text("utf-8"))
+    settings: Any = document["study"]
+    if settings["name"] == "my-study":
+        settings["name"] = name
+        file.write_text(tomlkit.dumps(document), "utf-8")

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.checking import WHOLE, problems_of
-from quaestor.instruments.paths import paths
-from quaestor.instruments.questionnaire_file import questionnaire_from, read_questionnaire, untranslated
-from quaestor.instruments.records import CHOSEN, Problem, Questionnaire
 from quaestor.study.folder import Study
-from quaestor.study.surveys.fielding import survey_file
+from quaestor.surveys.lifecycle import survey_file
+from quaestor.surveys.model.paths import paths
+from quaestor.surveys.model.questionnaire_checks import WHOLE, problems_of
+from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire, untranslated
+from quaestor.surveys.model.records import CHOSEN, Problem, Questionnaire
 
 _LONGER_THAN_SAID = 1.5
 

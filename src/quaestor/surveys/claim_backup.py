@@ -15,19 +15,17 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.base.clock import Clock
+from quaestor.base.clock import Clock, exact_now, stamp
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.base.files import fsync
-from quaestor.instruments.claim_file import CLAIMS, Stage
-from quaestor.instruments.claim_key import ClaimKey
 from quaestor.store.backup_file import CLAIMS as ARCHIVE
 from quaestor.store.backup_file import Backup, open_backup, write_backup
-from quaestor.store.moments import exact_now, stamp
-from quaestor.store.private_copy import Part, copied, digest_of, filled, is_empty, lines_of, refill, refusal
+from quaestor.store.private_file_copy import Part, copied, digest_of, filled, is_empty, lines_of, refill, refusal
 from quaestor.store.records import BackupReport
-from quaestor.study.folder import Study
-from quaestor.study.journal import backups_of
-from quaestor.study.surveys.claims import CLAIMS_FILE, CLAIMS_KEY
+from quaestor.study.folder import Study, backups_of
+from quaestor.surveys.payment import CLAIMS_FILE, CLAIMS_KEY
+from quaestor.surveys.store.claim_key import ClaimKey
+from quaestor.surveys.store.claims import CLAIMS, Stage
 
 _KEY = "key"
 _ID = 32

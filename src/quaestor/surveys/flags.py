@@ -11,12 +11,12 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.instruments.records import Answer, Kind, Questionnaire, Standing
-from quaestor.study.surveys.answering import TRAP
-from quaestor.study.surveys.column_records import Column, Columns, Flags
-from quaestor.study.surveys.columns import asked_in
-from quaestor.study.surveys.counting import CountingRoom
-from quaestor.study.surveys.fielding import Decision, Surveys
+from quaestor.surveys.lifecycle import Decision, Surveys
+from quaestor.surveys.model.records import Answer, Kind, Questionnaire, Standing
+from quaestor.surveys.respond import TRAP
+from quaestor.surveys.results.column_records import Column, Columns, Flags
+from quaestor.surveys.results.columns import asked_in
+from quaestor.surveys.results.counting import CountingRoom
 
 _MIXING = np.uint64(0x9E3779B97F4A7C15)
 LEAST_ROWS = 4

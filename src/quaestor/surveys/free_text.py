@@ -6,13 +6,13 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from quaestor.coding.free_text import Change, Payload, Walk
-from quaestor.coding.records import SURVEYS
-from quaestor.coding.state import State
-from quaestor.instruments.answer_file import AnswerFile
+from quaestor.coding.model.free_text_fields import Change, Payload, Walk
+from quaestor.coding.model.records import SURVEYS
+from quaestor.coding.model.state import State
 from quaestor.store.act_texts import ActTexts
 from quaestor.store.records import Act
 from quaestor.study.folder import Study
+from quaestor.surveys.store.answers import AnswerFile
 
 ANSWERS_FILE = "answers.db"
 FOLDER = "evidence/open-answers"
@@ -31,7 +31,6 @@ class SurveyText:
     """What raters and leads wrote about responses; safe for threads."""
 
     origin = SURVEYS
-    folder = FOLDER
     walks: Mapping[str, Walk] = {DECIDE_ACT: _decision}
     changing: frozenset[str] = frozenset()
     """None: a withdrawal is not in the journal, which would tell its minute; the number of erasures says it."""
@@ -80,7 +79,3 @@ class SurveyText:
             if self._file is not None:
                 self._file.close()
                 self._file = None
-
-
-def free_text_of(study: Study) -> SurveyText:
-    return SurveyText(study)

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.base.tables import csv_text
-from quaestor.instruments.invitation_file import Invitation, InvitationFile, Sent
-from quaestor.instruments.records import Questionnaire
+from quaestor.base.table_files import csv_text
+from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
-from quaestor.study.coding import require_lead
-from quaestor.study.surveys.answering import begin
-from quaestor.study.surveys.codes import code_of_link, code_of_page
-from quaestor.study.surveys.entrance import Door, Entrance, door
-from quaestor.study.surveys.fielding import INVITATIONS_FILE, Surveys
+from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
+from quaestor.surveys.model.records import Questionnaire
+from quaestor.surveys.respond import Door, Entrance, begin, code_of_link, code_of_page, door
+from quaestor.surveys.store.invitations import Invitation, InvitationFile, Sent
 
 SHARED_BY = 5
 """A stratum goes with an answer, and a rate is told, where so many at least were invited: fewer could tell who."""

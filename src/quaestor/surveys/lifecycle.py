@@ -12,16 +12,16 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.state import State
-from quaestor.instruments.answer_file import AnswerFile, Version
-from quaestor.instruments.checking import problems_of
-from quaestor.instruments.invitation_file import InvitationFile
-from quaestor.instruments.questionnaire_file import questionnaire_from, read_questionnaire
-from quaestor.instruments.records import Questionnaire, Standing
+from quaestor.coding.model.state import State
+from quaestor.coding.session import Coding, Where, open_coding, require_lead, study_of
 from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Coding, Where, open_coding, require_lead, study_of
 from quaestor.study.folder import Study
-from quaestor.study.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
+from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
+from quaestor.surveys.model.questionnaire_checks import problems_of
+from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
+from quaestor.surveys.model.records import Questionnaire, Standing
+from quaestor.surveys.store.answers import AnswerFile, Version
+from quaestor.surveys.store.invitations import InvitationFile
 
 INVITATIONS_FILE = "invitations.db"
 DRAFT, OPEN, CLOSED = "draft", "open", "closed"

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire, Response, Standing
-from quaestor.study.coding import require_lead
+from quaestor.coding.session import require_lead
+from quaestor.evidence.derived_items import DerivedSource, ItemsMade, as_html, forget_lines, write_items
+from quaestor.evidence.erasure import forget_items, sources_in
+from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
-from quaestor.study.forgetting import forget_items, sources_in
-from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.free_text import FOLDER
-from quaestor.study.worded_items import ItemsMade, WordedSource, as_html, forget_lines, write_items
+from quaestor.surveys.free_text import FOLDER
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire, Response, Standing
+from quaestor.surveys.quoted_answers import is_quoted_in, places_that_quote
 
 _COLUMNS = ("id", "response", "question", "part", "title", "body")
 _WORDED = (Kind.TEXT, Kind.LONG_TEXT)
@@ -66,7 +68,7 @@ def make_items(surveys: Surveys, name: str, question: str, actor: str | None = N
     require_lead(surveys.coding, actor, "make items of open answers")
     _require_words(surveys.questionnaire(name), question)
     study = open_study(surveys.study.root)
-    source = WordedSource(
+    source = DerivedSource(
         f"{name}-{question}",
         FOLDER,
         _COLUMNS,
@@ -117,3 +119,39 @@ def _is_worded(question: Question) -> bool:
 
 def _line(one: OpenAnswer) -> tuple[str, ...]:
     return one.item, one.response, one.question, one.part, one.title, as_html(one.text)
+
+
+def erase_response(surveys: Surveys, name: str, response: str, why: str, actor: str | None = None) -> tuple[str, ...]:
+    """Erase a response as the lead, such as one that was imported; on record is that it was done and why, not which.
+
+    Returns the places that still quote it.
+    """
+    lead = require_lead(surveys.coding, actor, "erase a response")
+    found = surveys.answers.response(response)
+    if found is None or found.survey != name:
+        raise InputError(f"there is no response {response[:60]!r} to {name!r}: it may have been erased already")
+    if not why.strip():
+        raise InputError("say why: a response is erased for a reason that others can read")
+    if is_quoted_in(found, why):
+        raise InputError("the reason quotes the answer, and would stay on record: give it in other words")
+    quoted = _places_that_quote(surveys, found)
+    erase_everywhere(surveys, found, "lead")
+    surveys.coding.act(lambda state: NewAct("survey.erase", lead, {"survey": name, "why": why.strip()}))
+    return quoted
+
+
+def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
+    """Erase a response and all that was made of it; whether it was still there."""
+    # What was made of it goes first: where that fails, all is still there, and so is the code to try again with.
+    forget_response(surveys.study, response.survey, response.id)
+    quoted = _places_that_quote(surveys, response)
+    erased = surveys.answers.erase_response(response.id, surveys.today(), by, quoted)
+    forget_response(
+        surveys.study, response.survey, response.id
+    )  # again, since items may have been made between the two
+    return erased
+
+
+def _places_that_quote(surveys: Surveys, response: Response) -> tuple[str, ...]:
+    with surveys.coding.looking() as state:
+        return places_that_quote(state, response)

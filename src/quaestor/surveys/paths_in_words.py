@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-from quaestor.instruments.answers import in_words
-from quaestor.instruments.paths import Path, paths
-from quaestor.instruments.questionnaire_file import read_questionnaire
-from quaestor.instruments.records import Kind, Question, Questionnaire
+from quaestor.surveys.model.answer_forms import in_words
+from quaestor.surveys.model.paths import Path, paths
+from quaestor.surveys.model.questionnaire_file import read_questionnaire
+from quaestor.surveys.model.records import Kind, Question, Questionnaire
 
 
 @dataclass(frozen=True)

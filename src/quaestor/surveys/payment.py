@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.private import new_private_text
-from quaestor.base.tables import csv_text, guard
-from quaestor.instruments.claim_file import Claim, ClaimFile, Stage
-from quaestor.instruments.claim_key import ClaimKey
-from quaestor.instruments.questionnaire_file import read_questionnaire
-from quaestor.instruments.records import Pay, Questionnaire, Standing
-from quaestor.instruments.words.refusals import NotTaken
-from quaestor.study.surveys.fielding import CLOSED, Surveys, close_for_good, last_paying, survey_files
+from quaestor.base.files import new_private_text
+from quaestor.base.table_files import csv_text, guard
+from quaestor.surveys.lifecycle import CLOSED, Surveys, close_for_good, last_paying, survey_files
+from quaestor.surveys.model.questionnaire_file import read_questionnaire
+from quaestor.surveys.model.records import Pay, Questionnaire, Standing
+from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.store.claim_key import ClaimKey
+from quaestor.surveys.store.claims import Claim, ClaimFile, Stage
 
 CLAIMS_FILE = "claims.db"
 CLAIMS_KEY = "claims.key"

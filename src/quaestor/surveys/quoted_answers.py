@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quaestor.coding.records import SURVEYS
-from quaestor.coding.state import RoundState, State
-from quaestor.instruments.records import Response
+from quaestor.coding.model.records import SURVEYS
+from quaestor.coding.model.state import RoundState, State
+from quaestor.surveys.model.records import Response
 
 _WORD = re.compile(r"\w+")
 _RUN = 4

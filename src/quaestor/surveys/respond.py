@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answers import Sent, form_of
-from quaestor.instruments.flow import (
+from quaestor.study.folder import Study
+from quaestor.surveys.lifecycle import CLOSED, DRAFT, Surveys, survey_files
+from quaestor.surveys.model.answer_forms import Sent, form_of
+from quaestor.surveys.model.flow import (
     Taken,
     in_order,
     next_page,
@@ -18,13 +23,64 @@ from quaestor.instruments.flow import (
     shown_pages,
     taken,
 )
-from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
-from quaestor.instruments.response_rows import new_code
-from quaestor.instruments.sending import Sending
-from quaestor.instruments.words.refusals import TooLate
-from quaestor.study.surveys.entrance import door
-from quaestor.study.surveys.erasing import erase_everywhere
-from quaestor.study.surveys.fielding import Surveys
+from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.surveys.model.wording.refusals import TooLate
+from quaestor.surveys.open_answers import erase_everywhere
+from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.responses import new_code
+
+
+class Entrance(StrEnum):
+    """What stands at the address of a survey."""
+
+    OPEN = "open"
+    INVITED = "by invitation"
+    NOT_YET = "not yet open"
+    CLOSED = "closed"
+    OVER = "over"
+    """Its last day has passed."""
+    ENOUGH = "enough"
+    """As many have finished as are wanted; who has begun can finish."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """A survey as a stranger meets it; of one that is not open yet nothing is told."""
+
+    survey: str
+    entrance: Entrance
+    questionnaire: Questionnaire | None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether somebody who has begun can send pages."""
+        return self.entrance in (Entrance.OPEN, Entrance.INVITED, Entrance.ENOUGH)
+
+
+def door(surveys: Surveys | None, study: Study, name: str, language: str = "") -> Door:
+    """What stands at the address of a survey, in a language that it has, else in its first."""
+    if surveys is None or surveys.answers.version(name) is None:
+        if name not in survey_files(study):
+            raise InputError(f"there is no survey {name!r}")
+        return Door(name, Entrance.NOT_YET, None)
+    found = surveys.fielding(name)
+    if found.status == DRAFT:
+        return Door(name, Entrance.NOT_YET, None)
+    asked = surveys.questionnaire(name, found.version)
+    if language in asked.languages:
+        asked = surveys.questionnaire(name, found.version, language)
+    return Door(name, _entrance(surveys, asked, found.status), asked)
+
+
+def _entrance(surveys: Surveys, asked: Questionnaire, status: str) -> Entrance:
+    if status == CLOSED:
+        return Entrance.CLOSED
+    if asked.closes and surveys.today() > asked.closes:
+        return Entrance.OVER
+    if asked.most is not None and surveys.answers.counts(asked.id)[Standing.FINISHED] >= asked.most:
+        return Entrance.ENOUGH
+    return Entrance.INVITED if asked.by_invitation else Entrance.OPEN
+
 
 TRAP = "_trap"
 """Stands among the answers of whoever filled in the field that people do not see."""
@@ -167,7 +223,7 @@ def _trapped(form: Sent) -> dict[str, Answer]:
 
 
 def _lined(surveys: Surveys, sending: Sending) -> Sending:
-    surveys.answers.ask_for(sending)
+    surveys.answers.submissions.add(sending)
     return sending
 
 
@@ -227,3 +283,75 @@ def _fields(page: Page, response: Response) -> Sent:
     for question in page.questions:
         fields.update(form_of(question, response.answers.get(question.id, {})))
     return fields
+
+
+_SHORTEST_KEY = 32
+"""Characters of a key that nobody guesses, as the pages make them; a shorter one stands for nothing."""
+
+
+def code_of_link(token: str) -> str:
+    """The code of whoever holds an invitation of a survey that is not anonymous."""
+    return _made(token, "quaestor respondent")
+
+
+def code_of_page(token: str, key: str) -> str:
+    """The code of whoever begins an anonymous survey from a page that was made for them; empty without its key.
+
+    Whoever holds the token alone cannot find it: the key is known to the page and nobody else.
+    """
+    return _made(token, f"quaestor page {key}") if len(key) >= _SHORTEST_KEY else ""
+
+
+def code_at_entrance(surveys: Surveys, name: str, key: str) -> str:
+    """The same for a survey that everybody can answer; empty where the page was used and somebody else sits there now.
+
+    A page from which answers were sent begins anew: behind it may be the next person at the same computer.
+    """
+    code = _made(key, f"quaestor entrance {name}") if len(key) >= _SHORTEST_KEY else ""
+    begun = surveys.answers.find(code) if code else None
+    return "" if begun is not None and begun.sent else code
+
+
+def _made(secret: str, words: str) -> str:
+    made = hmac.digest(secret.encode("utf-8", "surrogatepass"), words.encode("utf-8", "surrogatepass"), "sha256")
+    return base64.urlsafe_b64encode(made[:18]).decode()
+
+
+LONGEST_STAY = 3600.0
+"""Seconds a page counts for at most: who comes back the next day has not thought all night."""
+_LONGEST_MARK = 120
+
+
+def shown_mark(response: Response, page: str, moment: float) -> str:
+    """What a page carries: when it was shown, and what had been spent by then, signed with what nobody is told.
+
+    The id of a response is random, and no respondent ever sees it.
+    """
+    said = f"{moment:.0f}.{response.seconds * 1000:.0f}"
+    return f"{said}.{_signed(response, page, said)}"
+
+
+def is_mark(response: Response, page: str, mark: str) -> bool:
+    """Whether a mark was made here, for this response and this page."""
+    said, _, signature = mark.rpartition(".")
+    if len(mark) > _LONGEST_MARK or not mark.isascii():
+        return False
+    return hmac.compare_digest(signature, _signed(response, page, said))
+
+
+def time_spent(response: Response, page: str, mark: str, moment: float) -> float:
+    """Seconds to be added when a page is sent; none where the mark is not ours.
+
+    What two windows counted at the same time, or a page that is sent twice, counts once.
+    """
+    if not is_mark(response, page, mark):
+        return 0.0
+    shown, spent, _ = mark.split(".")
+    stayed = min(max(moment - int(shown), 0.0), LONGEST_STAY)
+    return max(int(spent) / 1000 + stayed - response.seconds, 0.0)
+
+
+def _signed(response: Response, page: str, said: str) -> str:
+    return hmac.digest(response.id.encode(), f"shown {page} {said}".encode("utf-8", "surrogatepass"), "sha256").hex()[
+        :32
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quaestor.instruments.words.catalogue import accepted
-from quaestor.instruments.words.refusals import told
+from quaestor.surveys.model.wording.catalogue import accepted
+from quaestor.surveys.model.wording.refusals import told
 
 __all__ = ["accepted", "told"]

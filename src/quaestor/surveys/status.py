@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quaestor.instruments.records import Standing
-from quaestor.study.coding import Where, study_of
-from quaestor.study.coding_status import Next, Stage
+from quaestor.coding.session import Where, study_of
+from quaestor.evidence.ingest import what_changed
+from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
-from quaestor.study.sources import what_changed
-from quaestor.study.surveys.claims import payment
-from quaestor.study.surveys.fielding import (
+from quaestor.surveys.free_text import FOLDER
+from quaestor.surveys.lifecycle import (
     CLOSED,
     DRAFT,
     OPEN,
@@ -21,7 +20,8 @@ from quaestor.study.surveys.fielding import (
     open_surveys,
     survey_files,
 )
-from quaestor.study.surveys.free_text import FOLDER
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.payment import payment
 
 IMPORTED = "imported"
 """A survey that was never opened and has answers all the same: they were given elsewhere."""
@@ -67,12 +67,12 @@ def survey_status(where: Where) -> list[SurveyStatus]:
         return [status_of(surveys, name) for name in surveys.names()]
 
 
-def survey_way(where: Where) -> tuple[list[Stage], Next | None]:
-    """Where each survey stands, and what comes next in them; nothing where a study has none."""
-    found = survey_status(where)
+def surveys_status(request: StatusRequest) -> StatusPart:
+    """A line for each survey, and what comes next in them; nothing where a study has none."""
+    found = survey_status(request.session or request.study)
     order = (OPEN, CLOSED, IMPORTED, DRAFT)
-    first = min(found, key=lambda one: (order.index(one.status), _waits_for_a_file(study_of(where), one)), default=None)
-    return [_stage(one) for one in found], _next(first) if first else None
+    first = min(found, key=lambda one: (order.index(one.status), _waits_for_a_file(request.study, one)), default=None)
+    return StatusPart(tuple(map(_stage, found)), _next(first) if first else None, collects=True)
 
 
 def _waits_for_a_file(study: Study, one: SurveyStatus) -> bool:
@@ -90,13 +90,13 @@ def _next(one: SurveyStatus) -> Next:
     return Next(f"quaestor survey results {name}", f"Read the results of {name}", "survey-results", survey=name)
 
 
-def _stage(one: SurveyStatus) -> Stage:
+def _stage(one: SurveyStatus) -> StatusLine:
     if one.status == DRAFT:
-        return Stage(f"survey {one.survey}", "waiting", "a draft, not opened yet")
+        return StatusLine(f"survey {one.survey}", "waiting", "a draft, not opened yet")
     changed = "; the file has changed since" if one.changed else ""
     detail = f"{one.status}, version {one.version}: {one.in_words}{changed}"
     state = "done" if one.status != OPEN else "stale" if one.changed else "waiting"
-    return Stage(f"survey {one.survey}", state, detail)
+    return StatusLine(f"survey {one.survey}", state, detail)
 
 
 def status_of(surveys: Surveys, name: str) -> SurveyStatus:

@@ -8,19 +8,19 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
-from quaestor.coding.decisions import decided, disagreements
-from quaestor.coding.records import Decision, Facet
-from quaestor.coding.rounds import blindness_notes
-from quaestor.coding.state import CLOSED, State
-from quaestor.coding.views import require_lead_view
-from quaestor.instruments.answer_file import AnswerFile
-from quaestor.publish.records import Cell, Column, Group, Row, Table
-from quaestor.publish.shown import percent, whole
-from quaestor.study.coding import Coding
+from quaestor.coding.model.decisions import decided, disagreements
+from quaestor.coding.model.records import Decision, Facet
+from quaestor.coding.model.rounds import blindness_notes
+from quaestor.coding.model.state import CLOSED, State
+from quaestor.coding.model.views import require_lead_view
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import Coding
+from quaestor.render.number_format import percent, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
-from quaestor.study.ratings import note_view
-from quaestor.study.surveys.fielding import answers_path
-from quaestor.study.surveys.open_answers import response_of
+from quaestor.surveys.lifecycle import answers_path
+from quaestor.surveys.open_answers import response_of
+from quaestor.surveys.store.answers import AnswerFile
 
 _COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.sources.records import Progress, no_progress
+from quaestor.evidence.sources.protocol import Progress, no_progress
 from quaestor.study.templates import template_folder
 from quaestor.synth.stackexchange import ALL_TABLES, Plan, Truth, minimum_posts, write_dump
 from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from string import Formatter
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, Section, Voice
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section, Voice
 from quaestor.synth.interview_plan import InterviewPlan, TalkPlan, Told
 
 _SKIPPED, _TWICE, _AFTER, _PROBED, _NAMED = 0.25, 0.4, 0.4, 0.5, 0.6

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from quaestor.synth.phrases import TOPICS
 from quaestor.synth.questions import Numbers, Questions
 from quaestor.synth.tagging import Tagging, write_tags
-from quaestor.synth.texts import Bodies, make_bodies
-from quaestor.synth.titles import HowTo, TitlePool, make_titles, write_how_to
+from quaestor.synth.texts import Bodies, HowTo, TitlePool, make_bodies, make_titles, write_how_to
 
 _PICKS = 1 << 40
 

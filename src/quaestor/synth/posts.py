@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.layout import BLOCK, Layout, ids_at
 from quaestor.synth.plan import END
+from quaestor.synth.post_layout import BLOCK, Layout, ids_at
 from quaestor.synth.post_texts import PostTexts
 from quaestor.synth.questions import Flags, Numbers, Times
-from quaestor.synth.rows import TableRows, later, licences, optional, optional_times, write_times
 from quaestor.synth.tagging import Tagging
+from quaestor.synth.xml_rows import TableRows, later, licences, optional, optional_times, write_times
 
 _QUESTION = (
     b'  <row Id="%d" PostTypeId="1"%b CreationDate="%b" Score="%d" ViewCount="%d" Body="%b%b"%b%b'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,28 +11,79 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.errors import StateError
-from quaestor.coding.records import Codebook, Facet
-from quaestor.instruments.interviews.records import Guide
-from quaestor.store.moments import exact_now
-from quaestor.study.coding import Coding
-from quaestor.study.folder import Study
-from quaestor.study.interviews.coding_sheet import required_facet
-from quaestor.study.interviews.consent import ACCEPTED, SPOKEN, record_consent
-from quaestor.study.interviews.conversation import ASKED, END, SECTION, SKIPPED, START
-from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, take_note, tick
-from quaestor.study.interviews.files import opened_files
-from quaestor.study.interviews.items import place_of
-from quaestor.study.interviews.names import add_name, all_names
-from quaestor.study.interviews.people import Contact, add_participant, set_contact
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.transcripts import Imported, import_transcript, latest_import
-from quaestor.study.journal import open_journal
-from quaestor.study.simulated import give_missing, require_open, simulate_settling
+from quaestor.base.clock import exact_now
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.model.records import Codebook, Facet
+from quaestor.coding.session import coding_session
+from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, take_note, tick
+from quaestor.interviews.conduct.conversation_state import ASKED, END, SECTION, SKIPPED, START
+from quaestor.interviews.items import place_of
+from quaestor.interviews.model.records import Guide
+from quaestor.interviews.names.known_names import add_name, all_names
+from quaestor.interviews.pages.coding_sheet import required_facet
+from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
+from quaestor.interviews.participants.people import Contact, add_participant, set_contact
+from quaestor.interviews.repository import Interviews, open_interviews, opened_files
+from quaestor.interviews.transcripts.import_file import Imported, import_transcript, latest_import
+from quaestor.study.folder import Study, open_journal
 from quaestor.synth.interview_truth import InterviewTruth, WrittenTalk, read_truth
 from quaestor.synth.interviews import PlantedStretch
-from quaestor.synth.stretch_raters import SimulatedCoder
+from quaestor.synth.simulated_raters import give_missing, require_open, simulate_settling
 from quaestor.synth.transcript_files import timed
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class SimulatedCoder:
+    """A rater: how often a planted stretch is found, its ends are a word off, or a sibling is taken."""
+
+    name: str
+    finding: float
+    shifting: float
+    mistaking: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        for word in ("finding", "shifting", "mistaking"):
+            value = getattr(self, word)
+            if not 0 <= value <= 1:
+                raise InputError(f"--{word} is {value:g}: a share between 0 and 1 is needed")
+
+    def answer(
+        self,
+        item: str,
+        text: str,
+        planted: Sequence[PlantedStretch],
+        siblings: Mapping[str, Sequence[str]],
+        fields: Mapping[str, Sequence[str]],
+    ) -> list[dict[str, Any]]:
+        """The stretches that this rater codes in a turn; `fields` has what each code asks for."""
+        found = []
+        for place, one in enumerate(planted):
+            dice = random.Random(f"{self.seed}/{self.name}/{item}/{place}")
+            if dice.random() >= self.finding:
+                continue
+            start, end = (one.start, one.end) if dice.random() >= self.shifting else _shifted(text, one, dice)
+            others = siblings.get(one.code, ())
+            code = dice.choice(others) if others and dice.random() < self.mistaking else one.code
+            said = {name: words for name, words in one.fields.items() if name in fields.get(code, ())}
+            found.append({"start": start, "end": end, "code": code, **({"fields": said} if said else {})})
+        return found
+
+
+def _shifted(text: str, one: PlantedStretch, dice: random.Random) -> tuple[int, int]:
+    """One of the ends a word further in or out, as far as there are words."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    first = next(place for place, (_, end) in enumerate(words) if end > one.start)
+    last = next(place for place, (_, end) in enumerate(words) if end >= one.end)
+    step = dice.choice((-1, 1))
+    if dice.random() < 0.5:
+        first = min(max(first + step, 0), last)
+        return words[first][0], one.end
+    last = min(max(last + step, first), len(words) - 1)
+    return one.start, words[last][1]
+
 
 NAMED = ("person", "organisation", "product")
 """Kinds of planted names that the lead has to tell; the others follow from contact data, or are found by their form."""
@@ -92,7 +145,7 @@ def take_in_talks(
 @contextmanager
 def _interviews_at(study: Study, days: _Days) -> Iterator[Interviews]:
     with open_journal(study, days) as journal:
-        coding = Coding(study, journal)
+        coding = coding_session(study, journal)
         interviews = Interviews(coding, *opened_files(study))
         try:
             yield interviews

@@ -6,24 +6,127 @@ import csv
 import functools
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.answers import choices
-from quaestor.coding.decisions import TIE_BREAKER, TOGETHER, decide, disagreements, tie_comment
-from quaestor.coding.phrases import SAME_MEANING, phrases_of, unify, word_counts, words_before
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.records import Facet
-from quaestor.coding.rounds import missing, next_set
-from quaestor.coding.state import OPEN, RoundState, State
-from quaestor.coding.stretches import KIND as STRETCHES
+from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, decide, disagreements, tie_comment
+from quaestor.coding.model.facet_kinds.base import allowed_choices
+from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
+from quaestor.coding.model.phrases import SAME_MEANING, phrases_of, unify, word_counts, words_before
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
+from quaestor.coding.model.rounds import missing, next_set
+from quaestor.coding.model.state import OPEN, RoundState, State
+from quaestor.coding.session import Coding
 from quaestor.store.records import NewAct
-from quaestor.study.coding import Coding
 from quaestor.study.folder import Study, open_study
-from quaestor.synth.raters import Simulated, meaning
 from quaestor.synth.truth import ITEMS_FILE
+
+# Words that mean the same to a person; each simulated rater has a favourite.
+_VARIANTS: Mapping[str, tuple[str, ...]] = {
+    "load": ("load", "read"),
+    "restore": ("restore", "recover"),
+    "get": ("get", "obtain", "retrieve"),
+    "compute": ("compute", "calculate"),
+    "create": ("create", "make", "generate"),
+    "build": ("build", "construct"),
+    "convert": ("convert", "transform"),
+    "remove": ("remove", "delete", "drop"),
+    "save": ("save", "store", "export"),
+    "show": ("show", "display"),
+    "plot": ("plot", "draw"),
+    "concatenate": ("concatenate", "join"),
+    "add": ("add", "insert"),
+    "replace": ("replace", "swap"),
+    "freeze": ("freeze", "fix"),
+    "define": ("define", "write"),
+    "split": ("split", "divide"),
+    "image": ("image", "picture"),
+    "dataset": ("dataset", "data set"),
+    "weight": ("weight", "parameter"),
+    "prediction result": ("prediction result", "prediction"),
+    "gpu memory": ("gpu memory", "memory"),
+}
+_WANDERING = 0.12
+_NO_PLURAL = {"data", "training data"}
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A rater: how often they are right, how far their errors follow a habit, and their seed."""
+
+    name: str
+    accuracy: float
+    confusion: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        for word, value in (("accuracy", self.accuracy), ("confusion", self.confusion)):
+            if not 0 <= value <= 1:
+                raise InputError(f"--{word} is {value:g}: a share between 0 and 1 is needed")
+
+    def answer(self, item: str, facet: Facet, truth: Any, choices: Sequence[str]) -> Any:
+        """What this rater says of an item of which the truth is known."""
+        dice = random.Random(f"{self.seed}/{self.name}/{facet.id}/{item}")
+        right = dice.random() < self.accuracy
+        if facet.kind == "phrase":
+            return self._phrase(truth, dice, right)
+        if facet.kind == "keep":
+            return _keep(truth, dice, facet.reasons, right)
+        if facet.kind == "confirm":
+            return {"answer": "yes" if (truth == "yes") == right else "no"}
+        if facet.kind == "multiple":
+            return sorted(truth) if right else sorted({*truth, self._other(dice, sorted(truth)[0], choices)})
+        if facet.kind == "text":
+            return str(truth)
+        return truth if right else self._other(dice, truth, choices)
+
+    def _other(self, dice: random.Random, truth: str, choices: Sequence[str]) -> str:
+        """A wrong choice: by habit always the same one, else any."""
+        others = [choice for choice in choices if choice != truth]
+        if not others:
+            return truth
+        habit = random.Random(f"{self.seed}/habit/{truth}").choice(others)
+        return habit if dice.random() < self.confusion else dice.choice(others)
+
+    def _phrase(self, truth: Mapping[str, str], dice: random.Random, right: bool) -> dict[str, str]:
+        said = {part: self._word(word, dice) for part, word in truth.items()}
+        if not right:
+            said["object"] = dice.choice([variant for names in _VARIANTS.values() for variant in names[:1]])
+        return said
+
+    def _word(self, word: str, dice: random.Random) -> str:
+        """Mostly the rater's favourite of the words for a thing, now and then another one."""
+        variants = _variants(word)
+        if dice.random() < _WANDERING:
+            return dice.choice(variants)
+        return random.Random(f"{self.seed}/{self.name}/word/{word}").choice(variants)
+
+
+def _variants(word: str) -> tuple[str, ...]:
+    """A word, what else it is called, and its plural."""
+    names = _VARIANTS.get(word, (word,))
+    return names if word.endswith("s") or word in _NO_PLURAL else (*names, f"{word}s")
+
+
+def meaning(word: str) -> str:
+    """The word that all its variants stand for."""
+    for name, variants in _VARIANTS.items():
+        if word in variants or word == f"{name}s":
+            return name
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _keep(truth: Mapping[str, str], dice: random.Random, reasons: Sequence[str], right: bool) -> dict[str, str]:
+    keep = truth["answer"] == KEEP
+    if keep == right:
+        return {"answer": KEEP}
+    reason = truth.get("reason") if right else dice.choice(list(reasons)) if reasons else ""
+    return {"answer": EXCLUDE, "reason": reason} if reason else {"answer": EXCLUDE}
+
 
 Truth = Mapping[str, Mapping[str, str]]
 Said = Callable[[str, Facet, str], Any]
@@ -61,7 +164,7 @@ def simulate_ratings(
     truth = planted_truth(coding.study.root)
     raters = {seat.rater: Simulated(seat.rater, accuracy, confusion, seed) for seat in one.seats}
     book = coding.state.history.at(one.plan.codebook)
-    offered = {facet.id: list(choices(facet, book)) for facet in one.plan.facets}
+    offered = {facet.id: list(allowed_choices(facet, book)) for facet in one.plan.facets}
 
     def said(rater: str, facet: Facet, item: str) -> Any:
         return raters[rater].answer(item, facet, true_answer(one, facet, item, truth), offered[facet.id])
@@ -193,7 +296,7 @@ def simulate_settling(
         asked = plan.tie_breaker and plan.settle in ("discussion", "two-step") and dice.random() < consulted
         if plan.settle == "tie-breaker" or asked:
             how = TIE_BREAKER if plan.settle == "tie-breaker" else TOGETHER
-            offered = list(choices(facet, book))
+            offered = list(allowed_choices(facet, book))
             said = right if planted else tie_breaker.answer(item, facet, _plain(facet, right), offered)
             coding.act(_tie(name, plan.tie_breaker, item, facet.id, said))
         actor = plan.tie_breaker if how == TIE_BREAKER else plan.raters[0]

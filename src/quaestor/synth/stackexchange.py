@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.synth.layout import families_of, make_layout
 from quaestor.synth.plan import DEFAULT_FAMILIES, Plan, check_plan, minimum_posts
+from quaestor.synth.post_layout import families_of, make_layout
 from quaestor.synth.post_texts import make_texts
 from quaestor.synth.posts import PostWriter
-from quaestor.synth.rows import Progress, write_rows
 from quaestor.synth.tables import MAKERS, Dump
 from quaestor.synth.tagging import check_syntax, choose_tags
 from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, Step, Truth, find_truth, write_truth
+from quaestor.synth.xml_rows import Progress, write_rows
 
 __all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "Plan", "Step", "Truth", "minimum_posts", "write_dump"]
 

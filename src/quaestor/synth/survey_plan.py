@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire
-from quaestor.synth.issues import shared_out
+from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
+from quaestor.synth.phrases import shared_out
 
 Counts = Mapping[str, int]
 

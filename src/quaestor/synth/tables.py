@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.layout import BLOCK, Layout, ids_at
+from quaestor.synth.post_layout import BLOCK, Layout, ids_at
 from quaestor.synth.posts import owners_at
-from quaestor.synth.prose import ANSWERING, REMARKS
 from quaestor.synth.questions import Times
-from quaestor.synth.rows import TableRows, later, licences, optional, write_times
 from quaestor.synth.tagging import Tagging
 from quaestor.synth.texts import escape, sentence
-from quaestor.synth.words import GENERAL_WORDS
+from quaestor.synth.vocabulary import GENERAL_WORDS, SENTENCES
+from quaestor.synth.xml_rows import TableRows, later, licences, optional, write_times
 
 _PLACES = (
     "Lyon, France",
@@ -67,7 +66,7 @@ def comments(dump: Dump) -> TableRows:
     """As many comments as each post says that it has."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" PostId="%d" Score="%d" Text="%b" CreationDate="%b" UserId="%d" ContentLicense="%b" />\n'
-    texts = _sentences(REMARKS, layout.posts, seed)
+    texts = _sentences(SENTENCES["remarks"], layout.posts, seed)
 
     def blocks() -> Iterator[list[bytes]]:
         rng = np.random.default_rng([seed, 2])
@@ -161,7 +160,7 @@ def post_history(dump: Dump) -> TableRows:
         b'  <row Id="%d" PostHistoryTypeId="%d" PostId="%d" RevisionGUID="%b" CreationDate="%b"'
         b' UserId="%d" Text="%b"%b ContentLicense="%b" />\n'
     )
-    texts = _sentences(ANSWERING, layout.posts, seed)
+    texts = _sentences(SENTENCES["answering"], layout.posts, seed)
     rng = np.random.default_rng([seed, 5])
     closed = layout.rank[: len(layout.questions)][layout.questions.closed]
     ranks = np.concatenate([np.flatnonzero(rng.random(layout.posts) < 0.3), closed])

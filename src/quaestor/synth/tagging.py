@@ -16,7 +16,7 @@ from quaestor.base.errors import InputError
 from quaestor.synth.plan import LAST_YEAR, life_of, own_tags
 from quaestor.synth.questions import Questions
 from quaestor.synth.texts import escape
-from quaestor.synth.words import GENERAL_TAGS, LEARNING_TAGS, YOUNG_TAGS
+from quaestor.synth.vocabulary import TAGS
 
 TAG_SYNTAXES = ("new", "old")
 _SECOND_GENERATION = re.compile(r"2(\.\d|\.x|$)")
@@ -78,14 +78,14 @@ def _pool(
     """The combinations of one framework, or of general questions, before or after young tags came up."""
     claimed = {tag for tags in families.values() for tag in tags}
     if number < 0:
-        general = [tag for tag in GENERAL_TAGS if tag not in claimed and (young or tag not in YOUNG_TAGS)]
+        general = [tag for tag in TAGS["general"] if tag not in claimed and (young or tag not in TAGS["young"])]
         sizes = chance.choices((1, 2, 3, 4, 5), (1, 2, 3, 1, 1), k=amount)
         return [_distinct((), general, size, chance) for size in sizes]
     own, names = list(own_tags(families).values()), list(families)
     mine = [tag for tag in own[number] if young or not _SECOND_GENERATION.search(tag)] or list(own[number])
     alive = [rank for rank in range(number + 1, len(names)) if young and LAST_YEAR in life_of(names[rank])]
     others = [own[rank][0] for rank in alive]
-    companions = [tag for tag in LEARNING_TAGS if tag not in claimed]
+    companions = [tag for tag in TAGS["learning"] if tag not in claimed]
     return [
         _distinct(_family_tags(mine, others, chance), companions, chance.randint(1, 5), chance)
         for _ in range(max(20, amount // 4))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.synth.issues import issue_blocks
+from quaestor.synth.phrases import issue_blocks
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,27 @@ import html
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from quaestor.synth.prose import ANSWERING, ASKING, ITEMS
-from quaestor.synth.snippets import GENERAL_CODE, learning_code
-from quaestor.synth.words import GENERAL_WORDS, LEARNING_WORDS
+from quaestor.synth.phrases import IMPLEMENTATION, all_phrases
+from quaestor.synth.vocabulary import (
+    EXCLUDED,
+    EXCLUDED_WORDS,
+    GENERAL_CODE,
+    GENERAL_WORDS,
+    LEARNING_WORDS,
+    SENTENCES,
+    TITLES,
+    Words,
+    display_name,
+    learning_code,
+)
 
 LONGEST_BODY = 29_000
 """Stack Overflow takes bodies of 30,000 characters at most; openings are added to these."""
 
 WITH_CODE = 0.6
-Words = Mapping[str, tuple[str, ...]]
 _SLOT = re.compile(r"\{(\w+)\}")
 _CODE_SLOT = re.compile(r"\$([abnAB])")
 
@@ -62,8 +71,8 @@ def make_bodies(framework: str | None, amount: int, chance: random.Random) -> Bo
     """A pool of bodies about one framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
     codes = [(snippet,) for snippet in GENERAL_CODE] if framework is None else [learning_code(framework)]
-    asking = _make_fragments(ASKING, words, codes, amount, chance)
-    answering = _make_fragments(ANSWERING, words, codes, amount, chance)
+    asking = _make_fragments(SENTENCES["asking"], words, codes, amount, chance)
+    answering = _make_fragments(SENTENCES["answering"], words, codes, amount, chance)
     return Bodies(
         asking=tuple(_body(asking, 6.55, chance) for _ in range(amount)),
         answering=tuple(_body(answering, 6.25, chance) for _ in range(amount)),
@@ -83,7 +92,7 @@ def _make_fragments(
     sentences = [sentence(pattern, words, chance) for pattern in chance.choices(patterns, k=2 * size)]
     return _Fragments(
         paragraphs=tuple(_paragraph(chance.choices(sentences, k=chance.randint(1, 3))) for _ in range(size)),
-        lists=tuple(_list(chance.choices(ITEMS, k=3), words, chance) for _ in range(size // 4)),
+        lists=tuple(_list(chance.choices(SENTENCES["items"], k=3), words, chance) for _ in range(size // 4)),
         codes=tuple(tuple(_code(group, chance) for _ in range(max(5, size // len(codes)))) for group in codes),
     )
 
@@ -119,3 +128,62 @@ def _body(fragments: _Fragments, log_median: float, chance: random.Random) -> by
         parts.append(chance.choice(kinds[len(parts) % len(kinds)]))
         size += len(parts[-1])
     return b"".join(parts)
+
+
+@dataclass(frozen=True)
+class HowTo:
+    """The words of one tagged how-to question, escaped: its title, its opening and that of a reply."""
+
+    title: bytes
+    opening: bytes
+    reply: bytes
+
+
+def write_how_to(framework: str, topic: str, phrase: int, key: int) -> HowTo:
+    """The same words for the same key, so that an answer, written much later, speaks of its question."""
+    chance = random.Random(key)
+    name = display_name(framework)
+    if topic == IMPLEMENTATION:
+        text = all_phrases()[phrase].text + chance.choice(TITLES["places"])
+    else:
+        words = {**EXCLUDED_WORDS, "framework": (name,)}
+        text = fill(chance.choice(EXCLUDED[topic]), words, chance)
+    pattern = chance.choice(TITLES["how_to"] if name in text or chance.random() < 0.3 else TITLES["how_to_with_name"])
+    title = pattern.format(phrase=text, name=name)
+    opening = f"<p>I work with {name} and want to {text}. {chance.choice(TITLES['reasons'])}</p>\n\n"
+    reply = chance.choice(TITLES["replies"]).format(phrase=text, name=name)
+    return HowTo(escape(title), escape(opening), escape(f"<p>{reply}</p>\n\n"))
+
+
+@dataclass(frozen=True)
+class TitlePool:
+    """Beginnings and ends of titles, joined freely; how-to's and others are kept apart."""
+
+    how_to: tuple[bytes, ...]
+    how_to_ends: tuple[bytes, ...]
+    other: tuple[bytes, ...]
+    other_ends: tuple[bytes, ...]
+
+
+def make_titles(framework: str | None, amount: int, chance: random.Random) -> TitlePool:
+    """Titles about one framework, or about programming in general."""
+    words = GENERAL_WORDS if framework is None else LEARNING_WORDS
+    patterns = TITLES["other"] if framework is None else TITLES["other"] + TITLES["other_learning"]
+    name = "" if framework is None else f" in {display_name(framework)}"
+    how_to = [
+        chance.choice(TITLES["how_to"]).format(phrase=fill("{act} {thing}", words, chance)) for _ in range(amount)
+    ]
+    other = [sentence(chance.choice(patterns), words, chance) for _ in range(amount)]
+    ends = [f" {limit}{place}" for limit in words["limit"] for place in ("", name)]
+    ends += ["", name] * len(words["limit"])
+    return TitlePool(
+        how_to=tuple(escape(title.rstrip("?")) for title in how_to),
+        how_to_ends=tuple(escape(end + mark) for end in ends for mark in ("", "?")),
+        other=tuple(escape(title) for title in other if _says_no_how_to(title)),
+        other_ends=tuple(escape(end) for end in ends),
+    )
+
+
+def _says_no_how_to(title: str) -> bool:
+    """No "how to", not even inside other words or across the seam to an end."""
+    return "how to" not in title.lower() and not title.lower().endswith("how")

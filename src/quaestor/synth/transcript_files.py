@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from quaestor.instruments.interviews.records import Voice
+from quaestor.interviews.model.records import Voice
 from quaestor.synth.interviews import SaidTurn, Talk
 
 _WORDS_A_SECOND, _PAUSE = 1.6, 4.0

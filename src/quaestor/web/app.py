@@ -9,7 +9,6 @@ from importlib import resources
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -24,60 +23,52 @@ from starlette.templating import Jinja2Templates
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
-from quaestor.base.look import ICON, TOKENS
+from quaestor.coding.pages.codebook.browser import CodebookRoom
+from quaestor.coding.pages.rating_sheet import fresh_key
+from quaestor.interviews.pages.overview import has_interviews
+from quaestor.people.credentials import Passwords, fingerprint
 from quaestor.people.directory import Directory
-from quaestor.people.passwords import Passwords
+from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Permission
-from quaestor.people.tokens import fingerprint
-from quaestor.study.codes.room import CodebookRoom
-from quaestor.study.desk import answer_in_words, fresh_key
-from quaestor.study.erasures import finish_erasures
-from quaestor.study.interviews.overview import has_interviews
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.people import PEOPLE_FILE
-from quaestor.study.results.remaking import Remaking
-from quaestor.study.surveys.overview import has_surveys
-from quaestor.web.access import Access, Cookie, visitor_of
-from quaestor.web.addresses import Addresses
-from quaestor.web.agreement_pages import AgreementPages
-from quaestor.web.claim_pages import ClaimPages
-from quaestor.web.codebook_acts import CodebookActs
-from quaestor.web.codebook_pages import CodebookPages
-from quaestor.web.coding_pages import CodingPages
-from quaestor.web.conduct_pages import ConductPages
-from quaestor.web.consent_pages import ConsentPages
-from quaestor.web.doors import DoorPages
-from quaestor.web.evidence import answer_of, body_of, clean, prepared
-from quaestor.web.evidence_pages import EvidencePages
-from quaestor.web.facets import Facets
-from quaestor.web.funnel_pages import FunnelPages
-from quaestor.web.guide_pages import GuidePages
-from quaestor.web.headers import SafeHeaders
-from quaestor.web.in_vivo_pages import InVivoPages
-from quaestor.web.interview_pages import InterviewPages
-from quaestor.web.markdown_text import set_markdown
-from quaestor.web.name_pages import NamePages
+from quaestor.publication.rebuild_jobs import Remaking
+from quaestor.render.design_tokens import ICON, TOKENS
+from quaestor.store.erasure import finish_erasures
+from quaestor.study.folder import Study
+from quaestor.surveys.pages.overview import has_surveys
+from quaestor.web.coding.agreement import AgreementPages
+from quaestor.web.coding.codebook import CodebookActs, CodebookPages
+from quaestor.web.coding.disagreements import SettlingPages, TiePages
+from quaestor.web.coding.phrases import PhrasePages
+from quaestor.web.coding.rating import Facets, RatingPages, chosen_values, left_in_words
+from quaestor.web.coding.rounds import RoundPages
+from quaestor.web.error_pages import Refusals
+from quaestor.web.evidence.funnel_pages import FunnelPages
+from quaestor.web.html.evidence import answer_of, body_of, clean, prepared
+from quaestor.web.html.texts import language_name, say, set_markdown, set_text, web_links, with_commands
+from quaestor.web.interviews.coding import CodingPages
+from quaestor.web.interviews.conduct import ConductPages
+from quaestor.web.interviews.consent import ConsentPages
+from quaestor.web.interviews.guides import GuidePages
+from quaestor.web.interviews.in_vivo import InVivoPages
+from quaestor.web.interviews.names import NamePages
+from quaestor.web.interviews.pages import InterviewPages
+from quaestor.web.interviews.themes import ThemePages
+from quaestor.web.interviews.transcripts import TranscriptPages
+from quaestor.web.navigation import Addresses, navigation_entries
 from quaestor.web.page import Pages
-from quaestor.web.pay_pages import PayPages
-from quaestor.web.people import PeoplePages
-from quaestor.web.phrases import PhrasePages
-from quaestor.web.places import places
-from quaestor.web.published import Published
-from quaestor.web.rating import RatingPages, chosen_values, left_in_words
-from quaestor.web.refusals import Refusals
-from quaestor.web.results_pages import ResultPages
-from quaestor.web.rounds import RoundPages
-from quaestor.web.settling import SettlingPages
-from quaestor.web.study_pages import StudyPages
-from quaestor.web.survey_desk import SurveyDeskPages
-from quaestor.web.survey_invitations import SurveyInvitationPages
-from quaestor.web.survey_pages import RespondentPages
-from quaestor.web.survey_results import SurveyResultPages
-from quaestor.web.survey_text import language_name, say, set_text, web_links
-from quaestor.web.theme_pages import ThemePages
+from quaestor.web.people.pages import PeoplePages
+from quaestor.web.people.sign_in_pages import DoorPages
+from quaestor.web.publication.pages import Published, ResultPages
+from quaestor.web.search.pages import EvidencePages
+from quaestor.web.security.access import Access, Cookie, visitor_of
+from quaestor.web.security.headers import SafeHeaders
+from quaestor.web.study.pages import StudyPages
+from quaestor.web.study_session import KeptOpen
+from quaestor.web.surveys.desk import SurveyDeskPages, SurveyInvitationPages
+from quaestor.web.surveys.payment import ClaimPages, PayPages
+from quaestor.web.surveys.respond import RespondentPages
+from quaestor.web.surveys.results import SurveyResultPages
 from quaestor.web.thread_pools import ThreadPools
-from quaestor.web.ties import TiePages
-from quaestor.web.transcript_pages import TranscriptPages
 
 _HERE = Path(str(resources.files("quaestor.web")))
 _ERASURES_TRIED_EVERY = 60.0
@@ -94,36 +85,21 @@ def templates() -> Jinja2Templates:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["clean"] = clean
-    environment.filters["body_of"] = body_of
-    environment.filters["answer_of"] = answer_of
-    environment.filters["with_commands"] = with_commands
-    environment.filters["set_text"] = set_text
-    environment.filters["set_markdown"] = set_markdown
-    environment.filters["web_links"] = web_links
-    environment.filters["language_name"] = language_name
-    environment.filters["say"] = say
+    filters = (
+        clean, body_of, answer_of, with_commands, set_text, set_markdown, web_links, language_name, say
+    )  # fmt: skip
+    environment.filters |= {one.__name__: one for one in filters}
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__
     environment.globals["Permission"] = Permission
     environment.globals["visitor_of"] = visitor_of
-    environment.globals["places"] = places
+    environment.globals["navigation_entries"] = navigation_entries
     environment.globals["chosen_values"] = chosen_values
     environment.globals["left_in_words"] = left_in_words
     environment.globals["new_key"] = fresh_key
     environment.globals["facets_of"] = Facets(environment)
-    environment.globals["written"] = answer_in_words
     return Jinja2Templates(env=environment)
-
-
-def with_commands(words: str) -> Markup:
-    """A sentence as HTML, what it puts between backticks set as code."""
-    pieces = str(escape(words)).split("`")
-    if len(pieces) % 2 == 0:
-        return escape(words)
-    set_apart = (f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
-    return Markup("".join(set_apart))  # noqa: S704 - every piece is escaped
 
 
 def make_app(
@@ -176,8 +152,8 @@ def make_app(
         },
     )
     app.state.remaking = remaking
-    app.state.has_surveys = lambda: _asks_people(opened)
-    app.state.has_interviews = lambda: _talks_with_people(opened)
+    app.state.has_surveys = lambda: _has_feature(opened, has_surveys)
+    app.state.has_interviews = lambda: _has_feature(opened, has_interviews)
     app.state.let_go = let_go
     app.state.prepare = opened.prepare
     return app
@@ -247,18 +223,10 @@ def _files_of(study: Path, opened: KeptOpen) -> list[BaseRoute]:
     ]
 
 
-def _asks_people(opened: KeptOpen) -> bool:
-    """Whether the study has surveys; where its file cannot be read, the page itself says so."""
+def _has_feature(opened: KeptOpen, has: Callable[[Study], bool]) -> bool:
+    """Whether the study has surveys or interviews; where its file cannot be read, the page itself says so."""
     try:
-        return has_surveys(opened.latest)
-    except QuaestorError:
-        return False
-
-
-def _talks_with_people(opened: KeptOpen) -> bool:
-    """The same of interviews."""
-    try:
-        return has_interviews(opened.latest)
+        return has(opened.latest)
     except QuaestorError:
         return False
 

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError
-from quaestor.web.access import visitor_of
-from quaestor.web.headers import HEADERS
+from quaestor.web.security.access import visitor_of
+from quaestor.web.security.headers import HEADERS
 
 _WORDS = {404: "There is no such page.", 405: "This page cannot be asked for that."}
 _UNAVAILABLE = "The desk cannot read or save this at the moment: tell the people who run this study."

@@ -12,11 +12,11 @@ from starlette.routing import BaseRoute
 from starlette.templating import Jinja2Templates
 from starlette.types import Receive, Scope, Send
 
-from quaestor.base.numbers import whole_number
-from quaestor.study.erasures import describe_pending_erasures
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.sources import notes_of
-from quaestor.web.access import Visitor
+from quaestor.base.names import whole_number
+from quaestor.evidence.ingest import notes_of
+from quaestor.store.erasure import describe_pending_erasures
+from quaestor.web.security.access import Visitor
+from quaestor.web.study_session import KeptOpen
 from quaestor.web.thread_pools import Pool, run_in_pool
 
 _Found = TypeVar("_Found")

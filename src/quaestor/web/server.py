@@ -17,8 +17,8 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quaestor.base.errors import InputError, Interrupted
-from quaestor.web.connections import Limits, limited_protocol
-from quaestor.web.prefix import Prefixed, checked_prefix
+from quaestor.web.security.connections import Limits, limited_protocol
+from quaestor.web.security.headers import Prefixed, checked_prefix
 
 Stop = Callable[[], None]
 _TURN = 0.0005
@@ -26,7 +26,7 @@ _TURN = 0.0005
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     """Where a desk is served, and under which names and path it answers."""
 
     port: int = 8321
@@ -35,25 +35,25 @@ class Place:
     root_path: str = ""
 
 
-def serve_study(folder: Path, place: Place, ready: Callable[[str], None]) -> None:
+def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], None]) -> None:
     """Serve until interrupted; `ready` is told the address once the port is ours."""
-    if not _is_loopback(place.host) and not place.allowed_hosts:
+    if not _is_loopback(address.host) and not address.allowed_hosts:
         raise InputError(
-            f"--host {place.host} lets others reach this desk: name it as they will, with --allow-host NAME"
+            f"--host {address.host} lets others reach this desk: name it as they will, with --allow-host NAME"
         )
     _require_writable(folder)
     from quaestor.web.app import make_app
 
-    app = make_app(folder, allowed_hosts=place.allowed_hosts, warm=_collect_seldom)
+    app = make_app(folder, allowed_hosts=address.allowed_hosts, warm=_collect_seldom)
     pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
-    path = checked_prefix(place.root_path, pages)
+    path = checked_prefix(address.root_path, pages)
     served: ASGIApp = Prefixed(app, path) if path else app
-    with _listening(place) as listener:
+    with _listening(address) as listener:
         port = listener.getsockname()[1]
         app.state.prepare()
-        ready(f"http://{_name_of(place)}:{port}{path}/")
+        ready(f"http://{_name_of(address)}:{port}{path}/")
         # What a proxy says of its clients is believed only where one may stand before the desk.
-        server = make_server(served, proxied=bool(path or place.allowed_hosts))
+        server = make_server(served, proxied=bool(path or address.allowed_hosts))
         with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
             server.run(sockets=[listener])
 
@@ -81,7 +81,7 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
     Whoever opens the address at once waits for what `begin` makes. An interrupt goes on to the caller, who knows
     whether there was anything to interrupt.
     """
-    with _listening(Place(port)) as listener:
+    with _listening(ServerAddress(port)) as listener:
 
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             await app(scope, receive, send)
@@ -91,7 +91,7 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
         def stop() -> None:
             server.should_exit = True
 
-        app = begin(f"http://{Place.host}:{listener.getsockname()[1]}/", stop)
+        app = begin(f"http://{ServerAddress.host}:{listener.getsockname()[1]}/", stop)
         server.run(sockets=[listener])
 
 
@@ -125,19 +125,19 @@ def _affordable_connections() -> int:
     return Limits.connections if soft == resource.RLIM_INFINITY else min(Limits.connections, soft // 2)
 
 
-def _listening(place: Place) -> socket.socket:
+def _listening(address: ServerAddress) -> socket.socket:
     try:
-        family, kind, _, _, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)[0]
+        family, kind, _, _, socket_address = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
-        raise InputError(f"--host {place.host} is no address of this machine ({error.strerror})") from None
+        raise InputError(f"--host {address.host} is no address of this machine ({error.strerror})") from None
     listener = socket.socket(family, kind)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(address)
+        listener.bind(socket_address)
     except OSError as error:
         listener.close()
         raise InputError(
-            f"port {place.port} of {place.host} cannot be used ({error.strerror}): "
+            f"port {address.port} of {address.host} cannot be used ({error.strerror}): "
             "name another with --port, or 0 for any"
         ) from None
     listener.listen()  # whoever opens the address as soon as it is told waits a moment and is not refused
@@ -151,7 +151,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _name_of(place: Place) -> str:
+def _name_of(address: ServerAddress) -> str:
     """How the desk is called in the link that is printed."""
-    name = place.host if _is_loopback(place.host) else place.allowed_hosts[0]
+    name = address.host if _is_loopback(address.host) else address.allowed_hosts[0]
     return f"[{name}]" if ":" in name else name

@@ -1,4 +1,4 @@
-"""A study kept open for as long as pages are served: its file read anew when it changed, its journal opened once."""
+"""The open study behind the web server; reloads study.toml when it changes and opens the journal once."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
-from quaestor.coding.state import State
-from quaestor.corpus.engine import load_engine
-from quaestor.instruments.answer_file import AnswerFile
-from quaestor.publish.figures.drawing import load_drawing
-from quaestor.study.coding import Coding
-from quaestor.study.desk import Desk
-from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.files import interviews_path, opened_files
-from quaestor.study.interviews.quoted import unnamed_reading
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.journal import has_journal
-from quaestor.study.reading import Prepare, Reading
-from quaestor.study.surveys.fielding import Surveys, answers_path
+from quaestor.coding.model.state import State
+from quaestor.coding.pages.rating_sheet import Desk
+from quaestor.coding.session import Coding
+from quaestor.evidence.item_texts import ItemText, Prepare
+from quaestor.evidence.items import warm_up_engine
+from quaestor.interviews.names.masked_cases import unnamed_reading
+from quaestor.interviews.repository import Interviews, interviews_path, opened_files
+from quaestor.render.figures.export import load_drawing
+from quaestor.study.folder import Study, has_journal, open_study
+from quaestor.surveys.lifecycle import Surveys, answers_path
+from quaestor.surveys.store.answers import AnswerFile
 
 
 class KeptOpen:
@@ -69,7 +68,7 @@ class KeptOpen:
             with self.looking():
                 pass
             if self.latest.settings.sources and self.latest.funnel_folder.is_dir():
-                load_engine(self.latest.funnel_folder)
+                warm_up_engine(self.latest)
             if answers_path(self.latest).exists() or interviews_path(self.latest).exists():
                 load_drawing()
 
@@ -136,6 +135,12 @@ class KeptOpen:
         except QuaestorError:
             return None
 
+    @property
+    def open_features(self) -> dict[str, Any]:
+        """By feature, what is open here already, for the status of the study."""
+        interviews = self.interviews_if_readable
+        return {"interviews": interviews} if interviews else {}
+
     @contextmanager
     def looking(self) -> Iterator[State]:
         """The state of coding, and nobody changes it meanwhile; an empty one where nobody has acted yet."""
@@ -150,7 +155,7 @@ class KeptOpen:
                 self._desk = Desk(study, self._prepare, self.unnamed)
             return self._desk
 
-    def unnamed(self, reading: Reading) -> Reading:
+    def unnamed(self, reading: ItemText) -> ItemText:
         """An item without names that are known by now, whatever the evidence still has."""
         return unnamed_reading(self.interviews_if_any, reading)
 

@@ -17,7 +17,7 @@ from anyio.lowlevel import RunVar
 from anyio.to_thread import run_sync
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quaestor.web.access import route_name
+from quaestor.web.security.access import route_name
 
 _Result = TypeVar("_Result")
 _SAFE = ("GET", "HEAD")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import xlsxwriter
+from tests.support.command_line import quaestor
+from tests.support.paths import DOCS, SHARED
 
-from command_line import quaestor
-
-PILOT = Path(__file__).resolve().parents[3] / "shared" / "data" / "onnx" / "pilot-ratings-open.csv"
+PILOT = SHARED / "data" / "onnx" / "pilot-ratings-open.csv"
 
 FIRST = "aaaabbbbccaaaabbbbccaaaabbbbcc"
 SECOND = "aaaabbbbccaaaabbbbccaaaabbbcca"
@@ -75,7 +75,7 @@ def test_one_facet_is_one_object_with_every_documented_field(ratings: Path) -> N
         assert found[f"{name}_se"] > 0
     assert [code["code"] for code in found["codes"]] == ["a", "b", "c"]
     assert found["confused"] == [{"codes": ["a", "c"], "n": 1}, {"codes": ["b", "c"], "n": 1}]
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "agreement.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "agreement.md").read_text(encoding="utf-8")
     for name in {*found, *found["codes"][0], *found["confusion"]}:
         assert f"`{name}`" in page or f"`{name.removesuffix('_ci').removesuffix('_se')}`" in page, name
 

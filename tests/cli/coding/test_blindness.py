@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.support.command_line import in_this_process
+from tests.support.small_study import small_study
 
-from command_line import in_this_process
 from quaestor.cli.main import app
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, items_for, open_by_name, waive_by_name
+from quaestor.coding.session import open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, items_for, open_by_name, waive_by_name
-from small_study import small_study
 
 TELLING = "tellingword"
 ROLES = ("rater-1", "tie-breaker", "stranger")
@@ -135,6 +135,7 @@ def study(tmp_path: Path) -> Study:
     return study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
 def test_nothing_another_said_is_told_while_the_round_is_open(study: Study, role: str) -> None:
     for name, calls in CALLS.items():

@@ -8,9 +8,8 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-
-from command_line import quaestor
-from small_study import ITEMS, small_study
+from tests.support.command_line import quaestor
+from tests.support.small_study import ITEMS, small_study
 
 
 class Shell:

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.small_study import small_study
 
-from command_line import in_this_process
 from quaestor.base.errors import QuaestorError
 from quaestor.study.folder import open_study
-from small_study import small_study
 
 ADD = ("round", "add", "second", "--kind", "pilot", "--items", "sample=pilot", "--facet", "relevance", "--rater", "a")
 

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.searched_study import ITEMS, searched_study, with_settled_round
 
-from command_line import in_this_process
 from quaestor.study.folder import Study
-from searched_study import ITEMS, searched_study, with_settled_round
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from coded_interviews import ROUND, code_all, coded_study, stretch
-from command_line import quaestor
-from quaestor.study.decisions import settle_agreed
-from quaestor.study.round_acts import close_by_name
-from small_interviews import a_study
+import pytest
+from tests.support.coded_interviews import ROUND, code_all, coded_study, stretch
+from tests.support.command_line import quaestor
+from tests.support.small_interviews import a_study
+
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.round_acts import close_by_name
 
 ILLEGAL = "P1/00003"
 
 
+@pytest.mark.slow
 def test_from_items_to_agreement_and_words_that_are_adopted(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     again = json.loads(quaestor("interview", "items", "--json", cwd=tmp_path).stdout)

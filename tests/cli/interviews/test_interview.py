@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.small_interviews import SMALL, a_study, with_participant
 
-from command_line import in_this_process
 from quaestor.base.errors import InputError
+from quaestor.interviews.repository import open_interviews
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.room import open_interviews
-from small_interviews import SMALL, a_study, with_participant
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.small_interviews import a_study, with_transcript
 
-from command_line import in_this_process
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.study.interviews.room import open_interviews
-from small_interviews import a_study, with_transcript
+from quaestor.interviews.repository import open_interviews
 
 TURNS = (("Interviewer", "At Obviax?"), ("Guest", "Yes, at Obviax, with Wexla. I mean Obviac."))
 

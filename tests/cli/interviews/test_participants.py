@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.reading_elsewhere import read_elsewhere
+from tests.support.small_interviews import a_study, with_transcript
 
-from command_line import in_this_process
 from quaestor.base.errors import QuaestorError
+from quaestor.interviews.participants.consent import asked_by
+from quaestor.interviews.repository import open_interviews
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.consent import asked_by
-from quaestor.study.interviews.room import open_interviews
-from reading_elsewhere import read_elsewhere
-from small_interviews import a_study, with_transcript
 
 NAMED = ("--name", "Wilhelmina Xanthe", "--email", "w.xanthe@example.org", "--telephone", "+41 555 0199")
 TELLING = ("Xanthe", "w.xanthe", "555 0199")
@@ -87,6 +87,7 @@ def test_how_to_reach_somebody_is_printed_by_one_command_alone(folder: Path) -> 
     assert "not known" in run(folder, "participant", "contact", "show", "P1")
 
 
+@pytest.mark.slow
 def test_while_another_program_reads_the_files_it_does_not_say_that_somebody_is_erased(folder: Path) -> None:
     with open_interviews(open_study(folder)) as room:
         with_transcript(room)

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.themed_interviews import themed_study
 
-from command_line import in_this_process
 from quaestor.study.folder import Study
-from themed_interviews import themed_study
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,7 @@ def run(study: Study, *words: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_themes_are_told_counted_and_written(study: Study, tmp_path: Path) -> None:
     told = run(study, "interview", "themes", "--out", tmp_path / "out")
     assert "50.0%   18.8% to 81.2%" in told

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.small_interviews import a_study, with_interview
+from tests.support.transcript_writers import teams_webvtt, zoom_webvtt
 
-from command_line import in_this_process
 from quaestor.base.errors import QuaestorError
-from quaestor.study.interviews.room import open_interviews
-from small_interviews import a_study, with_interview
-from transcript_writers import teams_webvtt, zoom_webvtt
+from quaestor.interviews.repository import open_interviews
 
 TALK = [
     ("Zanthor Quell", "Thanks. Which stages does your work have?"),

@@ -10,14 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.printed_figures import (
+    BUNDLED,
+    COUNTS,
+    COUNTS_FILE,
+    HEADER,
+    bundled_copy,
+    change,
+    printed_study,
+    write_labelled,
+)
+from tests.support.small_study import small_study
 
-from printed_figures import BUNDLED, COUNTS, COUNTS_FILE, HEADER, bundled_copy, change, printed_study, write_labelled
 from quaestor.cli.main import run
-from quaestor.study.codebook import import_codebook
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import close_by_name, open_by_name, waive_by_name
+from quaestor.publication.replicate.posts import load_labels
 from quaestor.study.folder import open_study
-from quaestor.study.results.replicate import load_labels
-from quaestor.study.round_acts import close_by_name, open_by_name, waive_by_name
-from small_study import small_study
 
 
 @dataclass(frozen=True)
@@ -190,6 +199,7 @@ def test_a_label_that_names_nothing_is_listed(quaestor: Call, tmp_path: Path, po
     assert (counts["D3", "tensorflow"], counts["M1", "pytorch"], counts["R", "total"]) == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_kept_replication_is_a_study_of_its_own(quaestor: Call, tmp_path: Path, posts: Path) -> None:
     out = tmp_path / "deep" / "kept"
     out.mkdir(parents=True)  # an empty folder may be filled

@@ -10,8 +10,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from tests.support.public_answers import STUDY, planted_rows, write_answers
 
-from public_answers import STUDY, planted_rows, write_answers
 from quaestor.cli.main import run
 
 AUDIT_KEYS = {"cells", "checks", "placements", "summary", "notes"}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from command_line import PLAIN, in_this_process
+import pytest
+from tests.support.command_line import PLAIN, in_this_process
+from tests.support.reading_elsewhere import files_with, read_elsewhere
+from tests.support.small_survey import NAME, imported
+
 from quaestor.base.errors import InputError
-from quaestor.study.surveys.fielding import open_surveys
-from reading_elsewhere import files_with, read_elsewhere
-from small_survey import NAME, imported
+from quaestor.surveys.lifecycle import open_surveys
 
 
 def test_a_response_is_erased_by_whoever_is_sure(tmp_path: Path) -> None:
@@ -28,6 +30,7 @@ def test_a_response_is_erased_by_whoever_is_sure(tmp_path: Path) -> None:
         assert surveys.answers.response(one.id) is None
 
 
+@pytest.mark.slow
 def test_while_another_program_reads_the_answers_it_does_not_say_that_they_are_erased(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 1)
     with open_surveys(study) as surveys:

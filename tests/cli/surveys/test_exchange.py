@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command_line import in_this_process
+from tests.support.small_survey import NAME, answered, fielded
 
-from command_line import in_this_process
 from quaestor.base.errors import InputError
-from small_survey import NAME, answered, fielded
 
 MAPPING = """
 nothing = ["AnswerDisplayOrder"]

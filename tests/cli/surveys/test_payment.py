@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import quaestor
+from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded
 
-from command_line import quaestor
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.claims import claim, claim_token
-from quaestor.study.surveys.fielding import open_surveys
-from quaestor.study.surveys.invitations import accept
-from small_survey import NAME, QUESTIONNAIRE, answered, fielded
+from quaestor.surveys.invitations import accept
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.payment import claim, claim_token
 
 
 @pytest.fixture
@@ -65,6 +65,7 @@ def test_a_budget_that_pays_for_nobody_more_is_told(tmp_path: Path) -> None:
     assert words in quaestor("survey", "status", cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) -> None:
     with open_surveys(open_study(folder)) as surveys:
         for number in range(5):
@@ -87,6 +88,7 @@ def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) 
     assert "5 marked as paid" in quaestor("survey", "claims", "paid", NAME, "--cards", "5", cwd=folder).stderr
 
 
+@pytest.mark.slow
 def test_flags_are_listed_and_decided(folder: Path) -> None:
     with open_surveys(open_study(folder)) as surveys:
         _, fast = answered(surveys, seconds=1)

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from command_line import quaestor
-from small_survey import FORMS, NAME, answered, fielded
+from tests.support.command_line import quaestor
+from tests.support.small_survey import FORMS, NAME, answered, fielded
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +42,7 @@ def test_a_group_is_told_with_its_base_in_each_question(tmp_path: Path) -> None:
     assert "No (n = 0)" in careful
 
 
+@pytest.mark.slow
 def test_json_and_files_hold_the_same(folder: Path, tmp_path: Path) -> None:
     told = quaestor("survey", "results", NAME, "--by", "converted", "--json", "--out", tmp_path / "out", cwd=folder)
     assert told.returncode == 0, told.stderr

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import PLAIN, in_this_process
+from tests.support.small_survey import NAME, imported
 
-from command_line import PLAIN, in_this_process
 from quaestor.base.errors import QuaestorError
 from quaestor.study.templates import new_study
-from small_survey import NAME, imported
 
 SOUND = """
 [survey]

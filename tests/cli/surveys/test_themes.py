@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from command_line import quaestor
-from small_survey import NAME, answered, fielded
+from tests.support.command_line import quaestor
+from tests.support.small_survey import NAME, answered, fielded
 
 
 def test_items_are_made_once_and_again_and_the_next_step_is_said(tmp_path: Path) -> None:

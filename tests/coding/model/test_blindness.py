@@ -7,12 +7,12 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.acting import FACETS, ITEMS, Table, anything, rated, try_something
 
-from acting import FACETS, ITEMS, Table, anything, rated, try_something
 from quaestor.base.errors import StateError
-from quaestor.coding.decisions import decide
-from quaestor.coding.records import Practice
-from quaestor.coding.views import disagreements_for, rater_view, require_lead_view, tie_view
+from quaestor.coding.model.decisions import decide
+from quaestor.coding.model.records import Practice
+from quaestor.coding.model.views import disagreements_for, rater_view, require_lead_view, tie_view
 
 
 @settings(max_examples=300, deadline=None)

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.codebook.differences import differences
-from quaestor.coding.codebook.file import read_codebook, write_codebook
-from quaestor.coding.codebook.history import UNDO, History
-from quaestor.coding.records import Codebook
+from quaestor.coding.model.codebook.file import read_codebook, write_codebook
+from quaestor.coding.model.codebook.history import UNDO, History, differences
+from quaestor.coding.model.records import Codebook
 
 START = {
     "name": "small",

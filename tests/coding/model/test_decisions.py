@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.acting import PHRASE, Table, rated
 
-from acting import PHRASE, Table, rated
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.decisions import (
+from quaestor.coding.model.decisions import (
     agreed_left,
     comment_on,
     decide,
@@ -21,9 +21,9 @@ from quaestor.coding.decisions import (
     settled,
     tie_comment,
 )
-from quaestor.coding.decisions import decided as decided_answers
-from quaestor.coding.phrases import unify
-from quaestor.coding.ratings import labels
+from quaestor.coding.model.decisions import decided as decided_answers
+from quaestor.coding.model.phrases import unify
+from quaestor.coding.model.ratings import labels
 from quaestor.measures.agreement import agreement, rating_table, to_json
 from quaestor.store.records import NewAct
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.acting import Table
 
-from acting import Table
 from quaestor.base.errors import StateError
-from quaestor.coding.decisions import (
+from quaestor.coding.model.decisions import (
     agreed_left,
     comment_on,
     decide,
@@ -20,8 +20,8 @@ from quaestor.coding.decisions import (
     is_settled,
     settled,
 )
-from quaestor.coding.records import Facet
-from quaestor.coding.stretches import BETWEEN_RATERS, differing_fields, union
+from quaestor.coding.model.facet_kinds.passages import BETWEEN_RATERS, differing_fields, union
+from quaestor.coding.model.records import Facet
 from quaestor.store.records import NewAct
 
 LOSS = "training/loss"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from quaestor.coding.free_text import WALKS
-from quaestor.coding.records import Facet, Plan, Practice
-from quaestor.coding.rounds import open_round
-from quaestor.coding.state import State, plan_payload
+from quaestor.coding.model.free_text_fields import WALKS
+from quaestor.coding.model.records import Facet, Plan, Practice
+from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.state import State, plan_payload
 from quaestor.store.records import Act
 
 FACETS = (

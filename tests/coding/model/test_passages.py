@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.coding.records import Stretch, stretches_in
-from quaestor.coding.stretches import differing_fields, union
+from quaestor.coding.model.facet_kinds.passages import differing_fields, union
+from quaestor.coding.model.records import Stretch, stretches_in
 
 Answer = list[dict[str, Any]]
 _PLACE = st.tuples(st.integers(0, 30), st.integers(1, 12), st.sampled_from(["", "a", "b"]))

@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.paths import DOCS, SHARED
 
 from quaestor.base.errors import SettingsError
-from quaestor.coding.codebook.file import read_codebook
-from quaestor.coding.codebook.history import History
-from quaestor.coding.placing import Placing, PlacingWords, read_placing
-from quaestor.coding.records import Code, Codebook, CodeFacet
-from quaestor.study.labels import read_labels
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.phrase_placement import Placing, PlacingWords, read_placing
+from quaestor.coding.model.records import Code, Codebook, CodeFacet
+from quaestor.publication.replicate.posts import read_labels
 from quaestor.study.templates import template_folder
 
 FOLDER = template_folder("dl-implementation-issues")
-POSTS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "dl-posts" / "open.csv"
+POSTS = SHARED / "data" / "dl-posts" / "open.csv"
 BY_TYPE_AND_OPERATION = {"model-setting/layer", "model-setting/model", "model-setting/trained-model"}
 
 # What a printed line says word for word, but another line too, or nobody would.
@@ -295,7 +296,7 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path: Path, text: str, messag
 
 
 def test_every_key_of_the_file_is_explained() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "placing.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "placing.md").read_text(encoding="utf-8")
     assert [name for name in PlacingWords.model_fields if not re.search(rf"^\| `\[?{name}\]?` \|", page, re.M)] == []
 
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import csv
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from quaestor.coding.proposals import Proposal, first_verb, propose
-from quaestor.coding.proposals.scoring import (
+from tests.support.paths import SHARED
+from tests.support.phrase_scoring import (
     Labelled,
     Score,
     exactly,
+    first_verb,
     is_for_tuning,
     labelled,
     leniently_object,
     leniently_verb,
     score,
 )
-from quaestor.coding.proposals.titles import read_title
-from quaestor.coding.proposals.words import singular, words
 
-REAL = Path(__file__).parents[2] / ".." / "shared" / "data" / "dl-posts" / "open.csv"
+from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, words
+from quaestor.coding.model.phrase_proposals.proposal import Proposal, propose
+
+REAL = SHARED / "data" / "dl-posts" / "open.csv"
 
 
 def phrase(title: str) -> tuple[str, str] | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.acting import PHRASE, Table
 
-from acting import PHRASE, Table
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.phrases import (
+from quaestor.coding.model.phrases import (
     HYPERNYM,
     SAME_MEANING,
     agreed_phrases,
@@ -16,9 +16,9 @@ from quaestor.coding.phrases import (
     unify,
     words_before,
 )
-from quaestor.coding.records import Decision
-from quaestor.coding.rounds import next_set
-from quaestor.coding.views import rater_view
+from quaestor.coding.model.records import Decision
+from quaestor.coding.model.rounds import next_set
+from quaestor.coding.model.views import rater_view
 
 
 def sets_of_two(*phrases: tuple[str, str]) -> Table:

@@ -7,11 +7,11 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.acting import FACETS, ITEMS, Table, try_something
 
-from acting import FACETS, ITEMS, Table, try_something
 from quaestor.base.errors import StateError
-from quaestor.coding.progress import Progress
-from quaestor.coding.views import rater_place, rater_view
+from quaestor.coding.model.assignment import Progress
+from quaestor.coding.model.views import rater_place, rater_view
 
 RATERS = ["first", "second", "third"]
 

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
 
-from acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.answers import checked_answer, written
-from quaestor.coding.assignment import assigned, in_order
-from quaestor.coding.decisions import disagreements, settled
-from quaestor.coding.phrases import ask_to_reread, compare
-from quaestor.coding.ratings import drift_labels, give_rating, hours, labels, practise
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
-from quaestor.coding.rounds import (
+from quaestor.coding.model.answers import checked_answer
+from quaestor.coding.model.assignment import assigned, in_order
+from quaestor.coding.model.decisions import disagreements, settled
+from quaestor.coding.model.facet_kinds.base import write_answer
+from quaestor.coding.model.phrases import ask_to_reread, compare
+from quaestor.coding.model.ratings import drift_labels, give_rating, hours, labels, practise
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
+from quaestor.coding.model.rounds import (
     blindness_notes,
     can_reopen_blind,
     close_round,
@@ -29,8 +30,8 @@ from quaestor.coding.rounds import (
     set_deadline,
     waive_gate,
 )
-from quaestor.coding.state import State
-from quaestor.coding.views import rater_place, rater_view, unblinding
+from quaestor.coding.model.state import State
+from quaestor.coding.model.views import rater_place, rater_view, unblinding
 from quaestor.store.records import NewAct
 
 
@@ -291,7 +292,7 @@ BOOK = Codebook()
 )
 def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, said: Any, kept: Any) -> None:
     assert checked_answer(facet, BOOK, said) == kept
-    assert checked_answer(facet, BOOK, written(kept)) == kept
+    assert checked_answer(facet, BOOK, write_answer(kept)) == kept
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.settled_study import MEMO, differing
+from tests.support.small_study import ITEMS
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.decisions import agreed_left, decide_agreed, disagreements, settled
-from quaestor.coding.records import Facet
-from quaestor.people.roles import Role
-from quaestor.study.cases import Filter
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import break_tie, comment_on_item, settle_item
-from quaestor.study.folder import Study, open_study
-from quaestor.study.opinions import Chosen, chosen_answer
-from quaestor.study.round_acts import reopen_by_name
-from quaestor.study.settling import (
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_item
+from quaestor.coding.model.decisions import agreed_left, decide_agreed, disagreements, settled
+from quaestor.coding.model.records import Facet
+from quaestor.coding.pages.activity import in_time, waiting_for
+from quaestor.coding.pages.disagreements import (
+    Filter,
     case_of,
     comment_case,
     has_desk_without_names,
@@ -32,11 +30,13 @@ from quaestor.study.settling import (
     settle_case,
     without_names,
 )
-from quaestor.study.sight import Viewer
-from quaestor.study.ties import answer_tie, tie_of, ties_of
-from quaestor.study.waiting import in_time, waiting_for
-from settled_study import MEMO, differing
-from small_study import ITEMS
+from quaestor.coding.pages.disputed_answers import Chosen, chosen_answer
+from quaestor.coding.pages.ties import answer_tie, tie_of, ties_of
+from quaestor.coding.round_acts import reopen_by_name
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study, open_study
 
 LEAD, FIRST, SECOND, BREAKER = (
     Viewer("lead", Role.LEAD),

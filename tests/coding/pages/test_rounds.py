@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.small_study import small_study
 
 from quaestor.base.errors import StateError
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.folder import Study, open_study
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import (
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.pages.rounds import round_log, round_overview, rounds_overview
+from quaestor.coding.rating_files import asking, decisions_file, look, rate, ratings_file
+from quaestor.coding.round_acts import (
     all_rounds,
     close_by_name,
     next_set_by_name,
@@ -20,12 +20,9 @@ from quaestor.study.round_acts import (
     replace_by_name,
     waive_by_name,
 )
-from quaestor.study.round_files import asking, decisions_file, look, ratings_file
-from quaestor.study.round_log import round_log
-from quaestor.study.round_overview import round_overview, rounds_overview
-from quaestor.study.round_preview import preview_of_study
-from quaestor.study.round_setup import add_round
-from small_study import small_study
+from quaestor.coding.round_setup import add_round, preview_of_study
+from quaestor.coding.session import Coding, open_coding
+from quaestor.study.folder import Study, open_study
 
 TELLING = "tellingword"
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from tests.support.loaded_tables import load, mapping, raw, refusal
 
-from loaded_tables import load, mapping, raw, refusal
 from quaestor.base.errors import InputError
-from quaestor.sources.tables import columns_of
-from quaestor.sources.tables import delimited as delimited_module
-from quaestor.sources.tables.cells import LONGEST_FIELD
+from quaestor.evidence.sources.tables import delimited as delimited_module
+from quaestor.evidence.sources.tables.cells import LONGEST_FIELD
+from quaestor.evidence.sources.tables.source import columns_of
 
 # Bad rows
 

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.base.tables import Table, table_bytes
-from quaestor.sources.tables.cells import LONGEST_FIELD
+from quaestor.base.table_files import Table, table_bytes
+from quaestor.evidence.sources.tables.cells import LONGEST_FIELD
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells how much memory was used")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells how much memory was used"),
+]
 
 MEGABYTE = 2**20
 MOST = 700 * MEGABYTE
@@ -26,8 +29,8 @@ READ = """
 import re, sys
 from pathlib import Path
 from quaestor.base.errors import InputError
-from quaestor.study.surveys.answer_rows import plain_rows
-from quaestor.study.tables import read_rows
+from quaestor.surveys.exchange.file_rows import plain_rows
+from quaestor.evidence.table_rows import read_rows
 try:
     rows = sum(1 for _ in {reader}(Path(sys.argv[1])))
     print(f"{{rows}} rows")

@@ -13,11 +13,11 @@ import py7zr
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.archives import METHODS, SITE, named, pack, pack_in_blocks, rows, single_member, unpack, written
 
-from archives import METHODS, SITE, named, pack, pack_in_blocks, rows, single_member, unpack, written
 from quaestor.base.errors import InputError
-from quaestor.sources.sevenzip import Member, SevenZip
-from quaestor.sources.sevenzip import archive as sevenzip
+from quaestor.evidence.sources.sevenzip import Member, SevenZip
+from quaestor.evidence.sources.sevenzip import archive as sevenzip
 
 
 class TestContents:

@@ -11,8 +11,7 @@ import py7zr
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-
-from archives import (
+from tests.support.archives import (
     METHODS,
     PPMD,
     SITE,
@@ -26,10 +25,11 @@ from archives import (
     with_start,
     written,
 )
+
 from quaestor.base.errors import InputError
-from quaestor.sources.sevenzip import SevenZip, looks_like_sevenzip
-from quaestor.sources.sevenzip import archive as sevenzip
-from quaestor.sources.sevenzip.header import HEADER_LIMIT
+from quaestor.evidence.sources.sevenzip import SevenZip, looks_like_sevenzip
+from quaestor.evidence.sources.sevenzip import archive as sevenzip
+from quaestor.evidence.sources.sevenzip.header import HEADER_LIMIT
 
 
 @pytest.fixture

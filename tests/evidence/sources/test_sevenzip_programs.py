@@ -9,14 +9,13 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
-
-from archives import (
+from tests.support.archives import (
     METHODS,
     PPMD,
-    SEVEN_ZIP,
     SITE,
     deflated,
     fake_program,
+    find_seven_zip,
     needs_bsdtar,
     needs_seven_zip,
     only,
@@ -26,9 +25,10 @@ from archives import (
     unpack,
     written,
 )
+
 from quaestor.base.errors import InputError
-from quaestor.sources.sevenzip import Member, SevenZip
-from quaestor.sources.sevenzip import archive as sevenzip
+from quaestor.evidence.sources.sevenzip import Member, SevenZip
+from quaestor.evidence.sources.sevenzip import archive as sevenzip
 
 LARGE = {"Posts.xml": rows(4_000) * 20, "Users.xml": rows(2_000, 2) * 4, "Tags.xml": rows(5, 3)}
 
@@ -61,10 +61,11 @@ class TestPrograms:
         ids=" ".join,
     )
     def test_archives_of_the_real_program_come_back(self, arguments: tuple[str, ...], tmp_path: Path) -> None:
-        assert SEVEN_ZIP
+        seven_zip = find_seven_zip()
+        assert seven_zip
         for name, data in LARGE.items():
             (tmp_path / name).write_bytes(data)
-        command = [SEVEN_ZIP, "a", *arguments, "site.7z", *LARGE]
+        command = [seven_zip, "a", *arguments, "site.7z", *LARGE]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         archive = SevenZip(tmp_path / "site.7z")
         assert unpack(archive, programs=True) == LARGE
@@ -118,7 +119,7 @@ class TestPrograms:
             "q'\"$(x)",
         ]
         contents = {name: name.encode() * 3 for name in names}
-        only(monkeypatch, tmp_path / "programs", Path(SEVEN_ZIP or "").name if program == "7zz" else program)
+        only(monkeypatch, tmp_path / "programs", Path(find_seven_zip() or "").name if program == "7zz" else program)
         monkeypatch.setenv("LC_ALL", locale)
         archive = SevenZip(pack(tmp_path / "-@*names.7z", contents, PPMD))
         for name in names:
@@ -176,7 +177,7 @@ class TestPrograms:
         _, pieces = next(stream)
         assert len(next(pieces)) == sevenzip.PIECE
         children = programs()
-        assert [child.name() for child in children] == [Path(SEVEN_ZIP or "").name]
+        assert [child.name() for child in children] == [Path(find_seven_zip() or "").name]
         del stream, pieces
         assert not any(child.is_running() for child in children)
 

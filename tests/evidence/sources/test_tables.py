@@ -10,14 +10,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.support.loaded_tables import ListSink, load, mapping, raw, workbook
+from tests.support.paths import SHARED
 
-from loaded_tables import ListSink, load, mapping, raw, workbook
 from quaestor.base.errors import InputError
-from quaestor.sources.records import TableCounts
-from quaestor.sources.tables import ColumnSettings, TableSettings, columns_of, ingest_table
-from quaestor.sources.tables import ingest as ingest_module
+from quaestor.evidence.sources.protocol import TableCounts
+from quaestor.evidence.sources.tables import source as source_module
+from quaestor.evidence.sources.tables.settings import ColumnSettings, TableSettings
+from quaestor.evidence.sources.tables.source import columns_of, ingest_table
 
-REAL = Path(__file__).parents[2] / ".." / "shared" / "data" / "dl-posts" / "open.csv"
+REAL = SHARED / "data" / "dl-posts" / "open.csv"
 
 
 # Types
@@ -222,8 +224,8 @@ def test_a_row_without_the_column_that_names_it_is_rejected(tmp_path: Path) -> N
 def test_batches_are_bounded_in_rows_and_in_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, characters: int, sizes: list[int]
 ) -> None:
-    monkeypatch.setattr(ingest_module, "BATCH_ROWS", rows)
-    monkeypatch.setattr(ingest_module, "BATCH_CHARACTERS", characters)
+    monkeypatch.setattr(source_module, "BATCH_ROWS", rows)
+    monkeypatch.setattr(source_module, "BATCH_CHARACTERS", characters)
     path = raw(tmp_path, "id,a\n" + "".join(f"{number},{'x' * 11}\n" for number in range(10)))
     told: list[tuple[str, int, int]] = []
     sink = ListSink(tmp_path)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import xlsxwriter  # type: ignore[import-untyped]
+from tests.support.loaded_tables import altered, load, refusal, workbook
 
-from loaded_tables import altered, load, refusal, workbook
-from quaestor.sources.tables import workbook as workbook_module
+from quaestor.evidence.sources.tables import workbook as workbook_module
 
 
 def test_cells_of_a_workbook_come_at_their_types(tmp_path: Path) -> None:

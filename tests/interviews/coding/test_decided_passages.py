@@ -6,32 +6,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.coded_interviews import (
+    OPENED,
+    ROUND,
+    code_all,
+    coded_study,
+    copy_of,
+    interviews_of,
+    on_record,
+    stretch,
+)
+from tests.support.small_interviews import TALK
 
-from coded_interviews import OPENED, ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.tables import Table, write_table
-from quaestor.coding.decisions import differing
+from quaestor.base.table_files import Table, write_table
+from quaestor.coding.agreement import round_agreement
+from quaestor.coding.codebook import change_codebook
+from quaestor.coding.disagreements import settle_agreed, settle_item
+from quaestor.coding.model.decisions import differing
+from quaestor.coding.pages.disagreements import look_at_disagreements
+from quaestor.coding.rating_files import export_ratings, import_ratings, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.interviews.coding.code_agreement import agreement_by_code
+from quaestor.interviews.coding.decided_passages import coded_stretches
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
+from quaestor.interviews.coding.progress import round_progress
+from quaestor.interviews.pages.overview import interview_line
+from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.themes.quotations import themes_of
+from quaestor.interviews.themes.tables import themes_table
 from quaestor.people.roles import Role
-from quaestor.study.agreement import round_agreement
-from quaestor.study.codebook import change_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed, settle_item
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.code_agreement import agreement_by_code
-from quaestor.study.interviews.coded import coded_stretches
-from quaestor.study.interviews.coding_progress import round_progress
-from quaestor.study.interviews.consent import DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.in_vivo import NewCode, adopt, in_vivo_of
-from quaestor.study.interviews.overview import interview_line
-from quaestor.study.interviews.theme_tables import themes_table
-from quaestor.study.interviews.themes import themes_of
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import export_ratings, import_ratings, rate
-from quaestor.study.round_acts import close_by_name, open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.settling import look_at_disagreements
-from quaestor.study.sight import Viewer
-from small_interviews import TALK
 
 RATERS = ("rater-1", "rater-2")
 DATA, ILLEGAL = "P1/00001", "P1/00003"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript, Voice
-from quaestor.study.interviews.segments import answer_segments, turn_segments
+from quaestor.interviews.coding.code_agreement import answer_segments, turn_segments
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
 
 texts = st.text(st.sampled_from("ab 🙂👩‍💻\u0301שלמ\r\n模型"), min_size=0, max_size=20)
 

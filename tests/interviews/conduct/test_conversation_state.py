@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.support.small_interviews import a_study, with_interview, with_participant
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.study.interviews.conducting import desk_sheet, since, stops_of
-from quaestor.study.interviews.consent import record_consent
-from quaestor.study.interviews.conversation import Conversation, conversation
-from quaestor.study.interviews.conversation_acts import LONGEST, Stamp, mark, move_clock, take_note, tick
-from quaestor.study.interviews.people import add_participant
-from quaestor.study.interviews.protocol import Protocol, protocol, protocol_json, protocol_markdown
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import OtherStudy
-from small_interviews import a_study, with_interview, with_participant
+from quaestor.coding.rating_files import OtherStudy
+from quaestor.interviews.conduct.acts import LONGEST, Stamp, mark, move_clock, take_note, tick
+from quaestor.interviews.conduct.conversation_state import Conversation, conversation
+from quaestor.interviews.conduct.protocol import Protocol, protocol, protocol_json, protocol_markdown
+from quaestor.interviews.pages.conduct import desk_sheet, since, stops_of
+from quaestor.interviews.participants.consent import record_consent
+from quaestor.interviews.participants.people import add_participant
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews, open_interviews
 
 BEGAN = datetime(2030, 1, 1, 12, tzinfo=UTC).timestamp()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.small_interviews import SMALL
 
-from quaestor.instruments.interviews.guide_checks import problems_of
-from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.instruments.records import Problem
-from small_interviews import SMALL
+from quaestor.interviews.model.guide_checks import problems_of
+from quaestor.interviews.model.guide_file import guide_from
+from quaestor.surveys.model.records import Problem
 
 BESIDE = ("guide.md", "agreement.md")
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.paths import DOCS
+from tests.support.small_interviews import SMALL
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.guide_checks import problems_of
-from quaestor.instruments.interviews.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, guide_from, guide_text_in
-from quaestor.instruments.interviews.guide_text import guide_text
-from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
-from small_interviews import SMALL
+from quaestor.interviews.model.guide_checks import problems_of
+from quaestor.interviews.model.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, guide_from, guide_text_in
+from quaestor.interviews.model.guide_text import guide_text
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
 
 FRONT = "+++\nminutes = 5\n+++\n"
 ONE = f"{FRONT}# First {{#first minutes=5}}\n"
@@ -213,7 +214,7 @@ def test_a_guide_that_no_file_says_is_not_written() -> None:
         guide_text(strange)
 
 
-REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "interview-guide.md"
+REFERENCE = DOCS / "reference" / "interview-guide.md"
 
 
 def test_the_reference_names_everything_that_can_be_written() -> None:

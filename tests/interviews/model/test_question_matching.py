@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.instruments.interviews.matching import matched, words_of
+from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.question_matching import matched, words_of
 
 GUIDE = guide_from(
     """+++

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Voice
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice
 
 WORDS = st.text(alphabet=st.sampled_from("ab \n😀é́אב"), min_size=1, max_size=40)
 

@@ -7,23 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.coded_interviews import ROUND, code_all, copy_of, stretch
+from tests.support.small_interviews import a_study
+from tests.support.themed_interviews import FACET, themed_study
 
-from coded_interviews import ROUND, code_all, copy_of, stretch
 from quaestor.base.errors import StateError
-from quaestor.study.codebook import change_codebook, import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed
+from quaestor.coding.codebook import change_codebook, import_codebook
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.session import open_coding
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.names.remaining import refuse_names_in, remaining
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.files import write_themes
+from quaestor.interviews.themes.quotations import themes_of
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.in_vivo import NewCode, adopt, in_vivo_of
-from quaestor.study.interviews.names import add_name
-from quaestor.study.interviews.remaining import refuse_names_in, remaining
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.theme_cells import interview_tables
-from quaestor.study.interviews.theme_files import write_themes
-from quaestor.study.interviews.themes import themes_of
-from quaestor.study.round_acts import close_by_name
-from small_interviews import a_study
-from themed_interviews import FACET, themed_study
 
 KNOWN = ("Wexla Brimm", "Obviax GmbH")
 ANSWERS = (

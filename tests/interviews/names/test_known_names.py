@@ -11,30 +11,30 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.coded_interviews import FACET, ROUND, code_all, coded_study, stretch
+from tests.support.labelled_study import labelled_study
+from tests.support.small_interviews import AGREEMENT, SMALL, TALK, a_study, with_interview, with_transcript
+from tests.support.themed_interviews import themed_study
 
-from coded_interviews import FACET, ROUND, code_all, coded_study, stretch
-from labelled_study import labelled_study
 from quaestor.base.errors import InputError, StateError
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.names.confirmations import answer, answer_all, looked_through, show_as
+from quaestor.interviews.names.known_names import add_name, all_names, change_name, finder_of, names_of, remove_name
+from quaestor.interviews.names.masking import read_by
+from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, progress_of, proposals
+from quaestor.interviews.names.remaining import found_in, refuse_names, remaining
+from quaestor.interviews.pages.overview import DONE, interview_line
+from quaestor.interviews.participants.people import Contact, set_contact
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.transcripts.corrections import set_speaker
+from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.report.make import build_report
 from quaestor.store.sealed_file import NewEntry
-from quaestor.study.backups import back_up_study
+from quaestor.study.backup import back_up_study
 from quaestor.study.folder import open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.correcting import set_speaker
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.masking import read_by
-from quaestor.study.interviews.name_places import CONFIRMED, OPEN, REFUSED, progress_of, proposals
-from quaestor.study.interviews.names import add_name, all_names, change_name, finder_of, names_of, remove_name
-from quaestor.study.interviews.overview import DONE, interview_line
-from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.proposals import answer, answer_all, looked_through, show_as
-from quaestor.study.interviews.remaining import found_in, refuse_names, remaining
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.results.handbook import make_handbook
-from quaestor.study.results.report import build_report
-from quaestor.study.sources import ingest_source
-from small_interviews import AGREEMENT, SMALL, TALK, a_study, with_interview, with_transcript
-from themed_interviews import themed_study
 
 QUELL = Contact("Zanthor Quellix", "z.quellix@obviax.example", "+41 555 0199", "")
 FIRST = (
@@ -403,6 +403,7 @@ def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None:
     """Refused in one sentence that tells where and never whom; afterwards no file but the sealed ones holds a name."""
     folder = labelled_study(tmp_path / "study", posts=30).root

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
 
-from coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
 from quaestor.base.errors import StateError
-from quaestor.store.sealed_file import NewEntry
-from quaestor.study.folder import Study
-from quaestor.study.interviews.coding_acts import (
+from quaestor.coding.pages.disputed_answers import Opinion, Question, Voice
+from quaestor.coding.round_acts import close_by_name
+from quaestor.evidence.item_texts import read_item_texts
+from quaestor.interviews.coding.acts import (
     CodedAs,
     Selected,
     coding_wanted,
@@ -26,17 +27,16 @@ from quaestor.study.interviews.coding_acts import (
     stretches_shown,
     turn_seen,
 )
-from quaestor.study.interviews.coding_sheet import CodedTurn, coding_sheet
-from quaestor.study.interviews.masking import HIDE, read_by, shown_now, shown_then
-from quaestor.study.interviews.name_places import REFUSED, proposals
-from quaestor.study.interviews.names import add_name, all_names, remove_name
-from quaestor.study.interviews.proposals import answer, answer_all, show_as
-from quaestor.study.interviews.quoted import quoted, unnamed_reading
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.opinions import Opinion, Question, Voice
-from quaestor.study.reading import readings_of
-from quaestor.study.round_acts import close_by_name
+from quaestor.interviews.names.confirmations import answer, answer_all, show_as
+from quaestor.interviews.names.known_names import add_name, all_names, remove_name
+from quaestor.interviews.names.masked_cases import quoted, unnamed_reading
+from quaestor.interviews.names.masking import HIDE, read_by, shown_now, shown_then
+from quaestor.interviews.names.matches import REFUSED, proposals
+from quaestor.interviews.pages.coding_sheet import CodedTurn, coding_sheet
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews
+from quaestor.store.sealed_file import NewEntry
+from quaestor.study.folder import Study
 
 SAID = "First Obviax bought Zentor Brimm, then Wexla left 🙂 and Zentor stayed with Quellix."
 TALK = (("Interviewer", "Who did what, Wexla?"), ("Guest", SAID))
@@ -143,7 +143,7 @@ def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
 
 
 def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_was_made(study: Study) -> None:
-    reading = readings_of(study, [ITEM])[ITEM]
+    reading = read_item_texts(study, [ITEM])[ITEM]
     other = replace(reading, item="example/question/12")
     assert SAID[:6] in reading.body
     with interviews_of(study) as room:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.coded_interviews import coded_study
+from tests.support.small_interviews import SMALL, a_study, with_transcript
 
-from coded_interviews import coded_study
 from quaestor.base.errors import StateError
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.interviews.items import FOLDER, SOURCE, STEP, make_items
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.names.remaining import refuse_names, remaining
+from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.items import FOLDER, SOURCE, STEP, make_items
-from quaestor.study.interviews.names import add_name
-from quaestor.study.interviews.remaining import refuse_names, remaining
-from quaestor.study.interviews.rewording import replace_written
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.round_setup import add_round
-from small_interviews import SMALL, a_study, with_transcript
 
 NAMING = (
     SMALL.replace("How developers judge models", "How Grelvan judges models")

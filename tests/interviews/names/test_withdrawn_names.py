@@ -14,30 +14,30 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of, on_record, stretch
+from tests.support.killing import killed, moments
+from tests.support.small_interviews import SMALL, a_study, with_interview, with_transcript
 
-from coded_interviews import ROUND, code_all, coded_study, copy_of, on_record, stretch
-from killing import killed, moments
-from quaestor.coding.records import stretches_in
-from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.coding.agreement import round_agreement
+from quaestor.coding.model.records import stretches_in
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.session import open_coding
+from quaestor.interviews.coding.decided_passages import words_of
+from quaestor.interviews.conduct.acts import Stamp, take_note
+from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.model.records import SpokenTurn
+from quaestor.interviews.names.confirmations import answer
+from quaestor.interviews.names.known_names import all_names
+from quaestor.interviews.names.masking import shown_now, shown_then
+from quaestor.interviews.names.matches import proposals
+from quaestor.interviews.names.remaining import remaining
+from quaestor.interviews.participants.people import Contact, contact_of, set_contact
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.store.sealed_file import NewEntry
-from quaestor.study.agreement import round_agreement
-from quaestor.study.backups import back_up_study, restore_study
-from quaestor.study.coding import open_coding
+from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.coded import words_of
-from quaestor.study.interviews.conversation import conversation
-from quaestor.study.interviews.conversation_acts import Stamp, take_note
-from quaestor.study.interviews.masking import shown_now, shown_then
-from quaestor.study.interviews.name_places import proposals
-from quaestor.study.interviews.names import all_names
-from quaestor.study.interviews.people import Contact, contact_of, set_contact
-from quaestor.study.interviews.proposals import answer
-from quaestor.study.interviews.remaining import remaining
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name
-from small_interviews import SMALL, a_study, with_interview, with_transcript
 
 CONTACT = Contact("Wilhelmina Xanthe", "w.xanthe@obviax.example", "+41 555 0199")
 OWN = (("Interviewer", "And?"), ("Guest", "The tensor was quixotic."))
@@ -236,6 +236,7 @@ def test_a_guide_that_was_used_loses_the_name_too(tmp_path: Path) -> None:
     assert traces(everything_kept(study)) == []
 
 
+@pytest.mark.slow
 def test_a_withdrawal_that_was_killed_is_finished_by_the_next(made: Study, tmp_path: Path) -> None:
     def copied(name: str) -> Study:
         return copy_of(made, tmp_path / name)

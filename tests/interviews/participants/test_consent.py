@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_interviews import AGREEMENT, SMALL, a_study
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.study.interviews.consent import (
+from quaestor.interviews.participants.consent import (
     ACCEPTED,
     BY_LINK,
     DECLINED,
@@ -24,9 +25,8 @@ from quaestor.study.interviews.consent import (
     record_consent,
     require_consent,
 )
-from quaestor.study.interviews.people import add_participant
-from quaestor.study.interviews.room import Interviews, open_interviews
-from small_interviews import AGREEMENT, SMALL, a_study
+from quaestor.interviews.participants.people import add_participant
+from quaestor.interviews.repository import Interviews, open_interviews
 
 
 @pytest.fixture

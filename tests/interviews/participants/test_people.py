@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.small_interviews import a_study
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.study.interviews.people import (
+from quaestor.interviews.participants.people import (
     Contact,
     add_participant,
     change_participant,
@@ -18,8 +19,7 @@ from quaestor.study.interviews.people import (
     set_contact,
     years_from,
 )
-from quaestor.study.interviews.room import Interviews, open_interviews
-from small_interviews import a_study
+from quaestor.interviews.repository import Interviews, open_interviews
 
 SOMEBODY = Contact("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
 

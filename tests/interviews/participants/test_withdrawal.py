@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.support.small_interviews import a_study, with_interview, with_participant, with_transcript
 
 from quaestor.base.errors import InputError, SettingsError, StateError
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.conduct.acts import Stamp, tick
+from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.names.remaining import remaining
+from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
+from quaestor.interviews.participants.people import Contact, add_participant, set_contact
+from quaestor.interviews.participants.withdrawal import withdraw, withdraw_by_link
+from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.store.sealed_file import NewEntry, SealedFile
 from quaestor.study.folder import open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
-from quaestor.study.interviews.conversation import conversation
-from quaestor.study.interviews.conversation_acts import Stamp, tick
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.people import Contact, add_participant, set_contact
-from quaestor.study.interviews.remaining import remaining
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.withdrawal import withdraw, withdraw_by_link
-from quaestor.study.sources import ingest_source
-from small_interviews import a_study, with_interview, with_participant, with_transcript
 
 WORDS = "The zygomorphic tensor was quixotic."
 NAMED = Contact("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")

@@ -8,20 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.support.themed_interviews import themed_study
 
+from quaestor.coding.codebook import change_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.visibility import Viewer
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.pages.themes import themes_page_seen
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.themes.quotations import themes_seen
 from quaestor.people.roles import Role
-from quaestor.study.codebook import change_codebook
 from quaestor.study.folder import Study, open_study
-from quaestor.study.interviews.names import add_name
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.theme_page import themes_page_seen
-from quaestor.study.interviews.themes import themes_seen
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import open_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sight import Viewer
-from themed_interviews import themed_study
 
 READER, LEAD = Viewer("reader", Role.VIEWER), Viewer("lead", Role.LEAD)
 

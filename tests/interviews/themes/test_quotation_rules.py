@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.coding.records import Code, Codebook, CodeFacet, Facet, stretches_in
-from quaestor.coding.stretches import checked_stretches, union
-from quaestor.study.interviews.coded import CodedStretch, coded_as_one
+from quaestor.coding.model.facet_kinds.passages import checked_stretches, union
+from quaestor.coding.model.records import Code, Codebook, CodeFacet, Facet, stretches_in
+from quaestor.interviews.coding.decided_passages import CodedStretch, coded_as_one
 
 CODES = ("data", "time")
 FACET = Facet("themes", "stretches", codes="themes")

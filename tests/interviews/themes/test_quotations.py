@@ -8,41 +8,39 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.coded_interviews import ROUND, copy_of
+from tests.support.small_interviews import with_interview
+from tests.support.themed_interviews import themed_study
 
-from coded_interviews import ROUND, copy_of
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.state import State
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.model.state import State
+from quaestor.coding.pages.disagreements import Filter, case_of, listing_of, settle_case
+from quaestor.coding.pages.disputed_answers import Chosen
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, tick
+from quaestor.interviews.conduct.conversation_state import moment_of
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.pages.themes import themes_page
+from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.themes.cells import interview_tables, quotations_behind
+from quaestor.interviews.themes.co_occurrence import saturation_of
+from quaestor.interviews.themes.figures import FIGURES, drawn
+from quaestor.interviews.themes.files import quotations_of, write_themes
+from quaestor.interviews.themes.quotations import themes_of, themes_seen
+from quaestor.interviews.themes.records import Themes, selected
 from quaestor.people.roles import Role
-from quaestor.publish.records import Table
-from quaestor.study.cases import Filter
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed
+from quaestor.publication.items_behind_cell import items_behind
+from quaestor.publication.publication_status import PUBLISHED, freshness
+from quaestor.publication.rebuild_jobs import Remaking
+from quaestor.publication.report.make import build_report
+from quaestor.render.table_model import Table
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.conversation import moment_of
-from quaestor.study.interviews.conversation_acts import Stamp, mark, move_clock, tick
-from quaestor.study.interviews.names import add_name
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.saturating import saturation_of
-from quaestor.study.interviews.theme_cells import interview_tables, quotations_behind
-from quaestor.study.interviews.theme_columns import selected
-from quaestor.study.interviews.theme_figures import FIGURES, drawn
-from quaestor.study.interviews.theme_files import quotations_of, write_themes
-from quaestor.study.interviews.theme_page import themes_page
-from quaestor.study.interviews.theme_records import Themes
-from quaestor.study.interviews.themes import themes_of, themes_seen
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.opinions import Chosen
-from quaestor.study.ratings import rate
-from quaestor.study.results.cells import items_behind
-from quaestor.study.results.freshness import PUBLISHED, freshness
-from quaestor.study.results.remaking import Remaking
-from quaestor.study.results.report import build_report
-from quaestor.study.round_acts import close_by_name
-from quaestor.study.settling import case_of, listing_of, settle_case
-from quaestor.study.sight import Viewer
-from small_interviews import with_interview
-from themed_interviews import themed_study
 
 
 @pytest.fixture(scope="module")
@@ -420,6 +418,7 @@ def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: P
     assert not (tmp_path / "more").exists()
 
 
+@pytest.mark.slow
 def test_made_anew_at_the_desk_a_study_of_interviews_has_a_report_and_no_handbook(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
     remaking = Remaking(copy.root)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.themed_interviews import themed_study
 
+from quaestor.coding.codebook import change_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
+from quaestor.coding.round_setup import add_round
+from quaestor.coding.visibility import Viewer
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.tables import themes_table
 from quaestor.people.roles import Role
-from quaestor.study.codebook import change_codebook
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.theme_tables import themes_table
-from quaestor.study.interviews.themes import themes_seen
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, open_by_name, reopen_by_name
-from quaestor.study.round_setup import add_round
-from quaestor.study.sight import Viewer
-from themed_interviews import themed_study
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.LEAD])

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.paths import DOCS, TESTS
 
-from quaestor.instruments.interviews.matching import ENOUGH
-from quaestor.sources.transcripts import ENCODINGS, FORMATS, LARGEST, read_transcript
-from quaestor.sources.transcripts.document_reader import DEEPEST, MOST_ELEMENTS, MOST_LETTERS
-from quaestor.sources.transcripts.texts import MOST_LINES
-from quaestor.sources.transcripts.turns import LONGEST_TURN, MOST
+from quaestor.interviews.model.question_matching import ENOUGH
+from quaestor.interviews.transcript_formats import ENCODINGS, FORMATS, LARGEST, read_transcript
+from quaestor.interviews.transcript_formats.detect import LONGEST_TURN, MOST
+from quaestor.interviews.transcript_formats.docx_package import DEEPEST, MOST_ELEMENTS, MOST_LETTERS
+from quaestor.interviews.transcript_formats.text_decoding import MOST_LINES
 
-FOLDER = Path(__file__).parents[2] / "data" / "transcripts"
+FOLDER = TESTS / "data" / "transcripts"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["files"]
 
 
@@ -61,7 +61,7 @@ def test_whoever_knows_the_speakers_can_name_them() -> None:
 
 
 def test_the_reference_says_what_is_read_and_where_the_bounds_are() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "transcripts.md").read_text("utf-8")
+    page = (DOCS / "reference" / "transcripts.md").read_text("utf-8")
     for name in FORMATS:
         assert f"`{name}`" in page, name
     assert f"After {LONGEST_TURN} words" in page

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.transcript_writers import document, paragraph, run, table
 
-from quaestor.sources.transcripts import transcript_in
-from transcript_writers import document, paragraph, run, table
+from quaestor.interviews.transcript_formats import transcript_in
 
 
 def words_of(data: bytes) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.transcript_writers import clock, document
 
-from quaestor.sources.transcripts import transcript_in
-from transcript_writers import clock, document
+from quaestor.interviews.transcript_formats import transcript_in
 
 CUE = "00:00:{0:02d}.000 --> 00:00:{1:02d}.000"
 

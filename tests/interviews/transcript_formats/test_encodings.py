@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.transcript_writers import document
 
 from quaestor.base.errors import InputError
-from quaestor.sources.transcripts import transcript_in
-from quaestor.sources.transcripts.texts import ENCODINGS, is_misread
-from transcript_writers import document
+from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats.text_decoding import ENCODINGS, is_misread
 
 OTHERS = {
     "cp1251": "Ведущий: Привет, как дела?\nОтвет: Хорошо.",

@@ -8,11 +8,18 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
+from tests.support.transcript_writers import document, table
 
 from quaestor.base.errors import InputError
-from quaestor.sources.transcripts import LARGEST, document_parts, read_transcript, transcript_in
-from quaestor.sources.transcripts.turns import LONGEST_TURN
-from transcript_writers import document, table
+from quaestor.interviews.transcript_formats import (
+    LARGEST,
+    read_transcript,
+    transcript_in,
+)
+from quaestor.interviews.transcript_formats import (
+    docx_package as document_parts,
+)
+from quaestor.interviews.transcript_formats.detect import LONGEST_TURN
 
 PARAGRAPH = "<w:p><w:r><w:t>Guest: hello</w:t></w:r></w:p>"
 
@@ -140,6 +147,7 @@ def test_a_row_of_many_times_is_read() -> None:
     assert [turn.text for turn in transcript_in(document(f"<w:tbl><w:tr>{row}{said}</w:tr></w:tbl>"), "talk").turns]
 
 
+@pytest.mark.slow
 def test_a_table_of_many_numbered_rows_is_read() -> None:
     rows = (("Guest A", "Guest B")[number % 2] for number in range(50_000))
     found = transcript_in(document(table(*((str(number), who, "so") for number, who in enumerate(rows)))), "talk")

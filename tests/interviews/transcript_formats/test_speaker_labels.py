@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.transcript_writers import WRITERS, Said, document
 
 from quaestor.base.errors import InputError
-from quaestor.sources.transcripts import transcript_in
-from quaestor.sources.transcripts.label_parts import is_generic, names_in
-from transcript_writers import WRITERS, Said, document
+from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats.speaker_labels import is_generic, names_in
 
 LABELS = (
     "Obviax Trin (he/him)", "Prof. Obviax Trin", "Trin, Obviax [EXT]", "Obviax Trin - Initech / R&D", "+49 170 ***1234",

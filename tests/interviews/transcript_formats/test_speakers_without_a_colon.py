@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.transcript_writers import Said, document, paragraph, table
 
-from quaestor.sources.transcripts import transcript_in
-from transcript_writers import Said, document, paragraph, table
+from quaestor.interviews.transcript_formats import transcript_in
 
 TALK = [("Anna", "How are you?"), ("Bob", "Fine. Note: so far."), ("Anna", "And then?"), ("Bob", "Yes.")]
 ONCE = [("Anna", "How are you?"), ("Bob", "Fine."), ("Anna", "And then?")]

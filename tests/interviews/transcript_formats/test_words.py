@@ -8,11 +8,11 @@ from itertools import groupby
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.transcript_writers import WRITERS, Said, times
 
-from quaestor.sources.transcripts import transcript_in
-from quaestor.sources.transcripts.records import ReadTranscript
-from quaestor.sources.transcripts.texts import lines_of
-from transcript_writers import WRITERS, Said, times
+from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats.records import ReadTranscript
+from quaestor.interviews.transcript_formats.text_decoding import lines_of
 
 WORDS = (
     "so", "the", "model:", "loss", "12:30", "00:01:02", "[laughs]", "(..)", "Note:", "3.14", "a<b", "x & y", "AT&T",

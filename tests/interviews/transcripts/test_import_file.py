@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.coded_interviews import code_all, coded_study, interviews_of
+from tests.support.small_interviews import a_study, with_interview, with_participant
+from tests.support.transcript_writers import teams_webvtt, text, zoom_webvtt
 
-from coded_interviews import code_all, coded_study, interviews_of
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.interviews.records import Voice
-from quaestor.study.interviews.consent import DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.correcting import (
+from quaestor.interviews.model.records import Voice
+from quaestor.interviews.names.known_names import finder_of
+from quaestor.interviews.pages.transcript import MOST, WINDOW, left_out_of, told_turns, transcript_sheet
+from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
+from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.transcripts.corrections import (
     match_again,
     names_of_speakers,
     set_question,
@@ -19,13 +24,7 @@ from quaestor.study.interviews.correcting import (
     set_voice,
     speakers_of,
 )
-from quaestor.study.interviews.left_out import MOST, left_out_of
-from quaestor.study.interviews.names import finder_of
-from quaestor.study.interviews.reading import WINDOW, told_turns, transcript_sheet
-from quaestor.study.interviews.room import Interviews, open_interviews
-from quaestor.study.interviews.transcripts import import_transcript, take_in
-from small_interviews import a_study, with_interview, with_participant
-from transcript_writers import teams_webvtt, text, zoom_webvtt
+from quaestor.interviews.transcripts.import_file import import_transcript, take_in
 
 TALK = [
     ("Zanthor Quell", "Thanks for coming. So tell me, which stages does your work have?"),

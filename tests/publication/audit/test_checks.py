@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.support.printed_figures import BUNDLED, COUNTS, COUNTS_FILE, bundled_copy, change, printed_study
 
-from printed_figures import BUNDLED, COUNTS, COUNTS_FILE, bundled_copy, change, printed_study
 from quaestor.base.errors import SettingsError
-from quaestor.publish.audit.records import Audit, Check
+from quaestor.publication.audit.checks import checks_of
+from quaestor.publication.audit.printed import read_printed
+from quaestor.publication.audit.records import Audit, Check
 from quaestor.study.folder import Study, open_study
-from quaestor.study.results.checks import checks_of
-from quaestor.study.results.printed import read_printed
 from quaestor.study.templates import template_folder
 
 

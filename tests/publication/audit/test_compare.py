@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publish.audit.compare import compared, is_truncated, number_alone, numbers_in, verdict_of
-from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, ROUNDING
+from quaestor.publication.audit.compare import compared, is_truncated, number_alone, numbers_in, verdict_of
+from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, ROUNDING
 
 NUMBERS = st.decimals(-1_000_000, 1_000_000, places=9)
 DECIMALS = st.integers(0, 6)

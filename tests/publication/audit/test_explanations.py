@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from quaestor.publish.audit.compare import verdict_of
-from quaestor.publish.audit.explain import explained
-from quaestor.publish.audit.records import DIFFERS, MATCH, AuditCell, Key
+from quaestor.publication.audit.compare import explained, verdict_of
+from quaestor.publication.audit.records import DIFFERS, MATCH, AuditCell, Key
 
 COLUMNS = ("a", "b", "c")
 ROWS = ("r1", "r2", "r3", "r4")

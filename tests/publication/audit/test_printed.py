@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.printed_figures import BUNDLED, COUNTS, COUNTS_FILE, printed_study
 
-from printed_figures import BUNDLED, COUNTS, COUNTS_FILE, printed_study
 from quaestor.base.errors import InputError, QuaestorError, SettingsError
+from quaestor.publication.audit.printed import read_printed, split_cell
 from quaestor.study.folder import open_study
-from quaestor.study.results.printed import read_printed, split_cell
 from quaestor.study.templates import template_folder
 
 FIGURES = """

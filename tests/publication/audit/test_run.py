@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 from scipy import stats
+from tests.support.paths import SHARED
+from tests.support.printed_figures import BUNDLED, change, labels_as_printed, printed_study, write_labelled
 
-from printed_figures import BUNDLED, change, labels_as_printed, printed_study, write_labelled
-from quaestor.corpus.records import FunnelResult, StepResult
-from quaestor.publish.audit.records import (
+from quaestor.evidence.records import FunnelResult, StepResult
+from quaestor.publication.audit.printed import read_printed
+from quaestor.publication.audit.records import (
     DIFFERS,
     MATCH,
     NOT_COMPUTABLE,
@@ -26,17 +28,15 @@ from quaestor.publish.audit.records import (
     AuditCell,
     Check,
 )
-from quaestor.publish.records import Cell, Column, Finding, Group, Row, Selection, Table, Value
+from quaestor.publication.audit.run import audit_json, audit_of
+from quaestor.publication.publication import Publication, audit_study, computed_of, publication_of
+from quaestor.publication.replicate.posts import load_labels
+from quaestor.publication.results.values import DAYS, NAMES, SHARE, Computed
+from quaestor.render.table_model import Cell, Column, Finding, Group, Row, Selection, Table, Value
 from quaestor.study.folder import open_study
-from quaestor.study.results.audit import audit_of
-from quaestor.study.results.audit_json import audit_json
-from quaestor.study.results.printed import read_printed
-from quaestor.study.results.publication import Publication, audit_study, computed_of, publication_of
-from quaestor.study.results.replicate import load_labels
-from quaestor.study.results.values import DAYS, NAMES, SHARE, Computed
 from quaestor.study.templates import template_folder
 
-PUBLISHED = Path(__file__).resolve().parents[3].parent / "shared" / "published"
+PUBLISHED = SHARED / "published"
 
 
 def quiet(words: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from quaestor.publish.handbook.build import build_handbook
-from quaestor.publish.handbook.records import Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.records import Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.site import build_handbook
 
 HOSTILE = '</title><script>alert("owned")</script><img src=x onerror=alert(1)> {{ 7 * 7 }} \u202eabc\x00\ud800'
 WHOLE = Measures(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quaestor.publish.handbook.addresses import page_names, web_link
+from quaestor.base.names import page_names
+from quaestor.publication.handbook.entry_index import web_link
 
 
 @given(st.sets(st.text(st.characters(), max_size=12) | st.text("aA/-_ ", max_size=4), max_size=30))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.support.windows import assert_for_everyone
 
-from quaestor.publish.handbook.build import build_handbook
-from quaestor.publish.handbook.records import Handbook
-from windows import assert_for_everyone
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
+from quaestor.publication.handbook.records import Handbook
+from quaestor.publication.handbook.site import build_handbook
 
 pytestmark = pytest.mark.browser
 

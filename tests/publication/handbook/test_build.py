@@ -11,11 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from lxml import html
+from tests.support.paths import ROOT
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import sole_user
-from quaestor.publish.handbook.build import build_handbook
-from quaestor.publish.handbook.records import BuiltHandbook, Handbook
+from quaestor.publication.handbook.records import BuiltHandbook, Handbook
+from quaestor.publication.handbook.site import build_handbook
 
 
 def quiet(what: str, done: int, total: int) -> None:
@@ -98,14 +99,13 @@ def test_an_interrupted_build_leaves_the_old_site_and_the_next_one_succeeds(book
 
 def test_a_killed_first_build_leaves_no_site(tmp_path: Path) -> None:
     script = (
-        "import os, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from conftest import small_book\n"
+        "import os, sys\n"
+        "from tests.publication.handbook.conftest import small_book\n"
         "from pathlib import Path\n"
-        "from quaestor.publish.handbook.build import build_handbook\n"
-        "build_handbook(small_book(), Path(sys.argv[2]), lambda *words: os.kill(os.getpid(), 9))\n"
+        "from quaestor.publication.handbook.site import build_handbook\n"
+        "build_handbook(small_book(), Path(sys.argv[1]), lambda *words: os.kill(os.getpid(), 9))\n"
     )
-    here = str(Path(__file__).parent)
-    killed = subprocess.run([sys.executable, "-c", script, here, str(tmp_path / "site")], check=False)
+    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "site")], cwd=ROOT, check=False)
     assert killed.returncode == -9
     assert not (tmp_path / "site").exists()
 

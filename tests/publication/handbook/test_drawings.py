@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publish.handbook.records import Entry, Handbook, Measures
-from quaestor.publish.handbook.shelf import Shelf
-from quaestor.publish.handbook.taxonomy_map import legend, maps, shade
+from quaestor.publication.handbook.drawings import legend, maps, shade
+from quaestor.publication.handbook.entry_index import Shelf
+from quaestor.publication.handbook.records import Entry, Handbook, Measures
 
 HOUR = 1 / 24
 STEPS = (HOUR, 2 * HOUR, 4 * HOUR, 12 * HOUR)

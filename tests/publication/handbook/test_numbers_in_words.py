@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publish.handbook.words import (
+from quaestor.publication.handbook.numbers_in_words import (
     breakable,
     brief_duration,
     count,

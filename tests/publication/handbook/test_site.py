@@ -8,9 +8,9 @@ import pytest
 from lxml import html
 
 from quaestor.base.errors import InputError
-from quaestor.publish.handbook.drawings import bars, spark
-from quaestor.publish.handbook.pages import Pages
-from quaestor.publish.handbook.records import Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.drawings import bars, spark
+from quaestor.publication.handbook.records import Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.site import Pages
 
 
 def rendered(book: Handbook) -> dict[str, html.HtmlElement]:

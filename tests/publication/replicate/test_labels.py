@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from tests.support.paths import SHARED
 
 from quaestor.base.errors import InputError
-from quaestor.coding.codebook.file import read_codebook
-from quaestor.coding.codebook.history import UNDO, History
-from quaestor.study.labels import read_labels
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.codebook.history import UNDO, History
+from quaestor.publication.replicate.posts import read_labels
 from quaestor.study.templates import template_folder
 
 FOLDER = template_folder("dl-implementation-issues")
-POSTS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "dl-posts" / "open.csv"
+POSTS = SHARED / "data" / "dl-posts" / "open.csv"
 
 
 def labelled() -> History:

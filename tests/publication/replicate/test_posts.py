@@ -5,18 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.support.command_line import in_this_process
+from tests.support.paths import SHARED
 
-from command_line import in_this_process
 from quaestor.study.templates import template_folder
 
-DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "dl-posts"
+DATA = SHARED / "data" / "dl-posts"
 PRINTED = template_folder("dl-implementation-issues") / "printed"
 FRAMEWORKS = ("tensorflow", "pytorch", "theano")
 # The objects of the replication package by their numbers in label-codes.csv, and where the six moves put them.

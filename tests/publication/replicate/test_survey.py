@@ -6,16 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.public_answers import CONSENTING, MARKER, PUBLIC, STUDY, Row, planted_rows, write_answers
 
-from public_answers import CONSENTING, MARKER, PUBLIC, STUDY, Row, planted_rows, write_answers
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.instruments.records import Standing
-from quaestor.publish.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, Audit, AuditCell
+from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, Audit, AuditCell
+from quaestor.publication.publication import audit_study, computed_of, publication_of
+from quaestor.publication.replicate.survey import Replicated, is_survey, replicate_survey
 from quaestor.study.folder import open_study
-from quaestor.study.results.publication import audit_study, computed_of, publication_of
-from quaestor.study.surveys.fielding import OPEN, decide, open_surveys
-from quaestor.study.surveys.replication import Replicated, is_survey, replicate_survey
 from quaestor.study.templates import template_folder
+from quaestor.surveys.lifecycle import OPEN, decide, open_surveys
+from quaestor.surveys.model.records import Standing
 
 
 def silent(words: str) -> None:

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.labelled_study import labelled_study
 
-from labelled_study import labelled_study
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
-from quaestor.study.results.report import build_report
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,8 @@ from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Browser, Page
-
-from labelled_study import HOSTILE, POSTS
-from windows import assert_for_everyone
+from tests.support.labelled_study import HOSTILE, POSTS
+from tests.support.windows import assert_for_everyone
 
 pytestmark = pytest.mark.browser
 

@@ -14,20 +14,18 @@ import pytest
 from lxml import html
 
 from quaestor.base.errors import InputError
-from quaestor.publish.audit.records import Audit, Check
-from quaestor.publish.records import Cell, Column, Finding, Group, Row, Selection, Table, Value
-from quaestor.publish.report.audit_page import write_audit_page
-from quaestor.publish.report.items import items_script
-from quaestor.publish.report.records import ItemColumns, ListedItem, Report, Section
-from quaestor.publish.report.write import sentence_parts, write_report
+from quaestor.publication.audit.records import Audit, Check
+from quaestor.publication.report.make import build_report
+from quaestor.publication.report.records import ItemColumns, ListedItem, Report, Section
+from quaestor.publication.report.write import items_script, sentence_parts, write_audit_page, write_report
+from quaestor.render.table_model import Cell, Column, Finding, Group, Row, Selection, Table, Value
 from quaestor.study.folder import Study, open_study
-from quaestor.study.results.report import build_report
 
 SCRIPT = """
 import os, sys
 from pathlib import Path
 from quaestor.study.folder import open_study
-from quaestor.study.results.report import build_report
+from quaestor.publication.report.make import build_report
 
 def kill(event, arguments):
     if event == "open" and sys.argv[2] and sys.argv[2] in str(arguments[0]):

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.support.printed_study import computed_from, dl_study, printed_results, relabelled, with_numbers
 
-from printed_study import computed_from, dl_study, printed_results, relabelled, with_numbers
 from quaestor.base.errors import InputError, SettingsError
+from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.values import Computed, failures, findings_of
 from quaestor.study.folder import Study
-from quaestor.study.results.decided import Results
-from quaestor.study.results.findings import failures, findings_of
-from quaestor.study.results.values import Computed
-from quaestor.study.settings import read_settings
+from quaestor.study.settings.schema import read_settings
 
 RESULTS = printed_results()
 Mutation = Callable[[Results], Results]

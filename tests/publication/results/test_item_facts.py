@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.decisions import decide, decide_agreed
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.rounds import close_round
-from quaestor.study.codebook import change_codebook, import_codebook
-from quaestor.study.coding import Coding, open_coding
+from quaestor.coding.codebook import change_codebook, import_codebook
+from quaestor.coding.model.decisions import decide, decide_agreed
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.rounds import close_round
+from quaestor.coding.round_acts import open_named
+from quaestor.coding.session import Coding, open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.publication.items_behind_cell import items_behind
+from quaestor.publication.publication import computed_of, publication_of
+from quaestor.publication.results.item_columns import Results, cited_keys
+from quaestor.publication.results.tables import make_table
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.results.cells import items_behind
-from quaestor.study.results.decided import Results, cited_keys
-from quaestor.study.results.publication import computed_of, publication_of
-from quaestor.study.results.tables import make_table
-from quaestor.study.rounds import open_named
-from quaestor.study.sources import ingest_source
 
 STUDY = """
 [study]

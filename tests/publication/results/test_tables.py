@@ -7,13 +7,16 @@ import csv
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.printed_study import FRAMEWORKS, dl_study, printed_results, printed_rows, relabelled
 
-from printed_study import FRAMEWORKS, dl_study, printed_results, printed_rows, relabelled
 from quaestor.base.errors import InputError, StateError
-from quaestor.publish.records import Table
-from quaestor.study.results.counts import TOTAL
-from quaestor.study.results.printed import printed_folder
-from quaestor.study.results.tables import items_of_cell, make_table
+from quaestor.publication.audit.printed import printed_folder
+from quaestor.publication.results.count_tables import TOTAL
+from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.tables import TABLE_KINDS, items_of_cell, make_table
+from quaestor.render.table_model import Table
+from quaestor.study.folder import Study
+from quaestor.study.settings.publication import PublishedTableSettings
 
 STUDY = dl_study()
 RESULTS = printed_results()
@@ -138,3 +141,17 @@ def test_an_empty_study_part_says_what_it_cannot_say() -> None:
             for row in table.rows():
                 for cell in row.cells:
                     assert not any(isinstance(value, float) and np.isnan(value) for value in cell.values)
+
+
+def test_the_items_of_a_cell_take_one_build_of_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+    build_counts = TABLE_KINDS["counts"]
+
+    def build_and_note(study: Study, results: Results, settings: PublishedTableSettings) -> Table:
+        built.append(settings.table)
+        return build_counts(study, results, settings)
+
+    monkeypatch.setitem(TABLE_KINDS, "counts", build_and_note)
+    items, _ = items_of_cell(STUDY, RESULTS, "3:D1:theano")
+    assert items
+    assert built == ["3"]

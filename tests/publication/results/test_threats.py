@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quaestor.coding.decisions import decide_agreed
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.rounds import close_round
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
+from tests.support.small_study import small_study
+
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.model.decisions import decide_agreed
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.rounds import close_round
+from quaestor.coding.round_acts import open_by_name, waive_by_name
+from quaestor.coding.session import open_coding
+from quaestor.publication.publication import computed_of
+from quaestor.publication.results.threats import threats_of
 from quaestor.study.folder import Study
-from quaestor.study.results.publication import computed_of
-from quaestor.study.results.threats import threats_of
-from quaestor.study.round_acts import open_by_name, waive_by_name
-from small_study import small_study
 
 
 def told(study: Study) -> str:

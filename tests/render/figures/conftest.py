@@ -6,16 +6,15 @@ import math
 
 import pytest
 
-from quaestor.coding.records import SetCurve
-from quaestor.publish.figures.by_year import draw_by_year
-from quaestor.publish.figures.discrepancy import draw_discrepancy
-from quaestor.publish.figures.drawing import svg_of
-from quaestor.publish.figures.forest import draw_forest
-from quaestor.publish.figures.funnel import draw_funnel
-from quaestor.publish.figures.heat_map import draw_heat_map
-from quaestor.publish.figures.popularity_difficulty import draw_popularity_difficulty
-from quaestor.publish.figures.process import draw_process
-from quaestor.publish.figures.records import (
+from quaestor.render.figures.by_year import draw_by_year
+from quaestor.render.figures.discrepancy import draw_discrepancy
+from quaestor.render.figures.export import svg_of
+from quaestor.render.figures.forest import draw_forest
+from quaestor.render.figures.funnel import draw_funnel
+from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
+from quaestor.render.figures.process import draw_process
+from quaestor.render.figures.records import (
     Column,
     Estimate,
     Figure,
@@ -23,13 +22,14 @@ from quaestor.publish.figures.records import (
     Part,
     Place,
     Series,
+    SetCurve,
     Share,
     Stage,
     Step,
     Trend,
 )
-from quaestor.publish.figures.taxonomy import draw_treemap
-from quaestor.publish.figures.trend import draw_trend
+from quaestor.render.figures.treemap import draw_treemap
+from quaestor.render.figures.trend import draw_trend
 
 PHASES = ("Data processing", "Model setting", "Model training", "Runtime environment")
 

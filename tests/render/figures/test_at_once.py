@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import quaestor.publish
-from quaestor.coding.records import SetCurve
-from quaestor.publish.figures.by_year import draw_by_year
-from quaestor.publish.figures.discrepancy import draw_discrepancy
-from quaestor.publish.figures.forest import draw_forest
-from quaestor.publish.figures.heat_map import draw_heat_map
-from quaestor.publish.figures.popularity_difficulty import draw_popularity_difficulty
-from quaestor.publish.figures.records import Column, Estimate, Figure, Place, Series
+import quaestor.render
+from quaestor.render.figures.by_year import draw_by_year
+from quaestor.render.figures.discrepancy import draw_discrepancy
+from quaestor.render.figures.forest import draw_forest
+from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
+from quaestor.render.figures.records import Column, Estimate, Figure, Place, Series, SetCurve
 
 _SETTER = re.compile(r"""alt\.\w+\("[^()]*\)\s*\.\w+\(""")
 """`alt.X(…).scale(…)`: such setters keep what they make on the class, where another thread finds it."""
@@ -53,5 +52,5 @@ def test_figures_drawn_at_the_same_time_keep_their_own_scales(draw: Callable[[in
 
 def test_no_figure_is_made_by_setters_that_figures_share() -> None:
     assert _SETTER.search('alt.X("low:Q").scale(domain=[0, 1])')
-    for path in Path(quaestor.publish.__path__[0]).rglob("*.py"):
+    for path in Path(quaestor.render.__path__[0]).rglob("*.py"):
         assert _SETTER.search(path.read_text("utf-8")) is None, path.name

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publish.figures.axes import LogAxis
+from quaestor.render.figures.popularity_difficulty import LogAxis
 
 VALUES = st.lists(st.one_of(st.just(0.0), st.floats(0.001, 1e7)), min_size=1, max_size=20)
 

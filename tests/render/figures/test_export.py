@@ -15,18 +15,17 @@ from xml.etree import ElementTree
 
 import altair as alt
 import pytest
+from tests.support.drawings import SVG, assert_text_inside
 
-from drawings import SVG, assert_text_inside
-from quaestor.publish.figures.drawing import cleaned, svg_of, write_figure
-from quaestor.publish.figures.pages import pdf_of
-from quaestor.publish.figures.records import Figure
+from quaestor.render.figures.export import cleaned, pdf_of, svg_of, write_figure
+from quaestor.render.figures.records import Figure
 
 NAMES = (
     "process", "funnel", "by-year", "treemap", "heat-map", "popularity-difficulty", "discrepancy", "forest", "trend",
 )  # fmt: skip
 _HASHES = """
 import hashlib, json, runpy, sys, pathlib
-from quaestor.publish.figures.drawing import write_figure
+from quaestor.render.figures.export import write_figure
 figures = runpy.run_path(sys.argv[1])["draw_all"]()
 folder = pathlib.Path(sys.argv[2])
 paths = [path for name in sys.argv[3:] for path in write_figure(figures[name], folder)]
@@ -47,6 +46,7 @@ def test_all_nine_figures_are_drawn(figures: dict[str, Figure]) -> None:
     assert tuple(figures) == NAMES
 
 
+@pytest.mark.slow
 def test_a_fresh_process_writes_the_same_bytes(written: Path, tmp_path: Path) -> None:
     drawing = Path(__file__).with_name("conftest.py")
     answer = subprocess.run(

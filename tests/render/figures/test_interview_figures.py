@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.drawings import assert_text_inside
 
-from drawings import assert_text_inside
-from quaestor.publish.figures.code_grid import draw_code_map, draw_together, shaded
-from quaestor.publish.figures.drawing import svg_of, write_figure
-from quaestor.publish.figures.look import contrast, luminance
-from quaestor.publish.figures.records import Accumulated, Counted, Figure
-from quaestor.publish.figures.saturation import draw_saturation
+from quaestor.render.figures.code_grid import draw_code_map, draw_together, shaded
+from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.figures.look import contrast, luminance
+from quaestor.render.figures.records import Accumulated, Counted, Figure
+from quaestor.render.figures.saturation import draw_saturation
 
 LONG = "a code with a name that nobody would choose because it does not end where names usually end"
 HOSTILE = "</text><script>alert('1')</script> & \"\x00\ud800{{datum.x}}"

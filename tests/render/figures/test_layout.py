@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publish.figures.canvas import spread
-from quaestor.publish.figures.labels import Label, Spot, place_labels
-from quaestor.publish.figures.treemap import Rectangle
+from quaestor.render.figures.canvas import spread
+from quaestor.render.figures.popularity_difficulty import Label, Spot, place_labels
+from quaestor.render.figures.treemap import Rectangle
 
 
 @given(st.lists(st.floats(0, 300), max_size=15), st.floats(1, 40))

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.drawings import assert_text_inside
 
-from drawings import assert_text_inside
-from quaestor.publish.figures.choices import Choice, draw_choices
-from quaestor.publish.figures.drawing import svg_of, write_figure
-from quaestor.publish.figures.likert import ScaleRow, colors_of, draw_likert, likert_size, middle_of, pieces_of
-from quaestor.publish.figures.look import luminance
-from quaestor.publish.figures.records import Figure
+from quaestor.render.figures.choices import Choice, draw_choices
+from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.figures.likert import ScaleRow, colors_of, draw_likert, likert_size, middle_of, pieces_of
+from quaestor.render.figures.look import luminance
+from quaestor.render.figures.records import Figure
 
 FOUR = ("Never", "Rarely", "Occasionally", "Regularly")
 FIVE = ("Strongly disagree", "Disagree", "Neither", "Agree", "Strongly agree")

@@ -12,7 +12,7 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.look import (
     DASHES,
     FONT,
     INK,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.publish.figures.treemap import Rectangle, squarify
+from quaestor.render.figures.treemap import Rectangle, squarify
 
 WEIGHTS = st.lists(st.integers(0, 5_000), min_size=1, max_size=80)
 SIDES = st.floats(20, 2_000)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.tables import Link
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.render.tables.layout import Link
 
 HOSTILE = [
     r"\input{/etc/hostname} \end{tabular} \\[2em] {} } $x^2$ & # % _ ~ ^",

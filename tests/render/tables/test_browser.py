@@ -6,9 +6,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from quaestor.base.look import TOKENS
-from quaestor.publish.records import Cell, Column, Group, Row, Table
-from quaestor.publish.tables import STYLE, Link, html_page, to_html
+from quaestor.render.design_tokens import TOKENS
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
+from quaestor.render.tables.html import STYLE, html_page, to_html
+from quaestor.render.tables.layout import Link
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ import csv
 import io
 import math
 
-from quaestor.publish.records import Cell, Column, Group, Row, Table
-from quaestor.publish.tables import to_csv
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
+from quaestor.render.tables.files import to_csv
 
 
 def read(table: Table) -> list[list[str]]:

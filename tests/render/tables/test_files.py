@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from quaestor.publish.records import Table
-from quaestor.publish.tables import Link, write_table
+from quaestor.render.table_model import Table
+from quaestor.render.tables.files import write_table
+from quaestor.render.tables.layout import Link
 
 
 def test_five_files_the_same_again(journal_table: Table, link: Link, tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import lxml.html
 from lxml.html import HtmlElement
 
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.tables import Link, html_page, to_html
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.render.tables.html import html_page, to_html
+from quaestor.render.tables.layout import Link
 
 
 def parsed(table: Table, link: Link | None = None) -> HtmlElement:

@@ -8,24 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.latex import NotSet, addresses, set_document, words
 
-from conftest import in_ci
-from latex import NotSet, addresses, find_latex, set_document, words
-from quaestor.publish.records import Cell, Column, Group, Row, Table
-from quaestor.publish.tables import Link, latex_document, to_latex
-from quaestor.publish.tables.latex_text import latex_text
-
-
-@pytest.fixture
-def needs_latex() -> None:
-    if find_latex() is None:
-        reason = "no pdflatex here: apt install texlive-latex-base texlive-latex-recommended"
-        if in_ci():
-            pytest.fail(reason)
-        pytest.skip(reason)
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
+from quaestor.render.tables.latex import latex_document, latex_text, to_latex
+from quaestor.render.tables.layout import Link
 
 
-@pytest.mark.usefixtures("needs_latex")
+@pytest.mark.needs("pdflatex")
 def test_tables_compile_and_their_numbers_and_links_are_on_the_pages(
     journal_table: Table, hostile_table: Table, long_table: Table, empty_table: Table, link: Link, tmp_path: Path
 ) -> None:
@@ -46,7 +36,7 @@ def test_tables_compile_and_their_numbers_and_links_are_on_the_pages(
     assert "Float too large" not in (tmp_path / "document.log").read_text("latin-1")
 
 
-@pytest.mark.usefixtures("needs_latex")
+@pytest.mark.needs("pdflatex")
 def test_every_sign_we_know_and_every_block_of_unicode_is_set_or_named(tmp_path: Path) -> None:
     signs = [chr(code) for code in (*range(0x20, 0x530), *range(0x1E00, 0x2800), 0xFB01, 0x4E2D, 0x1F600, 0x10FFFF)]
     rows = [" ".join(signs[at : at + 60]) for at in range(0, len(signs), 60)]
@@ -57,7 +47,7 @@ def test_every_sign_we_know_and_every_block_of_unicode_is_set_or_named(tmp_path:
         pytest.fail(str(reason))
 
 
-@pytest.mark.usefixtures("needs_latex")
+@pytest.mark.needs("pdflatex")
 def test_the_same_tables_give_the_same_pdf(empty_table: Table, tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:

@@ -8,8 +8,9 @@ import pytest
 from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
-from quaestor.publish.records import Column, Table
-from quaestor.publish.tables import Link, to_markdown
+from quaestor.render.table_model import Column, Table
+from quaestor.render.tables.layout import Link
+from quaestor.render.tables.markdown import to_markdown
 
 
 def rendered(table: Table, link: Link | None = None) -> lxml_html.HtmlElement:

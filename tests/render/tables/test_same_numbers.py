@@ -17,8 +17,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from python_calamine import CalamineWorkbook
 
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.tables import to_csv, to_html, to_latex, to_markdown, to_xlsx
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.render.tables.files import to_csv
+from quaestor.render.tables.html import to_html
+from quaestor.render.tables.latex import to_latex
+from quaestor.render.tables.markdown import to_markdown
+from quaestor.render.tables.workbook import to_xlsx
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 BUILT_IN = {"1": "0", "2": "0.00", "3": "#,##0", "4": "#,##0.00", "9": "0%", "10": "0.00%"}

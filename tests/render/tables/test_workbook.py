@@ -9,9 +9,10 @@ import lxml.etree
 import pytest
 from python_calamine import CalamineWorkbook
 
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.tables import Link, to_xlsx
-from quaestor.publish.tables.number_formats import number_format
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.render.tables.layout import Link
+from quaestor.render.tables.number_formats import number_format
+from quaestor.render.tables.workbook import to_xlsx
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 

@@ -8,7 +8,7 @@ import pytest
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.study.folder import open_study
-from quaestor.study.settings import read_settings
+from quaestor.study.settings.schema import read_settings
 from quaestor.study.templates import new_study, template_names
 
 GOOD = """

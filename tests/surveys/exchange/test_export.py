@@ -14,21 +14,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from python_calamine import CalamineWorkbook
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
 
-from quaestor.base import tables
+from quaestor.base import table_files as tables
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answer_file import AnswerFile
-from quaestor.instruments.answers import checked_answer
-from quaestor.instruments.flow import is_shown, missing
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import CHOSEN, Answer, Kind, Question, Response, Standing
-from quaestor.instruments.response_rows import new_code, new_id
-from quaestor.study.surveys import sheets
-from quaestor.study.surveys.answering import withdraw
-from quaestor.study.surveys.exporting import Exported, export_answers
-from quaestor.study.surveys.fielding import Surveys, decide, open_survey, open_surveys
-from quaestor.study.surveys.importing import import_answers
-from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
+from quaestor.surveys.exchange import table_files as sheets
+from quaestor.surveys.exchange.export import Exported, export_answers
+from quaestor.surveys.exchange.import_answers import import_answers
+from quaestor.surveys.lifecycle import Surveys, decide, open_survey, open_surveys
+from quaestor.surveys.model.answer_forms import checked_answer
+from quaestor.surveys.model.flow import is_shown, missing
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Question, Response, Standing
+from quaestor.surveys.respond import withdraw
+from quaestor.surveys.store.answers import AnswerFile
+from quaestor.surveys.store.responses import new_code, new_id
 
 ASKED = questionnaire_from(QUESTIONNAIRE, NAME)
 NEWER = (

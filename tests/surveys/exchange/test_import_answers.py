@@ -12,17 +12,17 @@ from xml.etree import ElementTree
 
 import pytest
 import xlsxwriter  # type: ignore[import-untyped]
+from tests.support.paths import ROOT, SHARED
+from tests.support.small_survey import NAME, fielded, small_survey
 
-from conftest import ROOT, SHARED
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answers import LONGEST
-from quaestor.instruments.flow import missing
-from quaestor.instruments.records import Response, Standing
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.fielding import Surveys, open_surveys
-from quaestor.study.surveys.importing import Imported, import_answers, mapping_file
-from quaestor.study.surveys.results import survey_results
-from small_survey import NAME, fielded, small_survey
+from quaestor.surveys.exchange.import_answers import Imported, import_answers, mapping_file
+from quaestor.surveys.lifecycle import Surveys, open_surveys
+from quaestor.surveys.model.answer_forms import LONGEST
+from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.results.compute import survey_results
 
 MAPPING = """
 nothing = ["AnswerDisplayOrder"]
@@ -80,7 +80,7 @@ ANSWERS = {
     "order": {"ranks": ["accuracy", "speed", "size"]},
     "hardest": {"text": "It\nnever fit."},
 }  # fmt: skip
-REAL = SHARED / "onnx" / "survey-open.xlsx"
+REAL = SHARED / "data" / "onnx" / "survey-open.xlsx"
 BUNDLED = ROOT / "studies" / "onnx-interoperability"
 
 

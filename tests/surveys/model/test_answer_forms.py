@@ -9,8 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import LONGEST, checked_answer, form_of, in_words, rank_of, sent_answer, unanswered
-from quaestor.instruments.records import Kind, Option, Question, Row
+from quaestor.surveys.model.answer_forms import (
+    LONGEST,
+    checked_answer,
+    form_of,
+    in_words,
+    rank_of,
+    sent_answer,
+    unanswered,
+)
+from quaestor.surveys.model.records import Kind, Option, Question, Row
 
 CODES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=40)

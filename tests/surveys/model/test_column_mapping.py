@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.paths import ROOT
+from tests.support.small_survey import QUESTIONNAIRE
 
-from conftest import ROOT
 from quaestor.base.errors import InputError
-from quaestor.instruments.mapping import (
+from quaestor.surveys.model.column_mapping import (
     ColumnSettings,
     MappingSettings,
     is_own_tidy,
@@ -16,9 +17,8 @@ from quaestor.instruments.mapping import (
     own_mapping,
     read_mapping,
 )
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.tidy import TIDY, columns_of, layout_of
-from small_survey import QUESTIONNAIRE
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.tidy_layout import TIDY, columns_of, layout_of
 
 ASKED = questionnaire_from(QUESTIONNAIRE, "tools")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.conditions import Condition, read_condition
+from quaestor.surveys.model.conditions import Condition, read_condition
 
 SAID = {
     "onnx": {"choices": ["yes"]},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quaestor.instruments.conditions import read_condition
-from quaestor.instruments.example_answers import examples
-from quaestor.instruments.records import Kind, Option, Question, Row
+from quaestor.surveys.model.conditions import read_condition
+from quaestor.surveys.model.reachability import examples
+from quaestor.surveys.model.records import Kind, Option, Question, Row
 
 
 def test_a_matrix_of_which_only_the_other_row_is_answered_is_among_them() -> None:

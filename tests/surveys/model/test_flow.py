@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from quaestor.instruments.flow import (
+from quaestor.surveys.model.flow import (
     in_order,
     missing,
     next_page,
@@ -18,8 +18,8 @@ from quaestor.instruments.flow import (
     shown_pages,
     taken,
 )
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import Kind, Missing, Option, Question, Questionnaire, Response, Row, Standing
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import Kind, Missing, Option, Question, Questionnaire, Response, Row, Standing
 
 ASKED = questionnaire_from(
     """

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.instruments.answers import checked_answer, form_of, unanswered
-from quaestor.instruments.checking import problems_of
-from quaestor.instruments.conditions import read_condition
-from quaestor.instruments.flow import is_shown, next_page, taken
-from quaestor.instruments.paths import paths, reach
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import (
+from quaestor.surveys.model.answer_forms import checked_answer, form_of, unanswered
+from quaestor.surveys.model.conditions import read_condition
+from quaestor.surveys.model.flow import is_shown, next_page, taken
+from quaestor.surveys.model.paths import paths, reach
+from quaestor.surveys.model.questionnaire_checks import problems_of
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import (
     AGREE,
     DECLINE,
     Answer,

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from tests.support.paths import DOCS
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.checking import problems_of
-from quaestor.instruments.questionnaire_file import code_of, questionnaire_from, read_questionnaire, untranslated
-from quaestor.instruments.records import Kind
-from quaestor.instruments.settings import (
+from quaestor.surveys.model.questionnaire_checks import problems_of
+from quaestor.surveys.model.questionnaire_file import (
     OptionSettings,
     PageSettings,
     PaySettings,
@@ -21,9 +20,14 @@ from quaestor.instruments.settings import (
     QuotaSettings,
     RowSettings,
     SurveySettings,
+    code_of,
+    questionnaire_from,
+    read_questionnaire,
+    untranslated,
 )
+from quaestor.surveys.model.records import Kind
 
-REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "questionnaire.md").read_text("utf-8")
+REFERENCE = (DOCS / "reference" / "questionnaire.md").read_text("utf-8")
 
 WHOLE = """
 [survey]

@@ -10,10 +10,11 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.instruments.answers import form_of
-from quaestor.instruments.conditions import read_condition
-from quaestor.instruments.flow import missing, next_page, shown_pages, taken
-from quaestor.instruments.records import (
+from quaestor.surveys.model.answer_forms import form_of
+from quaestor.surveys.model.conditions import read_condition
+from quaestor.surveys.model.flow import missing, next_page, shown_pages, taken
+from quaestor.surveys.model.reachability import can_be_shown
+from quaestor.surveys.model.records import (
     Answer,
     Kind,
     Missing,
@@ -24,7 +25,6 @@ from quaestor.instruments.records import (
     Response,
     Standing,
 )
-from quaestor.instruments.still_ahead import can_be_shown
 
 A, B = Option("a", "A"), Option("b", "B")
 STOP = Option("stop", "Stop", ends=True)
@@ -102,6 +102,16 @@ def shown_at_last(asked: Questionnaire, response: Response) -> set[str]:
             continue
         waiting += ways_on(asked, one)
     return seen
+
+
+def test_a_question_on_the_page_of_an_answer_that_ends_the_survey_can_still_be_shown() -> None:
+    first = Question("q0", Kind.SINGLE, "?", required=True, options=(A, B, STOP))
+    second = Question("q1", Kind.SINGLE, "?", options=(A, B), show_if=read_condition("q0 = stop"))
+    later = Question("q2", Kind.SINGLE, "?", options=(A, B), show_if=read_condition("q0 = stop"))
+    asked = Questionnaire("t", "T", (Page("p0", questions=(first, second)), Page("p1", questions=(later,))))
+    response = Response("r", "t", 1, Standing.OPEN, {})
+    assert missing(asked, response, second) is Missing.NOT_REACHED
+    assert missing(asked, response, later) is Missing.NOT_SHOWN
 
 
 @settings(max_examples=80, deadline=None)

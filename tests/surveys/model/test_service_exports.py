@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.sources.survey_exports import PlainRow, is_display_order, shaped
+from quaestor.surveys.model.service_exports import PlainRow, is_display_order, shaped
 
 NAMES = ["Q1", "Q2", "Q2_DO_1"]
 WORDS = ["How long?", "Which?", "Which? - Display Order"]

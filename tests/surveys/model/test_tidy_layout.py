@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quaestor.instruments.codebook_lines import CODEBOOK, codebook_lines
-from quaestor.instruments.flow import missing
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import Response, Standing
-from quaestor.instruments.tidy import TIDY, layout_of, tidy_lines, wide_from_tidy, wide_row
-from small_survey import QUESTIONNAIRE
+from tests.support.small_survey import QUESTIONNAIRE
+
+from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.tidy_layout import (
+    CODEBOOK,
+    TIDY,
+    codebook_lines,
+    layout_of,
+    tidy_lines,
+    wide_from_tidy,
+    wide_row,
+)
 
 ASKED = questionnaire_from(QUESTIONNAIRE, "tools")
 LAYOUT = layout_of({1: ASKED})

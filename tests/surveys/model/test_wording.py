@@ -6,19 +6,19 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.support.paths import DOCS, ROOT
+from tests.support.small_survey import QUESTIONNAIRE
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.checking import problems_of
-from quaestor.instruments.questionnaire_file import questionnaire_from, untranslated
-from quaestor.instruments.words.catalogue import accepted, spoken, texts_in, wording
-from quaestor.instruments.words.records import names_in
-from quaestor.instruments.words.refusals import NotTaken, told
-from small_survey import QUESTIONNAIRE
+from quaestor.surveys.model.questionnaire_checks import problems_of
+from quaestor.surveys.model.questionnaire_file import questionnaire_from, untranslated
+from quaestor.surveys.model.wording.catalogue import accepted, spoken, texts_in, wording
+from quaestor.surveys.model.wording.records import names_in
+from quaestor.surveys.model.wording.refusals import NotTaken, told
 
-ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src" / "quaestor" / "web"
 ENGLISH = texts_in("en")
-ROOMS = ("web", "instruments", "instruments/words", "study/surveys")
+PACKAGES = ("web", "surveys")
 PAGES = (
     "claim", "claim_taken", "invited", "invited_used", "survey_base", "survey_begin", "survey_end", "survey_facts",
     "survey_fields", "survey_page", "survey_refused", "survey_shut", "survey_withdraw", "survey_withdrawn",
@@ -48,17 +48,17 @@ def test_pages_for_respondents_say_nothing_that_is_not_in_the_catalogue() -> Non
 
 
 def test_every_text_is_said_somewhere_and_stands_in_the_reference() -> None:
-    code = " ".join(path.read_text("utf-8") for room in ROOMS for path in files(room))
-    reference = (ROOT / "docs" / "reference" / "survey-texts.md").read_text("utf-8")
+    code = " ".join(path.read_text("utf-8") for package in PACKAGES for path in files(package))
+    reference = (DOCS / "reference" / "survey-texts.md").read_text("utf-8")
     for key, text in ENGLISH.items():
         assert f'"{key}"' in code, key
         assert f"| `{key}` | {text} |\n" in reference, key
     assert reference.count("\n| `") == len(ENGLISH)
 
 
-def files(room: str) -> list[Path]:
-    folder = WEB.parent / room
-    return [*folder.glob("*.py"), *folder.glob("templates/*.html")]
+def files(package: str) -> list[Path]:
+    folder = WEB.parent / package
+    return [*folder.rglob("*.py"), *folder.glob("templates/*.html")]
 
 
 def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.conditions import read_condition
-from quaestor.instruments.questionnaire_file import questionnaire_from
-from quaestor.instruments.records import Questionnaire, Standing
-from quaestor.instruments.wording import answer_lines, condition_in_words
-from quaestor.study.surveys.answering import withdraw
-from quaestor.study.surveys.changes import ADDED, CHANGED, REMOVED, changes_between
-from quaestor.study.surveys.fielding import close_survey, open_survey
-from quaestor.study.surveys.overview import has_surveys, periods, survey_lines, survey_overview
-from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
+from quaestor.surveys.lifecycle import close_survey, open_survey
+from quaestor.surveys.model.conditions import read_condition
+from quaestor.surveys.model.in_words import answer_lines, condition_in_words
+from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.records import Questionnaire, Standing
+from quaestor.surveys.pages.overview import has_surveys, periods, survey_lines, survey_overview
+from quaestor.surveys.pages.version_changes import ADDED, CHANGED, REMOVED, changes_between
+from quaestor.surveys.respond import withdraw
 
 
 def questionnaire(*changes: tuple[str, str]) -> Questionnaire:

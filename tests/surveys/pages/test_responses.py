@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quaestor.study.surveys.answering import SurveyPage, begin, shown
-from quaestor.study.surveys.exporting import export_answers
-from quaestor.study.surveys.fielding import open_surveys
-from quaestor.study.surveys.importing import import_answers
-from quaestor.study.surveys.responses import ResponseSheet, response_sheet
-from small_survey import FORMS, NAME, fielded, send, small_survey
+from tests.support.small_survey import FORMS, NAME, fielded, send, small_survey
+
+from quaestor.surveys.exchange.export import export_answers
+from quaestor.surveys.exchange.import_answers import import_answers
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.pages.responses import ResponseSheet, response_sheet
+from quaestor.surveys.respond import SurveyPage, begin, shown
 
 
 def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:

@@ -14,30 +14,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 from python_calamine import CalamineWorkbook
+from tests.support.paths import DOCS
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.flow import missing
-from quaestor.instruments.records import CHOSEN, Kind, Missing, Response, Standing
-from quaestor.instruments.response_rows import new_id
-from quaestor.publish.tables.delimited import to_csv
-from quaestor.publish.tables.markdown import to_markdown
-from quaestor.publish.tables.workbook import to_xlsx
-from quaestor.study.surveys.answering import questionnaire_of, withdraw
-from quaestor.study.surveys.behind import answers_behind, words_of
-from quaestor.study.surveys.column_records import ANSWERED, REASONS
-from quaestor.study.surveys.columns import Pieces
-from quaestor.study.surveys.counting import CountingRoom, Which
-from quaestor.study.surveys.exporting import export_answers
-from quaestor.study.surveys.fielding import Surveys, decide, open_survey
-from quaestor.study.surveys.invitations import ResponseRate, ResponseRates
-from quaestor.study.surveys.result_files import demographic_questions, write_results
-from quaestor.study.surveys.result_json import results_json
-from quaestor.study.surveys.result_tables import table_of, tables_of
-from quaestor.study.surveys.result_words import counted_in_words, notes_of, which_in_words
-from quaestor.study.surveys.results import Results, survey_results
-from quaestor.study.surveys.results_page import results_page
-from quaestor.study.surveys.who_answered import demographics, rates_table
-from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
+from quaestor.render.tables.files import to_csv
+from quaestor.render.tables.markdown import to_markdown
+from quaestor.render.tables.workbook import to_xlsx
+from quaestor.surveys.exchange.export import export_answers
+from quaestor.surveys.invitations import ResponseRate, ResponseRates
+from quaestor.surveys.lifecycle import Surveys, decide, open_survey
+from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.records import CHOSEN, Kind, Missing, Response, Standing
+from quaestor.surveys.pages.results import results_page
+from quaestor.surveys.respond import questionnaire_of, withdraw
+from quaestor.surveys.results.column_records import ANSWERED, REASONS
+from quaestor.surveys.results.columns import Pieces
+from quaestor.surveys.results.compute import Results, survey_results
+from quaestor.surveys.results.counting import CountingRoom, Which, answers_behind, words_of
+from quaestor.surveys.results.export import demographic_questions, results_json, write_results
+from quaestor.surveys.results.sentences import counted_in_words, notes_of, which_in_words
+from quaestor.surveys.results.tables import demographics, rates_table, table_of, tables_of
+from quaestor.surveys.store.responses import new_id
 
 STEPS = ("never", "rarely", "sometimes", "often")
 
@@ -448,7 +446,7 @@ def test_files_are_the_same_bytes_each_time_and_hold_the_numbers(tmp_path: Path)
 
 
 def test_json_says_what_the_reference_says(surveys: Surveys) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "survey-results.md").read_text("utf-8")
+    page = (DOCS / "reference" / "survey-results.md").read_text("utf-8")
 
     def keys(value: object) -> set[str]:
         if isinstance(value, dict):

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.answer_file import _FIRST, _KIND, AnswerFile
-from quaestor.instruments.records import Standing
-from quaestor.instruments.response_rows import new_code
-from quaestor.instruments.sending import MOST_BYTES, MOST_SAVES, Sending
-from quaestor.instruments.words.refusals import TooLate
 from quaestor.store.private_file import PrivateFile
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.wording.refusals import TooLate
+from quaestor.surveys.store.answers import _FIRST, _KIND, AnswerFile
+from quaestor.surveys.store.page_submission import MOST_BYTES, MOST_SAVES, Sending
+from quaestor.surveys.store.responses import new_code
 
 PAGES, QUESTIONS, KEYS = ("a", "b"), ("q1", "q2", "q3"), tuple(string.ascii_lowercase)
 ANSWERS = st.dictionaries(st.sampled_from(QUESTIONS), st.fixed_dictionaries({"text": st.text(max_size=8)}), max_size=3)
@@ -196,10 +196,10 @@ def test_a_page_that_was_read_against_what_is_no_more_is_not_taken(answers: Answ
     begun = answers.begin("s", 1, code, "2026-01-01")
     line = [Sending(code, page, {page: {"text": "x"}}, page, Standing.OPEN, before=begun) for page in PAGES]
     for sending in line:
-        answers.ask_for(sending)
-    answers.record()
+        answers.submissions.add(sending)
+    answers.submissions.record()
     assert [sending.overtaken for sending in line] == [False, True]
-    after = answers.save(replace(line[1], before=line[0].response(), outcome=None))
+    after = answers.save(replace(line[1], before=line[0].result()))
     assert set(after.answers) == set(PAGES)
 
 
@@ -252,11 +252,11 @@ def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile)
         answers.begin("s", 1, code, "2026-01-01")
     line = [Sending(code, "a", {}, code, Standing.OPEN) for code in codes]
     for sending in line:
-        answers.ask_for(sending)
-    answers.record()
-    assert [sending.response().sent for sending in line[:2]] == [("a",), ("a",)]
+        answers.submissions.add(sending)
+    answers.submissions.record()
+    assert [sending.result().sent for sending in line[:2]] == [("a",), ("a",)]
     with pytest.raises(InputError, match="there is no such response"):
-        line[2].response()
+        line[2].result()
 
 
 def test_who_comes_twice_with_a_code_has_begun_once(answers: AnswerFile) -> None:

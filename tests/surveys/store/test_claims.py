@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.claim_file import ClaimFile, Stage
-from quaestor.instruments.claim_key import LONGEST_ADDRESS, ClaimKey
+from quaestor.surveys.store.claim_key import LONGEST_ADDRESS, ClaimKey
+from quaestor.surveys.store.claims import ClaimFile, Stage
 
 KEYS = [random.Random(number).randbytes(32) for number in range(120)]
 COUNTERS = (slice(24, 28), slice(92, 100))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from campaigns.kill_respondents import kill_respondents
+from tests.campaigns.kill_respondents import kill_respondents
 
 
 def test_two_hundred_kills_lose_no_page_that_was_acknowledged(tmp_path: Path) -> None:

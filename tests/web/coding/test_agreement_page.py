@@ -17,20 +17,20 @@ import pytest
 from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
+from tests.support.desk import browser as visitor
+from tests.support.rated_study import TELLING, rated_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
-from desk import browser as visitor
-from quaestor.coding.ratings import labels
+from quaestor.coding.confusion import MOST_CODES, Named, matrix_of
+from quaestor.coding.model.ratings import labels
+from quaestor.coding.pages.agreement import in_words
+from quaestor.coding.session import open_coding
 from quaestor.measures.records import Confusion
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.agreement_view import in_words
-from quaestor.study.coding import open_coding
-from quaestor.study.confusion import MOST_CODES, Named, matrix_of
 from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
-from rated_study import TELLING, rated_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 PATHS = ("agreement", "agreement.json", "agreement.csv", "confusion.csv",
          "confused?facet=relevance&first=keep&second=keep")  # fmt: skip
@@ -222,7 +222,7 @@ def test_who_has_no_part_in_a_round_or_breaks_its_ties_sees_no_agreement(
 def test_phrases_have_their_curves_once_somebody_looks(lead: TestClient) -> None:
     look(lead, "phrases")
     page = lead.get("/rounds/phrases/agreement").text
-    assert 'class="curves"' in page
+    assert 'id="curves-phrases-title"' in page
     assert "<style" not in page
     assert "Raters differ" in page
 

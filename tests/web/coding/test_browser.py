@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, StorageState
+from tests.support.desk import invited
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import invited
+from quaestor.demo.run import STUDY
+from quaestor.evidence.funnel import last_result, run_funnel
+from quaestor.evidence.ingest import ingest_source
 from quaestor.people.roles import Role
-from quaestor.study.demo import STUDY
 from quaestor.study.folder import open_study
-from quaestor.study.funnel import last_result, run_funnel
-from quaestor.study.sources import ingest_source
-from quaestor.study.synthetic import synthesise
 from quaestor.study.templates import new_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
+from quaestor.synth.dump_files import synthesise
 
 pytestmark = pytest.mark.browser
 

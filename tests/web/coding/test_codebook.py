@@ -11,20 +11,20 @@ import pytest
 from playwright.sync_api import Browser, Page, StorageState, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, post, signed_in
+from tests.support.small_study import ITEMS, small_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import HERE, QUICK, closing_app, csrf_in, invited, post, signed_in
-from quaestor.coding.decisions import import_published
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
+from quaestor.coding.model.decisions import import_published
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.demo.run import STUDY
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import change_codebook, codebook_at, import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.demo import STUDY
 from quaestor.study.folder import Study, open_study
-from quaestor.study.round_acts import open_by_name
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
-from small_study import ITEMS, small_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 
 def decided_study(folder: Path) -> Study:

@@ -14,18 +14,18 @@ from httpx2 import Response
 from playwright.sync_api import Browser, Page, StorageState, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, NAMES, QUICK, closing_app, csrf_in, invited, join
+from tests.support.desk import browser as visitor
+from tests.support.settled_study import MEMO, differing
+from tests.support.small_study import ITEMS
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import HERE, NAMES, QUICK, closing_app, csrf_in, invited, join
-from desk import browser as visitor
-from quaestor.people.passwords import Passwords
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_item
+from quaestor.coding.session import open_coding
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import break_tie, comment_on_item, settle_item
 from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
-from settled_study import MEMO, differing
-from small_study import ITEMS
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 LIST, TIES = "/rounds/main/disagreements", "/rounds/main/ties"
 TELLING = "tellingword"

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from tests.support.desk import CHOSEN, invited
+from tests.support.small_study import small_study
+from tests.support.windows import Server, session_after
 
-from desk import CHOSEN, invited
+from quaestor.coding.rating_files import export_ratings
+from quaestor.coding.round_acts import close_by_name, items_for, open_by_name
+from quaestor.coding.session import open_coding
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
-from quaestor.study.ratings import export_ratings
-from quaestor.study.round_acts import close_by_name, items_for, open_by_name
-from small_study import small_study
-from windows import Server, session_after
 
 pytestmark = pytest.mark.browser
 SAID = {"1": "keep", "2": "exclude: crash", "3": "exclude: installation", "0": "cannot judge"}

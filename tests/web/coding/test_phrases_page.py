@@ -11,22 +11,22 @@ from httpx2 import Response
 from playwright.sync_api import Browser, StorageState, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, closing_app, invited, join, post
+from tests.support.desk import browser as visitor
+from tests.support.small_study import small_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import QUICK, closing_app, invited, join, post
-from desk import browser as visitor
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.pages.phrase_set import phrase_set
+from quaestor.coding.phrases import begin_comparing, unify_words
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, next_set_by_name, open_by_name
+from quaestor.coding.session import Coding, open_coding
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import Coding, open_coding
-from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study, open_study
-from quaestor.study.phrase_sets import phrase_set
-from quaestor.study.phrases import begin_comparing, unify_words
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, next_set_by_name, open_by_name
 from quaestor.web.app import make_app
-from small_study import small_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 PAGE = "/rounds/phrases/phrases"
 FIRST = ("load, model", "save, lstm layer", "save, layer", "tellingverb, tellingobject")
@@ -283,7 +283,10 @@ def test_the_page_is_accessible_and_fits(browser: Browser, address: str, state: 
         assert_for_everyone(page)
         page.get_by_role("button", name="Compare this set").press("Enter")
     expect(page.get_by_text("3 of 4 phrases differ")).to_be_visible()
-    expect(page.locator("svg.curves polyline")).to_have_count(2)
+    curves = page.locator(".curves svg")
+    expect(curves).to_have_count(1)
+    for label in ("raters differ", "not in earlier sets"):
+        expect(curves.get_by_text(label, exact=True)).to_be_visible()
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert_for_everyone(page)
     assert complaints == []

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, browser, closing_app, invited, join, post
+from tests.support.small_study import ITEMS, small_study
 
-from desk import QUICK, browser, closing_app, invited, join, post
 from quaestor.base.errors import StateError
-from quaestor.people.passwords import Passwords
+from quaestor.coding.agreement_access import agreement_of_rounds
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, open_by_name, reopen_by_name
-from quaestor.study.round_agreement import agreement_of_rounds
 from quaestor.web.app import make_app
-from small_study import ITEMS, small_study
 
 MEMO = "tellingmemo"
 LABEL = "installation"

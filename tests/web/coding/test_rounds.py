@@ -12,20 +12,20 @@ import pytest
 from playwright.sync_api import Browser, StorageState, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
+from tests.support.desk import browser as visitor
+from tests.support.small_study import small_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
-from desk import browser as visitor
-from quaestor.coding.rounds import open_round
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.model.rounds import open_round
+from quaestor.coding.rating_files import export_ratings, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.ratings import export_ratings, rate
-from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.web.app import make_app
-from small_study import small_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 TELLING = "tellingword"
 NEW = {

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, join
+from tests.support.desk import browser as visitor
+from tests.support.small_study import ITEMS, small_study
 
-from desk import HERE, QUICK, closing_app, csrf_in, invited, join
-from desk import browser as visitor
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.pages.rating_sheet import Desk
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed
-from quaestor.study.desk import Desk
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name, open_by_name
 from quaestor.web.app import make_app
-from small_study import ITEMS, small_study
 
 MORE = """
 [facets.topics]

@@ -13,28 +13,28 @@ import pytest
 from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.demo_makers import ALL
+from tests.support.desk import CHOSEN, HERE, QUICK, invited, post
+from tests.support.desk import browser as visitor
+from tests.support.small_interviews import a_study
+from tests.support.small_study import small_study
+from tests.support.windows import assert_for_everyone, complaints_of
 
-from demo_makers import ALL
-from desk import CHOSEN, HERE, QUICK, invited, post
-from desk import browser as visitor
 from quaestor.base.errors import StateError
-from quaestor.people.passwords import Passwords
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.demo.folder import Doors
+from quaestor.demo.interviews import FOLDER
+from quaestor.demo.progress import Event, Failed, InterviewsCoded, Moved, RoundOpened
+from quaestor.demo.survey import open_demo_survey
+from quaestor.people.credentials import Passwords
+from quaestor.people.membership import lead_link
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
-from quaestor.study.demo_doors import Doors
-from quaestor.study.demo_interviews import FOLDER
-from quaestor.study.demo_survey import open_demo_survey
-from quaestor.study.demo_way import Event, Failed, InterviewsCoded, Moved, RoundOpened
 from quaestor.study.folder import Study
-from quaestor.study.people import lead_link
-from quaestor.study.round_acts import open_by_name
 from quaestor.web.app import make_app
+from quaestor.web.demo.progress_pages import UnderWay
 from quaestor.web.server import Stop, serve_on_this_machine
-from quaestor.web.under_way import UnderWay
-from small_interviews import a_study
-from small_study import small_study
-from windows import assert_for_everyone, complaints_of
 
 BEFORE = ALL[:5]
 OPENED = ALL[:12]

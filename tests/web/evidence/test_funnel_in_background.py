@@ -10,12 +10,12 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
+from tests.support.desk import HERE, QUICK, closing_app, signed_in
+from tests.support.settled_study import differing
 
-from desk import HERE, QUICK, closing_app, signed_in
-from quaestor.people.passwords import Passwords
-from quaestor.study.coding import Coding
+from quaestor.coding.session import Coding
+from quaestor.people.credentials import Passwords
 from quaestor.web.app import make_app
-from settled_study import differing
 
 _LONGEST = 5.0
 """Seconds until somebody who is kept waiting gives up, so that a test that fails also ends."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.hostile_posts import HostilePost, hostile_posts
+from tests.support.paths import ROOT
 
-from hostile_posts import HostilePost, hostile_posts
-from quaestor.base.look import TOKENS
-from quaestor.web import evidence, highlight
-from quaestor.web.evidence import clean
-from quaestor.web.highlight import CLASSES, highlighted
-from quaestor.web.languages import language_of
+from quaestor.render.design_tokens import TOKENS
+from quaestor.web.html import evidence, highlight
+from quaestor.web.html.evidence import clean
+from quaestor.web.html.highlight import CLASSES, highlighted, language_of
 
 ELEMENTS = {
     "a", "b", "blockquote", "br", "code", "del", "div", "em", "h2", "h3", "h4", "h5", "h6", "hr", "i", "ins",
@@ -271,9 +270,9 @@ def test_headings_come_below_those_of_the_page_and_leave_out_no_level(below: int
 
 
 def test_the_same_post_is_cleaned_once() -> None:
-    evidence._cleaned_before.cache_clear()
+    evidence._cached_clean.cache_clear()
     assert clean("<p>a</p>", ["python"]) == clean("<p>a</p>", ("python",))
-    assert evidence._cleaned_before.cache_info().hits == 1
+    assert evidence._cached_clean.cache_info().hits == 1
 
 
 def shades(value: str) -> tuple[str, str]:
@@ -289,7 +288,7 @@ def luminance(colour: str) -> float:
 
 def test_every_colour_of_code_can_be_read_in_light_and_dark() -> None:
     tokens = dict(re.findall(r"--([\w-]+): (light-dark\([^)]+\))", TOKENS.read_text("utf-8")))
-    css = (Path(evidence.__file__).parent / "static" / "code.css").read_text("utf-8")
+    css = (ROOT / "src" / "quaestor" / "web" / "static" / "code.css").read_text("utf-8")
     coloured = dict(re.findall(r"^\.(code-\w+) \{ color: var\(--([\w-]+)\)", css, re.MULTILINE))
     assert set(coloured) == CLASSES - {"code-turn"}
     for name, token in coloured.items():

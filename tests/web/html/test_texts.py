@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quaestor.web.survey_text import set_text, web_links
+from quaestor.web.html.texts import set_text, web_links
 
 
 def test_addresses_of_pages_and_mailboxes_are_links() -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from tests.support.coded_interviews import ROUND, coded_study, on_record
+from tests.support.small_interviews import TALK
+from tests.support.windows import Server, assert_for_everyone, complaints_of, signed_in
 
-from coded_interviews import ROUND, coded_study, on_record
+from quaestor.coding.session import open_coding
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study
-from small_interviews import TALK
-from windows import Server, assert_for_everyone, complaints_of, signed_in
 
 pytestmark = pytest.mark.browser
 PARTY, ARABIC = "\N{PARTY POPPER}", "ندرب النموذج"

@@ -11,19 +11,28 @@ import pytest
 from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.coded_interviews import (
+    OPENED,
+    ROUND,
+    code_all,
+    coded_study,
+    copy_of,
+    interviews_of,
+    on_record,
+    stretch,
+)
+from tests.support.desk import HERE, QUICK, browser, closing_app, csrf_in, invited, join, post
+from tests.support.small_interviews import TALK
 
-from coded_interviews import OPENED, ROUND, code_all, coded_study, copy_of, interviews_of, on_record, stretch
-from desk import HERE, QUICK, browser, closing_app, csrf_in, invited, join, post
-from quaestor.people.passwords import Passwords
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.session import open_coding
+from quaestor.interviews.pages.coding_sheet import MOST_TURNS, coding_sheet
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.store.sealed_file import NewEntry
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed
 from quaestor.study.folder import Study
-from quaestor.study.interviews.coding_sheet import MOST_TURNS, coding_sheet
-from quaestor.study.round_acts import close_by_name
 from quaestor.web.app import make_app
-from small_interviews import TALK
 
 DATA, ILLEGAL = "P1/00001", "P1/00003"
 CODE, TURNS = f"/rounds/{ROUND}/code/P1", f"/rounds/{ROUND}/code/P1/turns"
@@ -270,8 +279,8 @@ def test_a_round_over_transcripts_asks_for_nothing_else(tmp_path: Path) -> None:
     facet = '\n[facets.mood]\nkind = "text"\n'
     study = coded_study(tmp_path)
     study.file.write_text(study.file.read_text("utf-8") + facet, "utf-8")
+    from quaestor.coding.round_setup import add_round
     from quaestor.study.folder import open_study
-    from quaestor.study.round_setup import add_round
 
     with pytest.raises(SettingsError, match="takes a round of its own"):
         add_round(open_study(tmp_path), {**OPENED, "round": "other", "facets": ["themes", "mood"]})

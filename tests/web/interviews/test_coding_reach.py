@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from tests.support.coded_interviews import CODEBOOK, ROUND, coded_study, on_record
+from tests.support.small_interviews import TALK
+from tests.support.windows import Server, signed_in
 
-from coded_interviews import CODEBOOK, ROUND, coded_study, on_record
+from quaestor.coding.round_acts import close_by_name
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.round_acts import close_by_name
-from small_interviews import TALK
-from windows import Server, signed_in
 
 pytestmark = pytest.mark.browser
 LONG = "\n".join(f"This is sentence {number} of a long answer." for number in range(80))

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from tests.support.small_interviews import a_study, with_interview
+from tests.support.windows import Server, assert_for_everyone, complaints_of, signed_in
 
+from quaestor.interviews.conduct.conversation_state import Conversation, conversation
+from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.conversation import Conversation, conversation
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from small_interviews import a_study, with_interview
-from windows import Server, assert_for_everyone, complaints_of, signed_in
 
 pytestmark = pytest.mark.browser
 SOON = 15_000

@@ -11,22 +11,22 @@ import pytest
 from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.command_line import in_this_process
+from tests.support.desk import QUICK, closing_app, csrf_in, invited, join, post, signed_in
+from tests.support.desk import browser as window
+from tests.support.paths import ROOT
+from tests.support.small_interviews import a_study, with_interview, with_participant
 
-from command_line import in_this_process
-from conftest import ROOT
-from desk import QUICK, closing_app, csrf_in, invited, join, post, signed_in
-from desk import browser as window
-from quaestor.base.private import is_private
-from quaestor.people.passwords import Passwords
+from quaestor.base.files import is_private
+from quaestor.interviews.conduct.acts import Stamp, tick
+from quaestor.interviews.conduct.conversation_state import Conversation, conversation
+from quaestor.interviews.participants.consent import consent_of, put_agreement_in_force
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import consent_of, put_agreement_in_force
-from quaestor.study.interviews.conversation import Conversation, conversation
-from quaestor.study.interviews.conversation_acts import Stamp, tick
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
 from quaestor.web.app import make_app
-from small_interviews import a_study, with_interview, with_participant
 
 DESK, ACTS, SINCE, PROTOCOL = (
     f"/interviews/P1/{one}" for one in ("conduct", "conduct/acts", "conduct/since", "protocol")

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, SetClock, browser, closing_app
+from tests.support.small_interviews import a_study, with_participant, with_transcript
 
-from desk import HERE, QUICK, SetClock, browser, closing_app
-from quaestor.people.passwords import Passwords
-from quaestor.study.interviews.consent import consent_of, make_link, put_agreement_in_force
-from quaestor.study.interviews.room import Interviews, open_interviews
+from quaestor.interviews.participants.consent import consent_of, make_link, put_agreement_in_force
+from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.web.app import make_app
-from quaestor.web.consent_pages import MOST_TRIES
-from small_interviews import a_study, with_participant, with_transcript
+from quaestor.web.interviews.consent import MOST_TRIES
 
 OURS = {"origin": HERE}
 

@@ -10,16 +10,16 @@ import pytest
 from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, closing_app, invited, signed_in
+from tests.support.small_interviews import SMALL, a_study, with_interview
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import QUICK, closing_app, invited, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.room import open_interviews
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
-from small_interviews import SMALL, a_study, with_interview
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 PATH = "/interviews/guides/guide"
 

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from tests.support.coded_interviews import ROUND, code_all, coded_study, interviews_of, on_record, stretch
+from tests.support.desk import QUICK, browser, closing_app, invited, join, post
 
-from coded_interviews import ROUND, code_all, coded_study, interviews_of, on_record, stretch
-from desk import QUICK, browser, closing_app, invited, join, post
-from quaestor.people.passwords import Passwords
+from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
+from quaestor.coding.pages.disagreements import look_at_disagreements
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.text_index import build_index
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.names.confirmations import answer_all
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.names.rewording import replace_written
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import comment_on_item, settle_agreed, settle_item
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.names import add_name
-from quaestor.study.interviews.proposals import answer_all
-from quaestor.study.interviews.rewording import replace_written
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import close_by_name
-from quaestor.study.search.index import build_index
-from quaestor.study.settling import look_at_disagreements
-from quaestor.study.sight import Viewer
-from quaestor.study.sources import ingest_source
 from quaestor.web.app import make_app
 
 NAME, SHOWN, ITEM = "threshold", "[a word]", "P1/00003"
@@ -76,6 +76,7 @@ def pages(app: Starlette, folder: Path, role: Role) -> Iterator[tuple[str, int, 
         yield path, found.status_code, found.text
 
 
+@pytest.mark.slow
 def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, study: Study) -> None:
     shown = [path for role in PAGES for path, _, text in pages(app, study.root, role) if NAME in text]
     unlisted = {"/evidence", "/evidence.csv", f"/rounds/{ROUND}/disagreements"}

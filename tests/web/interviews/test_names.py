@@ -10,21 +10,21 @@ import pytest
 from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.command_line import in_this_process
+from tests.support.desk import QUICK, closing_app, invited, post, signed_in
+from tests.support.small_interviews import a_study, with_transcript
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from command_line import in_this_process
-from desk import QUICK, closing_app, invited, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.names.known_names import add_name, names_of
+from quaestor.interviews.names.matches import proposals
+from quaestor.interviews.participants.people import Contact, set_contact
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.conversation import conversation
-from quaestor.study.interviews.name_places import proposals
-from quaestor.study.interviews.names import add_name, names_of
-from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.room import open_interviews
 from quaestor.web.app import make_app
-from small_interviews import a_study, with_transcript
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 PAGE, ACTS = "/interviews/names", "/interviews/names/acts"
 FIRST = (

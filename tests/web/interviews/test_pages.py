@@ -11,17 +11,17 @@ from httpx2 import Response
 from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, browser, closing_app, invited, post, signed_in
+from tests.support.small_interviews import AGREEMENT, a_study, with_interview, with_participant, with_transcript
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import QUICK, browser, closing_app, invited, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.interviews.participants.consent import asked_by, consent_of, make_link
+from quaestor.interviews.participants.people import Contact, contact_of, set_contact
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
-from quaestor.study.interviews.consent import asked_by, consent_of, make_link
-from quaestor.study.interviews.people import Contact, contact_of, set_contact
-from quaestor.study.interviews.room import open_interviews
 from quaestor.web.app import make_app
-from small_interviews import AGREEMENT, a_study, with_interview, with_participant, with_transcript
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 NAMED = Contact("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
 TELLING = ("Xanthe", "w.xanthe", "555 0199", "mornings")

@@ -12,24 +12,24 @@ import pytest
 from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.coded_interviews import ROUND, copy_of
+from tests.support.command_line import quaestor
+from tests.support.desk import QUICK, closing_app, invited, post, signed_in
+from tests.support.small_interviews import a_study
+from tests.support.themed_interviews import CODEBOOK, themed_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from coded_interviews import ROUND, copy_of
-from command_line import quaestor
-from desk import QUICK, closing_app, invited, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.session import open_coding
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
-from quaestor.study.decisions import settle_agreed
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.study.ratings import rate
-from quaestor.study.results.report import build_report
-from quaestor.study.round_acts import close_by_name
 from quaestor.web.app import make_app
-from small_interviews import a_study
-from themed_interviews import CODEBOOK, themed_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_disagreements_about_a_code_with_a_long_name_fit_a_narrow_window(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = "training time that nobody has left when a deadline is near"
-    monkeypatch.setattr("themed_interviews.CODEBOOK", CODEBOOK.replace("training time", long))
+    monkeypatch.setattr("tests.support.themed_interviews.CODEBOOK", CODEBOOK.replace("training time", long))
     study = themed_study(tmp_path / "study", [("{time:One}.", "two", "three")], settled=False)
     with open_coding(study) as coding:
         rate(coding, ROUND, "rater-2", "P1/00001", {"themes": [{"start": 0, "end": 3, "code": "data"}]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,21 +12,21 @@ from httpx2 import Response
 from playwright.sync_api import Browser, expect
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
+from tests.support.coded_interviews import coded_study
+from tests.support.desk import QUICK, closing_app, csrf_in, invited, post, signed_in
+from tests.support.small_interviews import a_study, with_interview
+from tests.support.transcript_writers import table_document, teams_webvtt
+from tests.support.windows import complaints_of, serving, session_after
 
-from coded_interviews import coded_study
-from desk import QUICK, closing_app, csrf_in, invited, post, signed_in
-from quaestor.instruments.interviews.records import Voice
-from quaestor.people.passwords import Passwords
+from quaestor.interviews.model.records import Voice
+from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
+from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.transcripts.import_file import take_in
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.interviews.transcripts import take_in
 from quaestor.web.app import make_app
-from quaestor.web.multipart import LONGEST_WITH_A_FILE, parts_in
-from small_interviews import a_study, with_interview
-from transcript_writers import table_document, teams_webvtt
-from windows import complaints_of, serving, session_after
+from quaestor.web.security.forms import LONGEST_WITH_A_FILE, Upload, read_upload
 
 PAGE = "/interviews/P1/transcript"
 TALK = [
@@ -190,6 +191,10 @@ def test_a_long_transcript_is_read_page_by_page(lead: TestClient) -> None:
     assert lead.get(f"{PAGE}?page=4").status_code == 404
 
 
+def upload_in(body: bytes, headers: Headers) -> Upload:
+    return asyncio.run(read_upload(body, headers))
+
+
 def test_parts_of_a_form_are_read_as_they_were_sent() -> None:
     head = Headers({"content-type": 'multipart/form-data; boundary="x y"'})
     file = b"\x00\r\n--x\r\n\r\nbinary\r\n"
@@ -198,12 +203,12 @@ def test_parts_of_a_form_are_read_as_they_were_sent() -> None:
         b'--x y\r\nContent-Disposition: form-data; name="file"; filename="../../a\xc3\xa4.vtt"\r\n'
         b"Content-Type: text/vtt\r\n\r\n" + file + b"\r\n--x y--\r\n"
     )
-    sent = parts_in(body, head)
+    sent = upload_in(body, head)
     assert sent.fields == {"csrf": "token"}
     assert (sent.files["file"].name, sent.files["file"].data) == ("aä.vtt", file)
-    assert parts_in(body[:-8], head).fields == {}, "what was cut off is nothing"
-    assert parts_in(body, Headers({"content-type": "multipart/form-data"})).fields == {}
-    assert parts_in(b"--x y\r\n" * 100 + b"--x y--", head).fields == {}
+    assert upload_in(body[:-8], head).fields == {}, "what was cut off is nothing"
+    assert upload_in(body, Headers({"content-type": "multipart/form-data"})).fields == {}
+    assert upload_in(b"--x y\r\n" * 100 + b"--x y--", head).fields == {}
 
 
 @pytest.mark.browser

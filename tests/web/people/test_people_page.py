@@ -12,22 +12,22 @@ from httpx2 import Response
 from playwright.sync_api import Browser, StorageState, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, SetClock, closing_app, csrf_in, invited, join, post
+from tests.support.desk import browser as visitor
+from tests.support.small_study import STUDY, small_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import QUICK, SetClock, closing_app, csrf_in, invited, join, post
-from desk import browser as visitor
 from quaestor.base.errors import InputError, StateError
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.people.credentials import Passwords
 from quaestor.people.directory import Directory
-from quaestor.people.passwords import Passwords
+from quaestor.people.membership import PEOPLE_FILE, change_role, remove_person
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.people import PEOPLE_FILE, change_role, remove_person
-from quaestor.study.ratings import rate
-from quaestor.study.round_acts import open_by_name
 from quaestor.web.app import make_app
-from small_study import STUDY, small_study
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 
 @pytest.fixture

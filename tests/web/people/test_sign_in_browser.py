@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, StorageState
+from tests.support.desk import CHOSEN, invited
+from tests.support.small_study import small_study
+from tests.support.windows import assert_for_everyone, chromium, complaints_of, cookies_after, serving
 
-from desk import CHOSEN, invited
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
 from quaestor.study.folder import open_study
-from quaestor.study.round_acts import open_by_name
-from small_study import small_study
-from windows import assert_for_everyone, chromium, complaints_of, cookies_after, serving
 
 pytestmark = pytest.mark.browser
 

@@ -13,16 +13,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, invited, signed_in
+from tests.support.labelled_study import STUDY, labelled_study
+from tests.support.windows import assert_for_everyone, serving, session_after
 
-from desk import HERE, QUICK, closing_app, invited, signed_in
-from labelled_study import STUDY, labelled_study
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.results.handbook import make_handbook
-from quaestor.study.results.report import build_report
+from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.report.make import build_report
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
-from windows import assert_for_everyone, serving, session_after
 
 SAFE = {
     "x-content-type-options": "nosniff",

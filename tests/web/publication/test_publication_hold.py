@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, closing_app, signed_in
+from tests.support.small_interviews import with_transcript
+from tests.support.themed_interviews import themed_study
 
-from desk import QUICK, closing_app, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
+from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.names import remaining
+from quaestor.interviews.names.confirmations import answer_all
+from quaestor.interviews.names.known_names import add_name, remove_name
+from quaestor.interviews.participants.people import Contact, set_contact
+from quaestor.interviews.repository import open_interviews
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
+from quaestor.publication.publication_status import freshness
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews import remaining
-from quaestor.study.interviews.items import SOURCE, make_items
-from quaestor.study.interviews.names import add_name, remove_name
-from quaestor.study.interviews.people import Contact, set_contact
-from quaestor.study.interviews.proposals import answer_all
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.results.freshness import freshness
-from quaestor.study.results.report import build_report
-from quaestor.study.sources import ingest_source
 from quaestor.web.app import make_app
-from small_interviews import with_transcript
-from themed_interviews import themed_study
 
 PAGES = ("/report/", "/report/tables/all.tex", "/report/findings.json", "/results/report.zip")
 
@@ -53,6 +53,7 @@ def holds(study: Study) -> bool:
         return freshness(study, coding.state)[0].holds
 
 
+@pytest.mark.slow
 def test_what_was_published_before_a_name_was_known_is_read_by_the_lead_alone(app: Starlette, study: Study) -> None:
     reader, reviewer = signed_in(app, study.root, Role.VIEWER), signed_in(app, study.root, Role.REVIEWER)
     assert answers(reader) == [200] * 4

@@ -9,20 +9,20 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
+from tests.support.acting import Table
+from tests.support.desk import QUICK, closing_app, invited, post, signed_in
+from tests.support.labelled_study import labelled_study
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from acting import Table
-from desk import QUICK, closing_app, invited, post, signed_in
-from labelled_study import labelled_study
-from quaestor.people.passwords import Passwords
+from quaestor.coding.session import open_coding
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.coding import open_coding
+from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.publication_status import freshness
+from quaestor.publication.rebuild_jobs import Remade
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study
-from quaestor.study.results.freshness import freshness
-from quaestor.study.results.handbook import make_handbook
-from quaestor.study.results.remaking import Remade
-from quaestor.study.results.report import build_report
 from quaestor.web.app import make_app
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 
 @pytest.fixture(scope="module")

@@ -10,17 +10,17 @@ import pytest
 from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, join
+from tests.support.desk import browser as visitor
+from tests.support.searched_study import ITEMS, TELLING, WROTE, searched_study, with_open_round, with_settled_round
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import HERE, QUICK, closing_app, csrf_in, invited, join
-from desk import browser as visitor
 from quaestor.base.files import sole_user
-from quaestor.people.passwords import Passwords
+from quaestor.evidence.text_index import build_index, index_folder
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.search.index import build_index, index_folder
 from quaestor.web.app import make_app
-from searched_study import ITEMS, TELLING, WROTE, searched_study, with_open_round, with_settled_round
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 LEAD = "head-of-study"
 

@@ -11,20 +11,32 @@ from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
+from tests.support.desk import (
+    CHOSEN,
+    HERE,
+    QUICK,
+    SetClock,
+    browser,
+    closing_app,
+    csrf_in,
+    invited,
+    join,
+    post,
+    signed_in,
+)
+from tests.support.small_study import small_study
 
-from desk import CHOSEN, HERE, QUICK, SetClock, browser, closing_app, csrf_in, invited, join, post, signed_in
 from quaestor.base.errors import InputError
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.round_acts import open_by_name
+from quaestor.people.credentials import Passwords
 from quaestor.people.directory import Directory
-from quaestor.people.passwords import Passwords
+from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Role
-from quaestor.study.codebook import import_codebook
-from quaestor.study.people import PEOPLE_FILE
-from quaestor.study.round_acts import open_by_name
 from quaestor.web.app import make_app
-from quaestor.web.forms import local_path
-from quaestor.web.prefix import Prefixed, checked_prefix
-from quaestor.web.server import Place, serve_study
-from small_study import small_study
+from quaestor.web.security.forms import local_path
+from quaestor.web.security.headers import Prefixed, checked_prefix
+from quaestor.web.server import ServerAddress, serve_study
 
 ENDED = "This link has been used, has expired or was taken back"
 
@@ -404,7 +416,7 @@ def test_a_path_for_a_proxy_that_cannot_be_is_refused() -> None:
 
 def test_others_are_let_in_only_under_a_name_that_was_given(folder: Path, app: Starlette) -> None:
     with pytest.raises(InputError, match="--allow-host NAME"):
-        serve_study(folder, Place(0, "0.0.0.0"), lambda address: None)  # noqa: S104
+        serve_study(folder, ServerAddress(0, "0.0.0.0"), lambda address: None)  # noqa: S104
     assert browser(app, "http://desk.example").get("/health").status_code == 400
     with closing_app(make_app(folder, allowed_hosts=["desk.example"], passwords=Passwords(QUICK))) as named:
         assert browser(named, "http://desk.example").get("/health").status_code == 200

@@ -17,13 +17,13 @@ import pytest
 import uvicorn
 from httpx2 import Client
 from starlette.types import Receive, Scope, Send
+from tests.support.desk import CHOSEN, invited, post
+from tests.support.small_study import small_study
+from tests.support.windows import Server
 
-from desk import CHOSEN, invited, post
 from quaestor.people.roles import Role
-from quaestor.web.connections import Limits
+from quaestor.web.security.connections import Limits
 from quaestor.web.server import make_server
-from small_study import small_study
-from windows import Server
 
 PATIENCE = 30.0
 """Seconds after which a test gives up waiting for the server; no test waits that long when it passes."""
@@ -300,6 +300,7 @@ def test_a_client_that_does_not_read_its_answer_is_hung_up_on() -> None:
         assert len(line.wait_for_end()) < 20_000_000
 
 
+@pytest.mark.slow
 def test_where_there_are_too_many_connections_those_that_wait_longest_are_closed() -> None:
     with serving(replace(PATIENT, connections=8)) as desk, ExitStack() as stack:
         busy = [stack.enter_context(desk.connect()) for _ in range(2)]

@@ -12,17 +12,17 @@ import pytest
 from httpx2 import Response
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.campaigns.fuzz_routes import LEAVING, NOT_SENT, Target, attacks_on, fuzz, targets, words_of_pages
+from tests.support.desk import HERE, QUICK, closing_app, csrf_in, signed_in
+from tests.support.small_study import ITEMS
 
-from campaigns.fuzz_routes import LEAVING, NOT_SENT, Target, attacks_on, fuzz, targets, words_of_pages
-from desk import HERE, QUICK, closing_app, csrf_in, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
-from quaestor.web.matrix import MATRIX
-from small_study import ITEMS
+from quaestor.web.security.permissions import MATRIX
 
 ATTACKED = 240
-"""Requests for each study and role; `python tests/campaigns/fuzz_routes.py` sends many more."""
+"""Requests for each study and role; `python -m tests.campaigns.fuzz_routes` sends many more."""
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,7 @@ def target(request: pytest.FixtureRequest, both: list[Target]) -> Target:
     return both[request.param]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", [Role.LEAD, Role.RATER])
 def test_no_route_breaks_on_hostile_values(target: Target, role: Role) -> None:
     sent, broken = fuzz(replace(target, roles=(role,)), seed=1, many=ATTACKED, pages=8)

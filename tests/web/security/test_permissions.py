@@ -10,13 +10,13 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from tests.support.desk import QUICK, browser, closing_app, post, signed_in
+from tests.support.small_study import small_study
 
-from desk import QUICK, browser, closing_app, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
-from quaestor.web.matrix import MATRIX
-from small_study import small_study
+from quaestor.web.security.permissions import MATRIX
 
 EVERYBODY = {None, *Role}
 MEMBERS = set(Role)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from httpx2 import Client
+from tests.support.desk import CHOSEN, csrf_in, invited
+from tests.support.small_study import small_study
+from tests.support.windows import serving
 
-from desk import CHOSEN, csrf_in, invited
 from quaestor.people.roles import Role
-from small_study import small_study
-from windows import serving
 
 
 def sign_in(address: str, password: str, forwarded: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from tests.support.desk import SetClock
 
-from desk import SetClock
-from quaestor.web.pace import Pace
+from quaestor.web.security.rate_limit import Pace
 
 MINUTE = timedelta(minutes=1)
 
@@ -32,7 +32,7 @@ def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
 
 
 def test_memory_is_bounded_however_many_addresses_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quaestor.web.pace._MOST_ADDRESSES", 50)
+    monkeypatch.setattr("quaestor.web.security.rate_limit._MOST_ADDRESSES", 50)
     pace = Pace(2, MINUTE, SetClock())
     for number in range(500):
         pace.wait("10.9.9.9")

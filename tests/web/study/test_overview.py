@@ -8,35 +8,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.acting import PHRASE, Table
+from tests.support.labelled_study import labelled_study
+from tests.support.rated_study import TELLING, rate_now, rated_study, unrated_study
+from tests.support.themed_interviews import themed_study
 
-from acting import PHRASE, Table
-from labelled_study import labelled_study
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.codebook.changes import CAN_BE_UNDONE
-from quaestor.coding.phrases import ask_to_reread
-from quaestor.coding.ratings import hours, labels, labels_of_seat
-from quaestor.coding.rounds import left_by_seat, missing, replace_rater
-from quaestor.coding.state import _TAKES
+from quaestor.coding import agreement_cache as worked_out
+from quaestor.coding.agreement import round_agreement
+from quaestor.coding.agreement_access import look_at, note_look
+from quaestor.coding.agreement_cache import agreement_now
+from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
+from quaestor.coding.model.phrases import ask_to_reread
+from quaestor.coding.model.ratings import hours, labels, labels_of_seat
+from quaestor.coding.model.rounds import left_by_seat, missing, replace_rater
+from quaestor.coding.model.state import _TAKES
+from quaestor.coding.pages.activity import act_sentences
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, replace_by_name
+from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.evidence.funnel import run_funnel
+from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
+from quaestor.interviews.repository import open_interviews
 from quaestor.people.roles import Role
-from quaestor.study import worked_out
-from quaestor.study.agreement import round_agreement
-from quaestor.study.coding import Coding, open_coding
+from quaestor.publication.publication_status import freshness, report_can_be_made
+from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
-from quaestor.study.funnel import run_funnel
-from quaestor.study.interviews.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.study.interviews.room import open_interviews
-from quaestor.study.latest import TOLD
-from quaestor.study.looking import look_at, note_look
-from quaestor.study.overview import Overview, RoundLine, overview
-from quaestor.study.ratings import rate
-from quaestor.study.results.freshness import freshness
-from quaestor.study.results.publishable import report_can_be_made
-from quaestor.study.results.report import build_report
-from quaestor.study.round_acts import close_by_name, replace_by_name
-from quaestor.study.sight import Viewer
-from quaestor.study.worked_out import agreement_now, being_worked_out
-from rated_study import TELLING, rate_now, rated_study, unrated_study
-from themed_interviews import themed_study
+from quaestor.web.study.pages import Overview, RoundLine, overview
 
 LEAD, READER, JOURNAL = (
     Viewer("lead", Role.LEAD),
@@ -175,7 +174,7 @@ def test_ratings_in_a_row_are_one_line_and_every_act_of_coding_has_words(coding:
         rate(coding, "own", "rater-1", item, {"relevance": "keep"})
     after = [(act.who, act.what) for act in seen(coding, READER).latest]
     assert after[:2] == [("rater-1", "rated 8 items in own"), ("lead", "rated 5 items in own")]
-    assert set(_TAKES) | CAN_BE_UNDONE <= TOLD
+    assert set(_TAKES) | CAN_BE_UNDONE <= {*act_sentences(), "rating", "decision"}
 
 
 def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> None:
@@ -239,7 +238,8 @@ def test_a_study_in_which_nobody_acted_says_what_to_do_first(tmp_path: Path) -> 
 def finish(coding: Coding) -> None:
     """Let everything that is worked out beside the pages come to its end."""
     with coding.looking() as state:
-        under_way = [work for one in state.rounds.values() for work in being_worked_out(one)]
+        kept = [entry for one in state.rounds.values() for entry in one.memory.items()]
+    under_way = [work for key, work in kept if isinstance(key, tuple) and key[0] == "at work"]
     for work in under_way:
         work.join()
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import NAMES, QUICK, closing_app, csrf_in, invited, join, post
+from tests.support.desk import browser as visitor
+from tests.support.rated_study import TELLING, rated_study, unrated_study
 
-from desk import NAMES, QUICK, closing_app, csrf_in, invited, join, post
-from desk import browser as visitor
-from quaestor.people.passwords import Passwords
+from quaestor.coding.agreement import round_agreement
+from quaestor.coding.agreement_access import note_look
+from quaestor.coding.session import open_coding
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.agreement import round_agreement
-from quaestor.study.coding import open_coding
 from quaestor.study.folder import open_study
-from quaestor.study.looking import note_look
 from quaestor.study.templates import new_study
 from quaestor.web.app import make_app
-from rated_study import TELLING, rated_study, unrated_study
 
 
 @pytest.fixture(scope="module")

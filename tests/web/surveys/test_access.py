@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.answering import START, asking, begun, fields_on, kept, send, sent_again
+from tests.support.desk import QUICK, SetClock, browser, closing_app, signed_in
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded, small_survey
 
-from answering import START, asking, begun, fields_on, kept, send, sent_again
-from desk import QUICK, SetClock, browser, closing_app, signed_in
-from quaestor.instruments.records import Standing
-from quaestor.instruments.sending import MOST_SAVES
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.fielding import close_survey, open_survey, open_surveys
+from quaestor.surveys.lifecycle import close_survey, open_survey, open_surveys
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.store.page_submission import MOST_SAVES
 from quaestor.web.app import make_app
-from quaestor.web.survey_pages import MOST_BEGUN
-from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded, small_survey
+from quaestor.web.surveys.respond import MOST_BEGUN
 
 
 @pytest.fixture

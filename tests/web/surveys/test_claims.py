@@ -12,16 +12,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, browser, closing_app, csrf_in, invited, post, signed_in
+from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded, send
+from tests.support.windows import cookies_after, serving
 
-from desk import HERE, QUICK, browser, closing_app, csrf_in, invited, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.surveys.claims import claim, claim_token, payment
-from quaestor.study.surveys.fielding import Surveys, close_survey
-from quaestor.study.surveys.invitations import invite, response_rates
+from quaestor.surveys.invitations import invite, response_rates
+from quaestor.surveys.lifecycle import Surveys, close_survey
+from quaestor.surveys.payment import claim, claim_token, payment
 from quaestor.web.app import make_app
-from small_survey import NAME, QUESTIONNAIRE, answered, fielded, send
-from windows import cookies_after, serving
 
 NAMED = QUESTIONNAIRE.replace("least_seconds = 20", "anonymous = false")
 

@@ -12,15 +12,15 @@ import pytest
 from playwright.sync_api import Browser, StorageState, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, QUICK, closing_app, invited, post, signed_in
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from desk import HERE, QUICK, closing_app, invited, post, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
-from quaestor.study.surveys.fielding import Surveys, close_survey, open_surveys
+from quaestor.surveys.lifecycle import Surveys, close_survey, open_surveys
 from quaestor.web.app import make_app
-from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
-from windows import assert_for_everyone, complaints_of, serving, session_after
 
 PAGES = ("", "/preview", "/responses", "/flags", "/invitations")
 NEWER = QUESTIONNAIRE.replace('"TorchScript",', '"TorchScript", "TensorRT",')

@@ -10,12 +10,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from tests.support.desk import HERE, NAMES, QUICK, csrf_in, invited, join
+from tests.support.settled_study import differing
 
-from desk import HERE, NAMES, QUICK, csrf_in, invited, join
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
-from settled_study import differing
 
 ENDLESS = "9" * 5000
 """More digits than Python makes a number of."""

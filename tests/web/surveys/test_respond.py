@@ -14,16 +14,16 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.answering import START, asking, begun, fields_on, kept, send, sent_again
+from tests.support.desk import HERE, QUICK, SetClock, browser, closing_app
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, fielded
 
-from answering import START, asking, begun, fields_on, kept, send, sent_again
-from desk import HERE, QUICK, SetClock, browser, closing_app
-from quaestor.instruments.records import Standing
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.store.records import new_key
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.fielding import open_surveys
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.model.records import Standing
 from quaestor.web.app import make_app
-from small_survey import FORMS, NAME, QUESTIONNAIRE, fielded
 
 
 @pytest.fixture
@@ -349,6 +349,7 @@ def test_a_page_that_is_not_to_be_answered_now_leads_back_to_the_one_that_is(
     assert kept(folder, link)[2] == []
 
 
+@pytest.mark.slow
 def test_two_hundred_respondents_at_once_lose_nothing(app: Starlette, folder: Path) -> None:
     async def answer_all(number: int) -> str:
         async with AsyncClient(transport=ASGITransport(app=app), base_url=HERE, headers={"origin": HERE}) as client:

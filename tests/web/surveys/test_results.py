@@ -12,15 +12,15 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, closing_app, invited, signed_in
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded
+from tests.support.windows import complaints_of, serving, session_after
 
-from desk import QUICK, closing_app, invited, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.invitations import invite
+from quaestor.surveys.invitations import invite
+from quaestor.surveys.lifecycle import Surveys
 from quaestor.web.app import make_app
-from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded
-from windows import complaints_of, serving, session_after
 
 RESULTS, ANSWERS = f"/surveys/{NAME}/results", f"/surveys/{NAME}/answers"
 HOSTILE = "<script>alert(1)</script> & “quoted”"

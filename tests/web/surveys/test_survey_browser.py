@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
+from tests.support.windows import assert_for_everyone, complaints_of, serving
 
-from quaestor.instruments.records import Standing
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.fielding import open_surveys
-from small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
-from windows import assert_for_everyone, complaints_of, serving
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.model.records import Standing
 
 pytestmark = pytest.mark.browser
 

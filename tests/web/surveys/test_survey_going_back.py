@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from starlette.testclient import TestClient
+from tests.support.answering import asking, begun, fields_on, kept, send, sent_again
+from tests.support.desk import browser as visitor
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, fielded
+from tests.support.windows import serving
 
-from answering import asking, begun, fields_on, kept, send, sent_again
-from desk import browser as visitor
-from quaestor.instruments.flow import missing
-from quaestor.instruments.records import Missing, Standing
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.answering import questionnaire_of
-from quaestor.study.surveys.fielding import open_surveys
-from small_survey import FORMS, NAME, QUESTIONNAIRE, Form, fielded
-from windows import serving
+from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.records import Missing, Standing
+from quaestor.surveys.respond import questionnaire_of
 
 BACK: Form = {"go": ["back"]}
 OPTIONAL = QUESTIONNAIRE.replace("required = true\nshuffle = true", "shuffle = true").replace(

@@ -12,16 +12,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page
 from starlette.testclient import TestClient
+from tests.support.answering import asking, begun, fields_on, send, sent_again
+from tests.support.desk import browser as visitor
+from tests.support.desk import post
+from tests.support.small_survey import NAME, fielded, small_survey
+from tests.support.windows import serving
 
-from answering import asking, begun, fields_on, send, sent_again
-from desk import browser as visitor
-from desk import post
-from quaestor.instruments.words.catalogue import texts_in
 from quaestor.study.folder import open_study
-from quaestor.study.surveys.fielding import close_survey, open_surveys
-from quaestor.study.surveys.invitations import invite
-from small_survey import NAME, fielded, small_survey
-from windows import serving
+from quaestor.surveys.invitations import invite
+from quaestor.surveys.lifecycle import close_survey, open_surveys
+from quaestor.surveys.model.wording.catalogue import texts_in
 
 WHOLE = """
 [survey]

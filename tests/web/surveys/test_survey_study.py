@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.support.desk import QUICK, closing_app, signed_in
+from tests.support.small_survey import FORMS, NAME, answered, fielded, imported, small_survey
 
-from desk import QUICK, closing_app, signed_in
-from quaestor.people.passwords import Passwords
+from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
-from quaestor.study.surveys.fielding import close_survey, decide, open_survey, open_surveys
-from quaestor.study.surveys.invitations import invite
+from quaestor.surveys.invitations import invite
+from quaestor.surveys.lifecycle import close_survey, decide, open_survey, open_surveys
 from quaestor.web.app import make_app
-from small_survey import FORMS, NAME, answered, fielded, imported, small_survey
 
 TABS = tuple(f'href="/surveys/{NAME}/{tab}"' for tab in ("responses", "flags", "results"))
 

@@ -14,8 +14,8 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from quaestor.study.agreement import Agreement, Estimate
-    from quaestor.study.round_agreement import RoundAgreement
+    from quaestor.coding.agreement import Agreement, Estimate
+    from quaestor.coding.agreement_access import RoundAgreement
 
 
 def add_to(app: typer.Typer) -> None:
@@ -67,8 +67,8 @@ def agreement(
 
         quaestor agreement --ratings ratings.csv --facet topics --separator ";" --json
     """
-    from quaestor.study.agreement import RatingsFile, agreement_of_file, to_json
-    from quaestor.study.round_agreement import agreement_of_rounds
+    from quaestor.coding.agreement import RatingsFile, agreement_of_file, to_json
+    from quaestor.coding.agreement_access import agreement_of_rounds
 
     if ratings is None:
         if against and round_ is None:
@@ -102,7 +102,7 @@ def agreement(
 
 
 def _show_rounds(found: list[RoundAgreement], json: bool) -> None:
-    from quaestor.study.agreement import to_json
+    from quaestor.coding.agreement import to_json
 
     if json:
         values = [one.about | to_json(one.agreement) for one in found]
@@ -118,7 +118,7 @@ def _show_rounds(found: list[RoundAgreement], json: bool) -> None:
 
 
 def _show(found: Agreement) -> None:
-    from rich.markup import escape
+    from quaestor.measures.agreement.statistics import shown_estimates
 
     screen = console()
     who = f"{len(found.raters)} raters" + (f" ({', '.join(found.raters)})" if 0 < len(found.raters) <= 6 else "")
@@ -127,9 +127,9 @@ def _show(found: Agreement) -> None:
     screen.print(f"left out: {why or 'none'}", soft_wrap=True)
     screen.print()
     screen.print(_measures(found))
-    for estimate_name, estimate in _named(found):
+    for statistic, estimate in shown_estimates(found):
         if estimate.undefined:
-            screen.print(f"{estimate_name} is {estimate.undefined}", soft_wrap=True)
+            screen.print(f"{statistic.label(found)} is {estimate.undefined}", soft_wrap=True)
     if found.n:
         screen.print()
         screen.print(_codes(found))
@@ -145,36 +145,19 @@ def _show(found: Agreement) -> None:
         screen.print(f"\nNote: {escape(warning)}", soft_wrap=True)
 
 
-def _named(found: Agreement) -> list[tuple[str, Estimate]]:
-    kappa = "Cohen's κ" if found.kappa_kind == "cohen" else "Fleiss' κ"
-    weights = {"masi": "MASI"}.get(found.weights, found.weights)
-    distance = "MASI" if found.multilabel else found.scale
-    named = [
-        ("percent agreement", found.percent),
-        ("mean overlap (Jaccard)", found.overlap),
-        (kappa, found.kappa),
-        (f"{kappa}, {weights} weights", found.weighted_kappa),
-        ("Gwet's AC1", found.ac1),
-        (f"Gwet's AC2, {weights} weights", found.ac2),
-        (f"Krippendorff's α ({distance})", found.alpha),
-    ]
-    return [(name, estimate) for name, estimate in named if estimate is not None]
-
-
 def _measures(found: Agreement) -> Table:
+    from quaestor.measures.agreement.statistics import shown_estimates
+
     table = _columns("measure", "value", "95 % interval", "standard error")
     table.add_column("Landis–Koch", no_wrap=True)
-    for name, estimate in _named(found):
-        share = estimate is found.percent
-        band = found.band if estimate is found.kappa else ""
-        band = found.weighted_band if estimate is found.weighted_kappa else band
-        table.add_row(name, _value(estimate.value, share), _interval(estimate, share), _value(estimate.se, share), band)
+    for statistic, estimate in shown_estimates(found):
+        share = statistic.is_share
+        values = _value(estimate.value, share), _interval(estimate, share), _value(estimate.se, share)
+        table.add_row(statistic.label(found), *values, found.bands.get(statistic.name, ""))
     return table
 
 
 def _codes(found: Agreement) -> Table:
-    from rich.markup import escape
-
     table = _columns("code", "used by any", "by all", "agreed", "κ against the rest", "95 % interval")
     for code in found.codes:
         agreed, kappa = _value(code.percent, share=True), code.kappa
@@ -184,8 +167,6 @@ def _codes(found: Agreement) -> Table:
 
 
 def _pairs(found: Agreement) -> Table:
-    from rich.markup import escape
-
     table = _columns("raters", "items", "agreed", "Cohen's κ", "95 % interval")
     for pair in found.pairs:
         agreed, kappa = _value(pair.percent.value, share=True), pair.kappa
@@ -205,11 +186,11 @@ def _columns(first: str, *others: str) -> Table:
 
 
 def _value(value: float | None, share: bool = False) -> str:
-    from quaestor.study.agreement_view import in_words
+    from quaestor.render.number_format import decimal
 
     if value is None:
         return "–"
-    return f"{value:.1%}" if share else in_words(value)
+    return f"{value:.1%}" if share else decimal(value, 3)
 
 
 def _interval(estimate: Estimate, share: bool = False) -> str:

@@ -46,7 +46,7 @@ def import_file(
 
     Example: quaestor codebook import codebook.toml
     """
-    from quaestor.study.codebook import import_codebook
+    from quaestor.coding.codebook import import_codebook
 
     book = import_codebook(chosen_study(study), file, actor)
     if json:
@@ -70,7 +70,7 @@ def show(
     from rich.markup import escape
     from rich.tree import Tree
 
-    from quaestor.study.codebook import codebook_at, codes_json, save_codebook
+    from quaestor.coding.codebook import codebook_at, codes_json, save_codebook
 
     book = codebook_at(chosen_study(study), version)
     if out is not None:
@@ -101,7 +101,7 @@ def log(study: StudyOption = None, json: JsonOption = False) -> None:
     """List every change, with its number, who made it and when."""
     from rich.markup import escape
 
-    from quaestor.study.codebook import changes
+    from quaestor.coding.codebook import changes
 
     found = changes(chosen_study(study))
     if json:
@@ -131,7 +131,7 @@ def diff(
 
     from rich.markup import escape
 
-    from quaestor.study.codebook import codebook_differences
+    from quaestor.coding.codebook import codebook_differences
 
     found = codebook_differences(chosen_study(study), before, after)
     if json:
@@ -145,7 +145,7 @@ def diff(
 
 
 def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str, Any], json: bool) -> None:
-    from quaestor.study.codebook import change_codebook
+    from quaestor.coding.codebook import change_codebook
 
     version = change_codebook(chosen_study(study), kind, payload, actor)
     if json:
@@ -281,7 +281,7 @@ def split(
 
     Example: quaestor codebook split model-training/loss --part a="custom loss" --part b="plain loss" --otherwise b
     """
-    from quaestor.study.codebook import split_items
+    from quaestor.coding.codebook import split_items
 
     parts = [{"id": code, "name": name} for code, name in named_values(part, "ID=name").items()]
     rules = []

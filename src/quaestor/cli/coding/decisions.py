@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from quaestor.cli.coding.ratings import write_out
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
-from quaestor.cli.ratings import write_out
 
 group = typer.Typer(help="Disagreements and decisions, on the record.", no_args_is_help=True)
 
@@ -42,7 +42,7 @@ def list_disagreements(
     """
     from rich.markup import escape
 
-    from quaestor.study.decisions import disagreements_of
+    from quaestor.coding.disagreements import disagreements_of
 
     found = disagreements_of(chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer)
     if json:
@@ -69,7 +69,7 @@ def agree(name: RoundArgument, actor: ActorOption = None, study: StudyOption = N
 
     Example: quaestor decisions agree refinement
     """
-    from quaestor.study.decisions import settle_agreed
+    from quaestor.coding.disagreements import settle_agreed
 
     made = settle_agreed(chosen_study(study), name, actor)
     if json:
@@ -92,7 +92,7 @@ def comment(
 
     Example: quaestor decisions comment refinement ITEM "the answer only fixes an error" --as rater-1
     """
-    from quaestor.study.decisions import comment_on_item
+    from quaestor.coding.disagreements import comment_on_item
 
     comment_on_item(chosen_study(study), name, actor, item, facet, text)
     _say_recorded(json)
@@ -113,7 +113,7 @@ def tie(
 
     Example: quaestor decisions tie refinement ITEM keep --as tie-breaker
     """
-    from quaestor.study.decisions import break_tie
+    from quaestor.coding.disagreements import break_tie
 
     break_tie(chosen_study(study), name, actor, item, facet, answer, text)
     _say_recorded(json)
@@ -137,7 +137,7 @@ def settle(
 
     Example: quaestor decisions settle refinement ITEM "exclude: program crash" --how discussion --as rater-1
     """
-    from quaestor.study.decisions import settle_item
+    from quaestor.coding.disagreements import settle_item
 
     settle_item(chosen_study(study), name, actor, item, facet, answer, how, reason)
     _say_recorded(json)
@@ -155,7 +155,7 @@ def export_file(
 
     Example: quaestor decisions export refinement --out decisions.csv
     """
-    from quaestor.study.decisions import decisions_of
+    from quaestor.coding.rating_files import decisions_of
 
     write_out("decisions", decisions_of(chosen_study(study), name, actor), out, json)
 
@@ -173,8 +173,8 @@ def import_file(
 
     Example: quaestor decisions import labels labels.csv --source "replication package"
     """
-    from quaestor.study.coding import open_coding
-    from quaestor.study.ratings import import_decisions
+    from quaestor.coding.rating_files import import_decisions
+    from quaestor.coding.session import open_coding
 
     with open_coding(chosen_study(study)) as coding:
         made = import_decisions(coding, name, file, actor or coding.lead, source)

@@ -36,7 +36,7 @@ def words(
     """
     from rich.markup import escape
 
-    from quaestor.study.phrases import words_of
+    from quaestor.coding.phrases import words_of
 
     found = words_of(chosen_study(study), name, part, actor)
     if json:
@@ -65,7 +65,7 @@ def unify(
 
     Example: quaestor phrases unify phrases restore read --to load --part verb
     """
-    from quaestor.study.phrases import unify_words
+    from quaestor.coding.phrases import unify_words
 
     unify_words(chosen_study(study), name, actor, part, words, to, rule, reason)
     if json:
@@ -86,7 +86,7 @@ def reread(
 
     Example: quaestor phrases reread phrases stackoverflow/question/34454721
     """
-    from quaestor.study.phrases import ask_reread
+    from quaestor.coding.phrases import ask_reread
 
     ask_reread(chosen_study(study), name, actor, item)
     if json:
@@ -103,7 +103,7 @@ def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = 
     """
     from dataclasses import asdict
 
-    from quaestor.study.phrases import curves_of
+    from quaestor.coding.phrases import curves_of
 
     found, drawing = curves_of(chosen_study(study), name, actor)
     if json:
@@ -137,7 +137,7 @@ def objects(
 
     from rich.markup import escape
 
-    from quaestor.study.phrases import adopt_objects, proposed_objects
+    from quaestor.coding.phrases import adopt_objects, proposed_objects
 
     opened = chosen_study(study)
     if adopt:

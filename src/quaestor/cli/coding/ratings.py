@@ -34,7 +34,7 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
     """
     from rich.markup import escape
 
-    from quaestor.study.rating_desk import next_for
+    from quaestor.coding.rating import next_for
 
     shown = next_for(chosen_study(study), name, actor)
     if json:
@@ -79,7 +79,7 @@ def give(
 
     Example: quaestor ratings give pilot stackoverflow/question/34454721 relevance=keep --as rater-1
     """
-    from quaestor.study.rating_desk import give_one
+    from quaestor.coding.rating import give_one
 
     done = give_one(
         chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"),
@@ -106,7 +106,7 @@ def practise(
 
     Example: quaestor ratings practise pilot stackoverflow/question/34454721 relevance=keep --as rater-1
     """
-    from quaestor.study.rating_desk import try_one
+    from quaestor.coding.rating import try_one
 
     done = try_one(chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"))
     if json:
@@ -131,8 +131,8 @@ def import_file(
 
     Example: quaestor ratings import pilot ratings.xlsx
     """
-    from quaestor.study.coding import open_coding
-    from quaestor.study.ratings import import_ratings
+    from quaestor.coding.rating_files import import_ratings
+    from quaestor.coding.session import open_coding
 
     with open_coding(chosen_study(study)) as coding:
         done = import_ratings(coding, name, file, rater)
@@ -157,8 +157,8 @@ def export_file(
 
     Example: quaestor ratings export pilot --out pilot.xlsx
     """
-    from quaestor.study.coding import open_coding
-    from quaestor.study.ratings import export_ratings
+    from quaestor.coding.rating_files import export_ratings
+    from quaestor.coding.session import open_coding
 
     with open_coding(chosen_study(study)) as coding:
         rows = export_ratings(coding, name, actor or coding.lead, superseded=superseded)
@@ -167,7 +167,7 @@ def export_file(
 
 def write_out(what: str, rows: list[dict[str, str]], out: Path | None, json: bool) -> None:
     """Rows to a file, as JSON, or as CSV on standard output."""
-    from quaestor.base.tables import Table, csv_text, write_table
+    from quaestor.base.table_files import Table, csv_text, write_table
 
     if json:
         print_json(rows)

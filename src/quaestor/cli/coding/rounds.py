@@ -1,4 +1,4 @@
-"""`quaestor round`: open a round, follow it, close it."""
+"""`quaestor round`: add a round to study.toml, open it, follow it, close it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.cli import round_setup
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+from quaestor.base.names import listed
+from quaestor.cli.output import (
+    ActorOption,
+    JsonOption,
+    StudyOption,
+    chosen_study,
+    console,
+    named_values,
+    number,
+    print_json,
+    say,
+)
+from quaestor.measures.agreement.statistics import reported_statistics
 
 group = typer.Typer(help="Rounds: items × raters × facets under one frozen codebook version.", no_args_is_help=True)
 
@@ -16,7 +27,6 @@ ReasonOption = Annotated[str, typer.Option(help="Why; it goes on the record.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    round_setup.add_to(group)
     app.add_typer(group, name="round")
 
 
@@ -31,7 +41,7 @@ def list_rounds(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.round_acts import all_rounds
+    from quaestor.coding.round_acts import all_rounds
 
     found = all_rounds(chosen_study(study))
     if json:
@@ -60,7 +70,7 @@ def open_one(
 
     Example: quaestor round open pilot
     """
-    from quaestor.study.round_acts import open_by_name
+    from quaestor.coding.round_acts import open_by_name
 
     _tell(open_by_name(chosen_study(study), name, actor), "open", json)
 
@@ -80,7 +90,7 @@ def close_one(
 
     Example: quaestor round close pilot
     """
-    from quaestor.study.round_acts import close_by_name
+    from quaestor.coding.round_acts import close_by_name
 
     done = close_by_name(chosen_study(study), name, actor, incomplete, final=final)
     _tell(done, "closed as final" if done["final"] else "closed", json)
@@ -101,7 +111,7 @@ def reopen(
 
     Example: quaestor round reopen pilot --reason "one item was missing"
     """
-    from quaestor.study.round_acts import reopen_by_name
+    from quaestor.coding.round_acts import reopen_by_name
 
     done = reopen_by_name(chosen_study(study), name, actor, reason, not_blind=not_blind)
     _tell(done, f"open again, {done['blindness']}" if done["blindness"] else "open again", json)
@@ -119,7 +129,7 @@ def waive(
 
     Example: quaestor round waive pilot --reason "a small sample; the codebook was mended since"
     """
-    from quaestor.study.round_acts import waive_by_name
+    from quaestor.coding.round_acts import waive_by_name
 
     _tell(waive_by_name(chosen_study(study), name, actor, reason), "waived", json)
 
@@ -138,7 +148,7 @@ def replace(
 
     Example: quaestor round replace refinement --rater rater-2 --by rater-3
     """
-    from quaestor.study.round_acts import replace_by_name
+    from quaestor.coding.round_acts import replace_by_name
 
     _tell(replace_by_name(chosen_study(study), name, actor, rater, by, reason), "changed", json)
 
@@ -155,7 +165,7 @@ def deadline(
 
     Example: quaestor round deadline refinement 2027-03-01
     """
-    from quaestor.study.round_acts import deadline_by_name
+    from quaestor.coding.round_acts import deadline_by_name
 
     _tell(deadline_by_name(chosen_study(study), name, actor, until), f"open until {until}", json)
 
@@ -168,7 +178,7 @@ def next_set(
 
     Example: quaestor round next-set phrases
     """
-    from quaestor.study.round_acts import next_set_by_name
+    from quaestor.coding.round_acts import next_set_by_name
 
     _tell(next_set_by_name(chosen_study(study), name, actor), "on to the next set", json)
 
@@ -185,7 +195,7 @@ def items(
 
     Example: quaestor round items pilot --as rater-1 --left
     """
-    from quaestor.study.round_acts import items_for
+    from quaestor.coding.round_acts import items_for
 
     found = items_for(chosen_study(study), name, actor, left_only=left)
     if json:
@@ -204,3 +214,79 @@ def _tell(summary: dict[str, Any], what: str, json: bool) -> None:
         f"{summary['round']} is {what}{sets}: {number(summary['items'])} items, raters {', '.join(summary['raters'])}, "
         f"codebook version {summary['codebook']}, {number(summary['missing'])} ratings missing",
     )
+
+
+@group.command("add")
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the round.")],
+    items: Annotated[
+        str, typer.Option(metavar="PLACE=NAME", help="after=STEP, sample=NAME, kept_by=ROUND or again=ROUND.")
+    ],
+    facet: Annotated[list[str], typer.Option(help="What is asked of each item; may be given several times.")],
+    rater: Annotated[list[str], typer.Option(help="Who rates; may be given several times.")],
+    kind: Annotated[str, typer.Option(help="pilot, main or drift.")] = "main",
+    size: Annotated[int | None, typer.Option(help="How many, of items rated again.")] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Leave out the items of this round.")] = None,
+    set_size: Annotated[int | None, typer.Option(help="Items in a set, where the round goes set by set.")] = None,
+    overlap: Annotated[float, typer.Option(help="The share of items that all raters get.")] = 1.0,
+    blind: Annotated[bool, typer.Option(help="Nobody sees what others say before it is closed.")] = True,
+    seed: Annotated[int | None, typer.Option(help="Of order and assignment; default: the study's.")] = None,
+    statistic: Annotated[str, typer.Option(help=f"{listed(reported_statistics())}.")] = "kappa",
+    measured: Annotated[str | None, typer.Option(help="The facet it is computed of; default: the first.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="What it must reach for later rounds to open.")] = None,
+    after: Annotated[str | None, typer.Option(help="Opens only after this round.")] = None,
+    tie_breaker: Annotated[str | None, typer.Option(help="Who breaks ties.")] = None,
+    settle: Annotated[str, typer.Option(help="agreement, discussion, tie-breaker or two-step.")] = "discussion",
+    instructions: Annotated[str, typer.Option(help="What raters read first.")] = "",
+    deadline: Annotated[str | None, typer.Option(help="As in 2027-03-01 or 2027-03-01T18:00+01:00.")] = None,
+    confirms: Annotated[list[str] | None, typer.Option(help="Proposes what this round decided.")] = None,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Append a round to study.toml, checked before it is written, and look at what it would be if it opened now.
+
+    Example: quaestor round add second-pilot --kind pilot --items sample=pilot --facet relevance --rater rater-1
+    """
+    from dataclasses import asdict
+    from datetime import datetime
+
+    from quaestor.base.clock import in_utc
+    from quaestor.coding.round_setup import add_round, preview_of_study
+    from quaestor.study.folder import open_study
+
+    told: dict[str, Any] = {
+        "size": size, "set_size": set_size, "without": without, **named_values([items], "PLACE=NAME")
+    }  # fmt: skip
+    wanted: dict[str, Any] = {
+        "round": name, "kind": kind, "facets": facet, "raters": rater, "overlap": overlap, "blind": blind, "seed": seed,
+        "statistic": statistic, "measured": measured, "threshold": threshold, "after": after,
+        "tie_breaker": tie_breaker, "settle": settle, "instructions": instructions, "confirms": confirms,
+        "deadline": datetime.fromisoformat(in_utc(deadline)) if deadline else None,
+        "items": {key: value for key, value in told.items() if value is not None},
+    }  # fmt: skip
+    opened = chosen_study(study)
+    one = add_round(opened, {key: value for key, value in wanted.items() if value is not None}, actor)
+    found = preview_of_study(open_study(opened.root), one.round)
+    if json:
+        print_json({"round": one.round, **asdict(found)})
+        return
+    shares = ", ".join(f"{share.rater} {number(share.items)}" for share in found.shares)
+    say(f"{one.round} is in study.toml" + (f": {number(found.items)} items, {shares}" if shares else ""))
+    say(f"It cannot open yet: {found.hindrance}" if found.hindrance else f"Next: quaestor round open {one.round}")
+
+
+@group.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(metavar="ROUND", help="A round that was added and has not opened.")],
+    actor: ActorOption = None,
+    study: StudyOption = None,
+) -> None:
+    """Take a round that `round add` or the desk wrote, and that has not opened, out of study.toml.
+
+    Example: quaestor round remove second-pilot
+    """
+    from quaestor.coding.round_setup import remove_round
+
+    remove_round(chosen_study(study), name, actor)
+    say(f"{name} is no longer in study.toml")

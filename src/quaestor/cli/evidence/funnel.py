@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from quaestor.base.errors import InputError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json
 
 if TYPE_CHECKING:
-    from quaestor.corpus.records import FunnelResult
+    from quaestor.evidence.records import FunnelResult
     from quaestor.study.folder import Study
 
 _BAR, _ROOM_FOR_BARS = 24, 90
@@ -31,7 +32,7 @@ def funnel(
     json: JsonOption = False,
 ) -> None:
     """Run the funnel: counts in and out of each step, drawn into published/funnel.svg."""
-    from quaestor.study.funnel import draw, run_funnel
+    from quaestor.evidence.funnel import draw, run_funnel
 
     opened = chosen_study(study)
     with errors().status("Running the funnel …"):
@@ -131,10 +132,15 @@ def items(
         raise InputError('name an item, a cell, a step or words: quaestor items --step "not closed" [--dropped]')
 
 
-def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Path | None, as_json: bool) -> None:
+def _print_items(titles: Iterable[tuple[str, str]]) -> None:
     from rich.markup import escape
 
-    from quaestor.study.items import items_of_step, step_result, write_items
+    for item, title in titles:
+        console().print(f"{escape(item)}  {escape(title)}", soft_wrap=True)
+
+
+def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Path | None, as_json: bool) -> None:
+    from quaestor.evidence.step_items import items_of_step, step_result, write_items
 
     _, result = step_result(opened, step)
     rows = items_of_step(opened, step, dropped=dropped, limit=None if out else limit)
@@ -144,8 +150,7 @@ def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Pat
     elif as_json:
         print_json([{**asdict(row), "body": row.body[:200]} for row in rows])
     else:
-        for row in rows:
-            console().print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)
+        _print_items((row.item, row.title) for row in rows)
     total = result.dropped if dropped else result.kept
     if len(rows) < total:
         missing = len(rows) < limit or out is not None
@@ -154,16 +159,14 @@ def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Pat
 
 
 def _items_found(opened: Study, asked: dict[str, Any], limit: int, out: Path | None, as_json: bool) -> None:
-    from rich.markup import escape
+    from quaestor.search.query import Query
+    from quaestor.search.results import find_items, open_search, write_found
 
-    from quaestor.study.search.at_once import items_found, write_found
-    from quaestor.study.search.wanted import Wanted
-
-    wanted = Wanted(**asked).checked()
-    with errors().status("Searching …"):
+    query = Query(**asked).checked()
+    with errors().status("Searching …"), open_search(opened) as search:
         if out is not None:
-            write_found(opened, wanted, out)
-        result = items_found(opened, wanted, limit)
+            write_found(search, query, out)
+        result = find_items(search, query, limit)
     for why in result.unseen:
         errors().print(f"Left out: {why}", soft_wrap=True, markup=False)
     if out is not None:
@@ -172,8 +175,7 @@ def _items_found(opened: Study, asked: dict[str, Any], limit: int, out: Path | N
     if as_json:
         print_json([row.as_json() for row in result.rows])
     else:
-        for row in result.rows:
-            console().print(f"{escape(row.item)}  {escape(row.plain_title)}", soft_wrap=True)
+        _print_items((row.item, row.plain_title) for row in result.rows)
     if len(result.rows) < result.total:
         errors().print(f"{number(len(result.rows))} of {number(result.total)} shown; --limit N for more")
 
@@ -181,7 +183,7 @@ def _items_found(opened: Study, asked: dict[str, Any], limit: int, out: Path | N
 def _show_way(opened: Study, item: str, as_json: bool) -> None:
     from rich.markup import escape
 
-    from quaestor.study.items import way_of
+    from quaestor.evidence.step_items import way_of
 
     way = way_of(opened, item)
     if as_json:
@@ -198,10 +200,8 @@ def _show_way(opened: Study, item: str, as_json: bool) -> None:
 
 
 def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_json: bool) -> None:
-    from rich.markup import escape
-
-    from quaestor.study.items import write_items
-    from quaestor.study.results.cells import items_behind
+    from quaestor.evidence.step_items import write_items
+    from quaestor.publication.items_behind_cell import items_behind
 
     rows, words = items_behind(opened, cell)
     if out is not None:
@@ -211,8 +211,7 @@ def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_js
     if as_json:
         print_json([asdict(row) for row in rows[:limit]])
         return
-    for row in rows[:limit]:
-        console().print(f"{escape(row.item)}  {escape(row.title)}", soft_wrap=True)
+    _print_items((row.item, row.title) for row in rows[:limit])
     shown = f"{number(min(limit, len(rows)))} of {number(len(rows))} shown" if len(rows) > limit else number(len(rows))
     errors().print(f"{shown} items behind {cell}: {words}", soft_wrap=True, markup=False)
 
@@ -235,7 +234,7 @@ def sample(
 
     Example: quaestor sample --confidence 0.95 --margin 0.05 --by year --out sample.csv
     """
-    from quaestor.study.samples import describe_sample, draw_sample, write_sample
+    from quaestor.evidence.samples import describe_sample, draw_sample, write_sample
 
     described = None
     if name is None:
@@ -276,12 +275,13 @@ def kinds(
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.kinds import describe_kinds, measure_kinds
+    from quaestor.evidence.question_kinds import measure_kinds
+    from quaestor.study.settings.evidence import bundled_kinds
 
     table = Table(box=None, pad_edge=False)
     table.add_column("kind", no_wrap=True)
     if labelled is None:
-        described = describe_kinds()
+        described = {name: kind.description for name, kind in bundled_kinds().items()}
         if json:
             print_json(described)
             return

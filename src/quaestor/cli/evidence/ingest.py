@@ -20,13 +20,7 @@ from quaestor.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from quaestor.study.ingest import IngestReport
-
-
-_KEPT_ASIDE = {
-    "table": "Columns not mapped, kept in other",
-    "stackexchange": "Unknown attributes in {table}, kept in other_attributes",
-}
+    from quaestor.evidence.ingest import IngestReport
 
 
 def add_to(app: typer.Typer) -> None:
@@ -63,7 +57,7 @@ def ingest(
         return
     if out is not None or tags is not None or site is not None:
         raise InputError("--out, --tags and --site go with a PATH: quaestor ingest stackexchange PATH --out DIR")
-    from quaestor.study.sources import ingest_source
+    from quaestor.evidence.ingest import ingest_source
 
     opened = chosen_study(study)
     names = [source] if source is not None else list(opened.settings.sources)
@@ -94,7 +88,7 @@ def _ingest_dump(
     # The hash takes as long as the rest; it begins while the libraries are still loading.
     hashing = Hashing()
     hashing.begin([path] if path.is_file() else sorted(path.glob("*.xml")))
-    from quaestor.study.ingest import ingest_stackexchange
+    from quaestor.evidence.ingest import ingest_stackexchange
 
     with progress_bar() as progress:
         report = ingest_stackexchange(path, out, tags=wanted, site=site, progress=progress, hashing=hashing)

@@ -6,8 +6,17 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.made_items import tell_of_items
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+from quaestor.cli.output import (
+    ActorOption,
+    JsonOption,
+    StudyOption,
+    chosen_study,
+    console,
+    number,
+    print_json,
+    say,
+    tell_of_items,
+)
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
 UnitOption = Annotated[str, typer.Option("--by", help="Count by turn, or by answer to a question of the guide.")]
@@ -25,8 +34,8 @@ def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption
 
     Example: quaestor interview items
     """
-    from quaestor.study.interviews.items import STEP, make_items
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.items import STEP, make_items
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         made = make_items(interviews, actor)
@@ -47,9 +56,9 @@ def code_agreement(
     """
     from rich.table import Table
 
-    from quaestor.study.agreement import to_json
-    from quaestor.study.interviews.code_agreement import agreement_by_code, in_words
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.coding.agreement import to_json
+    from quaestor.interviews.coding.code_agreement import agreement_by_code, in_words
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = agreement_by_code(interviews, name, unit, actor, version)
@@ -80,8 +89,8 @@ def in_vivo(
     """
     from rich.table import Table
 
-    from quaestor.study.interviews.in_vivo import in_vivo_of
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.coding.in_vivo import in_vivo_of
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = in_vivo_of(interviews, name, actor)
@@ -124,9 +133,9 @@ def adopt(
 
     Example: quaestor interview adopt main P1/00012 4 21 indicators --new "a feeling"
     """
-    from quaestor.study.coding import open_coding
-    from quaestor.study.interviews.in_vivo import NewCode
-    from quaestor.study.interviews.in_vivo import adopt as adopt_words
+    from quaestor.coding.session import open_coding
+    from quaestor.interviews.coding.in_vivo import NewCode
+    from quaestor.interviews.coding.in_vivo import adopt as adopt_words
 
     with open_coding(chosen_study(study)) as coding:
         made = adopt_words(coding, name, item, start, end, NewCode(new, code) if new else code, actor)

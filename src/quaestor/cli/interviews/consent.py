@@ -9,7 +9,7 @@ import typer
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.study.interviews.consent import Consent
+    from quaestor.interviews.participants.consent import Consent
 
 _THIS_MACHINE = "http://127.0.0.1:8321"
 PseudonymArgument = Annotated[str, typer.Argument(metavar="PSEUDONYM", help="A participant, such as P1.")]
@@ -38,8 +38,8 @@ def consent(
       quaestor interview participant consent P1 accepted --how "on paper" --version 1
       quaestor interview participant consent P1
     """
-    from quaestor.study.interviews.consent import DECLINED, consent_of, has_said, record_consent
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.consent import DECLINED, consent_of, has_said, record_consent
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         if what:
@@ -69,8 +69,8 @@ def link(
     Example: quaestor interview participant link P1 --address https://study.example.org
     """
     from quaestor.base.errors import InputError
-    from quaestor.study.interviews.consent import make_link
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.consent import make_link
+    from quaestor.interviews.repository import open_interviews
 
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
@@ -96,8 +96,8 @@ def agreement(
       quaestor interview agreement
       quaestor interview agreement --use
     """
-    from quaestor.study.interviews.consent import agreement_of, agreement_versions, put_agreement_in_force
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.consent import agreement_of, agreement_versions, put_agreement_in_force
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         if use:

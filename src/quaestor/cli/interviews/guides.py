@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, print_json, say
-from quaestor.cli.problems import print_problems
+from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, print_json, print_problems, say
 
 if TYPE_CHECKING:
+    from quaestor.interviews.guide_versions import GuideSheet, PlannedSection
+    from quaestor.interviews.model.guide_checks import CheckedGuide
+    from quaestor.interviews.repository import Interviews
     from quaestor.study.folder import Study
-    from quaestor.study.interviews.guide_reading import CheckedGuide
-    from quaestor.study.interviews.guides import GuideSheet, PlannedSection
-    from quaestor.study.interviews.room import Interviews
 
 GuideArgument = Annotated[str, typer.Argument(metavar="GUIDE", help="A guide of the study, by its name.")]
 FileArgument = Annotated[
@@ -37,9 +36,9 @@ def check(name: FileArgument = "", study: StudyOption = None, json: JsonOption =
     Example: quaestor interview check guide
     """
     from quaestor.base.errors import InputError
-    from quaestor.study.interviews.guide_reading import check_guide
-    from quaestor.study.interviews.guides import guide_path
-    from quaestor.study.interviews.room import guide_files
+    from quaestor.interviews.guide_versions import guide_path
+    from quaestor.interviews.model.guide_checks import check_guide
+    from quaestor.interviews.repository import guide_files
 
     if name:
         files = [guide_path(None if name.endswith(".md") else chosen_study(study), name)]
@@ -84,7 +83,7 @@ def guide(
       quaestor interview guide guide
       quaestor interview guide guide --version 1
     """
-    from quaestor.study.interviews.guides import guide_sheet
+    from quaestor.interviews.guide_versions import guide_sheet
 
     opened = chosen_study(study)
     with _looking(opened) as interviews:
@@ -108,7 +107,7 @@ def guides(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.interviews.guides import guide_lines
+    from quaestor.interviews.guide_versions import guide_lines
 
     opened = chosen_study(study)
     with _looking(opened) as interviews:
@@ -146,8 +145,7 @@ def guides(study: StudyOption = None, json: JsonOption = False) -> None:
 @contextmanager
 def _looking(study: Study) -> Iterator[Interviews | None]:
     """The interviews, where there are any; to look makes no files."""
-    from quaestor.study.interviews.files import interviews_path
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.repository import interviews_path, open_interviews
 
     if not interviews_path(study).exists():
         yield None

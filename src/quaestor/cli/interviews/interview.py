@@ -7,17 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.cli import (
-    interview_files,
-    interview_guides,
-    interview_items,
-    interview_names,
-    interview_people,
-    interview_protocol,
-    interview_themes,
+from quaestor.cli.interviews import (
+    coding as interview_items,
 )
-from quaestor.cli.interview_consent import PseudonymArgument
-from quaestor.cli.interview_files import NameArgument
+from quaestor.cli.interviews import (
+    guides as interview_guides,
+)
+from quaestor.cli.interviews import (
+    names as interview_names,
+)
+from quaestor.cli.interviews import (
+    participants as interview_people,
+)
+from quaestor.cli.interviews import (
+    protocol as interview_protocol,
+)
+from quaestor.cli.interviews import (
+    themes as interview_themes,
+)
+from quaestor.cli.interviews import (
+    transcripts as interview_files,
+)
+from quaestor.cli.interviews.consent import PseudonymArgument
+from quaestor.cli.interviews.transcripts import NameArgument
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 group = typer.Typer(help="Interviews: guides, participants, transcripts.", no_args_is_help=True)
@@ -56,8 +68,8 @@ def plan(
 
     Example: quaestor interview plan P1 --guide guide
     """
-    from quaestor.study.interviews.guides import the_guide
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.guide_versions import the_guide
+    from quaestor.interviews.repository import open_interviews
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
@@ -75,7 +87,7 @@ def cancel(interview: NameArgument, actor: ActorOption = None, study: StudyOptio
 
     Example: quaestor interview cancel P1-2
     """
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         interviews.cancel(interview, actor or interviews.coding.lead)
@@ -91,7 +103,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.interviews.overview import interviews_if_any
+    from quaestor.interviews.pages.overview import interviews_if_any
 
     found = interviews_if_any(chosen_study(study))
     lines = [line for one in found.people for line in one.interviews]
@@ -118,8 +130,8 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
 
     Example: quaestor interview status
     """
-    from quaestor.study.interviews.guides import guide_lines
-    from quaestor.study.interviews.overview import interviews_if_any
+    from quaestor.interviews.guide_versions import guide_lines
+    from quaestor.interviews.pages.overview import interviews_if_any
 
     opened = chosen_study(study)
     found, guides = interviews_if_any(opened), guide_lines(opened, None)

@@ -10,9 +10,9 @@ import typer
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.instruments.interviews.records import KnownName
-    from quaestor.study.interviews.name_places import Proposal
-    from quaestor.study.interviews.names_sheet import NameLine
+    from quaestor.interviews.model.records import KnownName
+    from quaestor.interviews.names.matches import Proposal
+    from quaestor.interviews.pages.names import NameLine
 
 group = typer.Typer(help="Names in transcripts, and what is shown instead.", no_args_is_help=True)
 
@@ -54,8 +54,8 @@ def list_all(actor: ActorOption = None, study: StudyOption = None, json: JsonOpt
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.interviews.names_sheet import name_lines
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.pages.names import name_lines
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = name_lines(interviews, actor)
@@ -90,9 +90,9 @@ def add(
 
     Example: quaestor interview names add organisation --form "Obviax GmbH" --form OVX
     """
-    from quaestor.study.interviews.name_places import progress_by_name
-    from quaestor.study.interviews.names import add_name
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.known_names import add_name
+    from quaestor.interviews.names.matches import progress_by_name
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         made = add_name(interviews, kind, form or (), shown, participant, ending or (), actor)
@@ -118,9 +118,9 @@ def change(
 
     Example: quaestor interview names change "person 1" --shown "\[their manager]"
     """
-    from quaestor.study.interviews.names import change_name
-    from quaestor.study.interviews.proposals import show_as
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.confirmations import show_as
+    from quaestor.interviews.names.known_names import change_name
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         made = change_name(interviews, name, form, None, kind, ending, actor)
@@ -138,8 +138,8 @@ def remove(name: NameArgument, actor: ActorOption = None, study: StudyOption = N
 
     Example: quaestor interview names remove "person 1"
     """
-    from quaestor.study.interviews.names import remove_name
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.known_names import remove_name
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         gone = remove_name(interviews, name, actor)
@@ -162,8 +162,8 @@ def find(
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.interviews.name_places import proposals
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.matches import proposals
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = proposals(interviews, interview, name, state, actor)
@@ -227,8 +227,8 @@ def replace_written(actor: ActorOption = None, study: StudyOption = None, json: 
 
     Example: quaestor interview names replace-written
     """
-    from quaestor.study.interviews.rewording import replace_written as replaced
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.rewording import replace_written as replaced
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         done = replaced(interviews, actor)
@@ -252,8 +252,8 @@ def looked(
 
     Example: quaestor interview names looked P1 P2
     """
-    from quaestor.study.interviews.proposals import looked_through
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.confirmations import looked_through
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         for name in names:
@@ -267,8 +267,8 @@ def remaining(study: StudyOption = None, json: JsonOption = False) -> None:
 
     Example: quaestor interview names remaining
     """
-    from quaestor.study.interviews.remaining import remaining as found_in
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.remaining import remaining as found_in
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = found_in(interviews)
@@ -287,8 +287,8 @@ def _answer(
     actor: str | None, study: Any, json: bool,
 ) -> None:  # fmt: skip
     from quaestor.base.errors import InputError
-    from quaestor.study.interviews.proposals import answer, answer_all
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.names.confirmations import answer, answer_all
+    from quaestor.interviews.repository import open_interviews
 
     if bool(places) == every:
         raise InputError("say which places are meant: name them as `names find` lists them, or say --all")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quaestor.cli import interview_consent
-from quaestor.cli.interview_consent import PseudonymArgument, consent_json
+from quaestor.cli.interviews import consent as interview_consent
+from quaestor.cli.interviews.consent import PseudonymArgument, consent_json
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.study.interviews.overview import PersonLine
+    from quaestor.interviews.pages.overview import PersonLine
 
 group = typer.Typer(help="Participants of interviews, by their pseudonyms.", no_args_is_help=True)
 contact_group = typer.Typer(help="How to reach a participant, for the lead alone.", no_args_is_help=True)
@@ -54,8 +54,8 @@ def add(
 
     Example: quaestor interview participant add --role "compiler engineer" --years 7 --field "model conversion"
     """
-    from quaestor.study.interviews.people import add_participant, years_from
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.people import add_participant, years_from
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         made = add_participant(interviews, role or "", years_from(years or ""), field or "", actor or "")
@@ -75,8 +75,8 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.interviews.overview import interviews_at_a_glance
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.pages.overview import interviews_at_a_glance
+    from quaestor.interviews.repository import open_interviews
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
@@ -113,8 +113,8 @@ def change(
 
     Example: quaestor interview participant change P1 --years 8
     """
-    from quaestor.study.interviews.people import change_participant, years_from
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.people import change_participant, years_from
+    from quaestor.interviews.repository import open_interviews
 
     typed = None if years is None else "" if (known := years_from(years)) is None else known
     with open_interviews(chosen_study(study)) as interviews:
@@ -141,9 +141,9 @@ def withdraw(
     Example: quaestor interview participant withdraw P1 --yes
     """
     from quaestor.base.errors import InputError
-    from quaestor.study.erasures import describe_pending_erasures
-    from quaestor.study.interviews.room import open_interviews
-    from quaestor.study.interviews.withdrawal import withdraw as erase
+    from quaestor.interviews.participants.withdrawal import withdraw as erase
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.store.erasure import describe_pending_erasures
 
     opened = chosen_study(study)
     if not sure:
@@ -180,8 +180,8 @@ def set_one(
     Example: quaestor interview participant contact set P1 --email somebody@example.org
     """
     from quaestor.base.errors import InputError
-    from quaestor.study.interviews.people import Contact, contact_of, set_contact
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.people import Contact, contact_of, set_contact
+    from quaestor.interviews.repository import open_interviews
 
     typed = {"name": name, "email": email, "telephone": telephone, "more": more}
     if all(value is None for value in typed.values()):
@@ -201,8 +201,8 @@ def show(
 
     Example: quaestor interview participant contact show P1
     """
-    from quaestor.study.interviews.people import contact_of
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.people import contact_of
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = contact_of(interviews, pseudonym, actor)
@@ -222,8 +222,8 @@ def forget(pseudonym: PseudonymArgument, actor: ActorOption = None, study: Study
 
     Example: quaestor interview participant contact forget P1
     """
-    from quaestor.study.interviews.people import Contact, set_contact
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.participants.people import Contact, set_contact
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         set_contact(interviews, pseudonym, Contact(), actor)

@@ -28,9 +28,9 @@ def protocol(
 
     Example: quaestor interview protocol P1 --out protocol-P1.md
     """
-    from quaestor.study.interviews.protocol import protocol as protocol_of
-    from quaestor.study.interviews.protocol import protocol_json, protocol_markdown, write_protocol
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.conduct.protocol import protocol as protocol_of
+    from quaestor.interviews.conduct.protocol import protocol_json, protocol_markdown, write_protocol
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         found = protocol_of(interviews, name)

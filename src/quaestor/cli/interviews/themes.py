@@ -37,10 +37,10 @@ def themes(
     """
     from rich.table import Table
 
-    from quaestor.study.interviews.room import open_interviews
-    from quaestor.study.interviews.theme_files import themes_json, write_themes
-    from quaestor.study.interviews.theme_tables import themes_table
-    from quaestor.study.interviews.themes import themes_of
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.themes.files import themes_json, write_themes
+    from quaestor.interviews.themes.quotations import themes_of
+    from quaestor.interviews.themes.tables import themes_table
 
     with open_interviews(chosen_study(study)) as interviews:
         found = themes_of(interviews, rounds or (), actor)
@@ -75,10 +75,10 @@ def quotations(
 
     Example: quaestor interview quotations indicator
     """
-    from quaestor.study.interviews.named_tables import with_surroundings
-    from quaestor.study.interviews.room import open_interviews
-    from quaestor.study.interviews.theme_files import quotation_json, quotations_of
-    from quaestor.study.interviews.themes import themes_of
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.themes.files import quotation_json, quotations_of
+    from quaestor.interviews.themes.quotations import themes_of
+    from quaestor.interviews.themes.tables import with_surroundings
 
     with open_interviews(chosen_study(study)) as interviews:
         name, found = quotations_of(themes_of(interviews, rounds or (), actor), code)
@@ -110,10 +110,10 @@ def saturation(
     """
     from rich.table import Table
 
-    from quaestor.study.interviews.room import open_interviews
-    from quaestor.study.interviews.saturating import saturation_of, saturation_table, stop_in_words
-    from quaestor.study.interviews.theme_files import saturation_json
-    from quaestor.study.interviews.themes import themes_of
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.themes.co_occurrence import saturation_of, saturation_table, stop_in_words
+    from quaestor.interviews.themes.files import saturation_json
+    from quaestor.interviews.themes.quotations import themes_of
 
     with open_interviews(chosen_study(study)) as interviews:
         found = themes_of(interviews, rounds or (), actor)

@@ -20,11 +20,10 @@ from quaestor.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from quaestor.instruments.interviews.records import Transcript
-    from quaestor.study.interviews.correcting import Speaker
-    from quaestor.study.interviews.left_out import LeftOut
-    from quaestor.study.interviews.reading import TurnLine
-    from quaestor.study.interviews.transcripts import Imported
+    from quaestor.interviews.model.records import Transcript
+    from quaestor.interviews.pages.transcript import LeftOut, TurnLine
+    from quaestor.interviews.transcripts.corrections import Speaker
+    from quaestor.interviews.transcripts.import_file import Imported
 
 NameArgument = Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview of the study, such as P1.")]
 RawOption = Annotated[bool, typer.Option("--raw", help="With names as they were recorded; for the lead alone.")]
@@ -67,9 +66,9 @@ def import_file(
 
     Example: quaestor interview import P1 recording.vtt
     """
-    from quaestor.study.interviews.left_out import left_out_of
-    from quaestor.study.interviews.room import open_interviews
-    from quaestor.study.interviews.transcripts import import_transcript
+    from quaestor.interviews.pages.transcript import left_out_of
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.transcripts.import_file import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
         done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding, apart)
@@ -119,8 +118,8 @@ def transcript(
 
     Example: quaestor interview transcript P1
     """
-    from quaestor.study.interviews.reading import told_turns
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.pages.transcript import told_turns
+    from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         lines = told_turns(interviews, name, raw, actor)
@@ -158,9 +157,9 @@ def speakers(
 
     Example: quaestor interview speakers P1 --set "Speaker 1=participant" --set turn:12=interviewer
     """
-    from quaestor.study.coding import require_lead
-    from quaestor.study.interviews.correcting import set_speaker, set_voice, speakers_of
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.coding.session import require_lead
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.transcripts.corrections import set_speaker, set_voice, speakers_of
 
     wanted = named_values(set or [], '"SPEAKER=VOICE" or turn:NUMBER=VOICE')
     with open_interviews(chosen_study(study)) as interviews:
@@ -204,9 +203,9 @@ def match(
     Example: quaestor interview match P1 --set 12=factors --set 14=
     """
     from quaestor.base.errors import InputError
-    from quaestor.study.interviews.correcting import match_again, set_question
-    from quaestor.study.interviews.reading import told_turns
-    from quaestor.study.interviews.room import open_interviews
+    from quaestor.interviews.pages.transcript import told_turns
+    from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.transcripts.corrections import match_again, set_question
 
     wanted = named_values(set or [], "TURN=QUESTION")
     if wrong := [turn for turn in wanted if not turn.isdecimal()]:

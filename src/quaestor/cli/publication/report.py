@@ -18,9 +18,9 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from quaestor.publish.audit.records import Audit
-    from quaestor.publish.records import Finding
-    from quaestor.study.results.report import ReportOutcome
+    from quaestor.publication.audit.records import Audit
+    from quaestor.publication.report.make import ReportOutcome
+    from quaestor.render.table_model import Finding
 
 _SHOWN = 12
 AllOption = Annotated[bool, typer.Option("--all", help="List every cell, not only those that differ.")]
@@ -43,7 +43,7 @@ def report(
 
         quaestor report
     """
-    from quaestor.study.results.report import build_report
+    from quaestor.publication.report.make import build_report
 
     opened = chosen_study(study)
     outcome = build_report(opened, say)
@@ -96,8 +96,8 @@ def audit(
 
         quaestor audit --json > audit.json
     """
-    from quaestor.study.results.audit_json import audit_json
-    from quaestor.study.results.publication import audit_study, computed_of, publication_of
+    from quaestor.publication.audit.run import audit_json
+    from quaestor.publication.publication import audit_study, computed_of, publication_of
 
     opened = chosen_study(study)
     with computed_of(opened, needs_results=False) as computed:
@@ -132,15 +132,15 @@ def replicate(
 
         quaestor replicate onnx-interoperability --data public-answers
     """
-    from quaestor.study.surveys.replication import is_survey
+    from quaestor.publication.replicate.survey import is_survey
 
     if is_survey(name):
         _replicate_survey(name, data, out, every, json)
         return
-    from quaestor.study.results.audit_json import audit_json
-    from quaestor.study.results.publication import audit_study, computed_of, publication_of
-    from quaestor.study.results.replicate import load_labels
-    from quaestor.study.results.report import build_report
+    from quaestor.publication.audit.run import audit_json
+    from quaestor.publication.publication import audit_study, computed_of, publication_of
+    from quaestor.publication.replicate.posts import load_labels
+    from quaestor.publication.report.make import build_report
 
     with _folder(out) as folder:
         with _own_name_of(data, folder):
@@ -169,7 +169,7 @@ def replicate(
 
 
 def _show_findings(findings: tuple[Finding, ...], unread: Sequence[Mapping[str, str]]) -> None:
-    from quaestor.study.results.findings import failures
+    from quaestor.publication.results.values import failures
 
     screen = console()
     for one in findings:
@@ -183,8 +183,8 @@ def _show_findings(findings: tuple[Finding, ...], unread: Sequence[Mapping[str, 
 
 
 def _replicate_survey(name: str, data: Path, out: Path | None, every: bool, json: bool) -> None:
-    from quaestor.cli.survey_replication import print_answers_json, replicate_answers, show_tables
-    from quaestor.study.results.audit_json import audit_json
+    from quaestor.cli.publication.survey_replication import print_answers_json, replicate_answers, show_tables
+    from quaestor.publication.audit.run import audit_json
 
     with _folder(out) as folder:
         made, found = replicate_answers(name, data, folder, out is not None)
@@ -322,7 +322,7 @@ def handbook(
 
         quaestor handbook
     """
-    from quaestor.study.results.handbook import handbook_folder, make_handbook
+    from quaestor.publication.handbook.make import handbook_folder, make_handbook
 
     opened = chosen_study(study)
     with errors().status("Building the handbook …") as status:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 from quaestor.cli.output import console, number, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.publish.audit.records import Audit
-    from quaestor.publish.records import Table
-    from quaestor.study.surveys.replication import Replicated
+    from quaestor.publication.audit.records import Audit
+    from quaestor.publication.replicate.survey import Replicated
+    from quaestor.render.table_model import Table
 
 
 def replicate_answers(name: str, data: Path, folder: Path, keep: bool) -> tuple[Replicated, Audit]:
     """From the public file of answers to tables and audit."""
-    from quaestor.study.results.publication import audit_study, computed_of, publication_of
-    from quaestor.study.surveys.replication import replicate_survey
-    from quaestor.study.surveys.replication_report import write_survey_report
+    from quaestor.publication.publication import audit_study, computed_of, publication_of
+    from quaestor.publication.replicate.survey import replicate_survey, write_survey_report
 
     made = replicate_survey(name, data, folder, say)
     with computed_of(made.study, needs_results=False) as computed:

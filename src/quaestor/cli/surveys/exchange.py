@@ -12,8 +12,8 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quaestor.instruments.records import Place
-    from quaestor.study.surveys.importing import Imported
+    from quaestor.surveys.exchange.import_answers import Imported
+    from quaestor.surveys.model.records import Place
 
 _TOLD = 20
 NameArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
@@ -42,8 +42,8 @@ def import_file(
 
     Example: quaestor survey import fielded survey-open.xlsx
     """
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.importing import import_answers, mapping_file
+    from quaestor.surveys.exchange.import_answers import import_answers, mapping_file
+    from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
         chosen = mapping or mapping_file(surveys, name, file)
@@ -76,8 +76,8 @@ def export_file(
 
     Example: quaestor survey export fielded --out answers.csv
     """
-    from quaestor.study.surveys.exporting import export_answers
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.surveys.exchange.export import export_answers
+    from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
         done = export_answers(surveys, name, out, wide=wide, raw=raw, everything=everything)

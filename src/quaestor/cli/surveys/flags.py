@@ -25,8 +25,8 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.flags import flags as flagged
+    from quaestor.surveys.flags import flags as flagged
+    from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
         found = flagged(surveys, name)
@@ -71,8 +71,8 @@ def decide(
 
     Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --why "the same answers as another, word by word"
     """
-    from quaestor.study.surveys.fielding import decide as decide_about
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.surveys.lifecycle import decide as decide_about
+    from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
         decide_about(surveys, name, response, keep, why, actor)
@@ -92,9 +92,9 @@ def erase(
     Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --why "asked to by letter" --yes
     """
     from quaestor.base.errors import InputError
-    from quaestor.study.erasures import describe_pending_erasures
-    from quaestor.study.surveys.erasing import erase_response
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.store.erasure import describe_pending_erasures
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.open_answers import erase_response
 
     if not sure:
         raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {response}")

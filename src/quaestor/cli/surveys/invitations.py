@@ -47,10 +47,10 @@ def invite(
       quaestor survey invite protocol --batch next --stratum "PRO accounts" --count 9 --address https://study.example.org
     """
     from quaestor.base.errors import InputError
-    from quaestor.base.private import new_private_text
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.invitations import invite as invite_people
-    from quaestor.study.surveys.invitations import links_csv
+    from quaestor.base.files import new_private_text
+    from quaestor.surveys.invitations import invite as invite_people
+    from quaestor.surveys.invitations import links_csv
+    from quaestor.surveys.lifecycle import open_surveys
 
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
@@ -75,8 +75,8 @@ def rates(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.invitations import response_rates
+    from quaestor.surveys.invitations import response_rates
+    from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
         found = response_rates(surveys, name)

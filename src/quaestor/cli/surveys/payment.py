@@ -10,7 +10,7 @@ import typer
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.study.surveys.claims import Payment
+    from quaestor.surveys.payment import Payment
 
 claims = typer.Typer(help="Pay for those who finished a survey.", no_args_is_help=True)
 
@@ -35,8 +35,8 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.surveys.claims import payments
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.payment import payments
 
     with open_surveys(chosen_study(study)) as surveys:
         found = payments(surveys)
@@ -68,8 +68,8 @@ def release(
 
     Example: quaestor survey claims release protocol
     """
-    from quaestor.study.surveys.claims import release as release_claims
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.payment import release as release_claims
 
     with open_surveys(chosen_study(study)) as surveys:
         released = release_claims(surveys, name, most)
@@ -89,8 +89,8 @@ def export(
 
     Example: quaestor survey claims export protocol --out cards.csv
     """
-    from quaestor.study.surveys.claims import export_cards, write_cards
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.payment import export_cards, write_cards
 
     with open_surveys(chosen_study(study)) as surveys:
         if out is None:
@@ -110,8 +110,8 @@ def paid(
 
     Example: quaestor survey claims paid protocol --cards 20
     """
-    from quaestor.study.surveys.claims import mark_paid
-    from quaestor.study.surveys.fielding import open_surveys
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.payment import mark_paid
 
     with open_surveys(chosen_study(study)) as surveys:
         say(f"{number(mark_paid(surveys, name, cards))} marked as paid")

@@ -13,8 +13,8 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 if TYPE_CHECKING:
     from rich.table import Table as Screen
 
-    from quaestor.publish.records import Table
-    from quaestor.study.surveys.results import Results
+    from quaestor.render.table_model import Table
+    from quaestor.surveys.results.compute import Results
 
 
 def add_to(group: typer.Typer) -> None:
@@ -41,11 +41,10 @@ def results(
 
         quaestor survey results fielded --by uses-onnx --out published/survey
     """
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.result_files import write_results
-    from quaestor.study.surveys.result_json import results_json
-    from quaestor.study.surveys.result_tables import tables_of
-    from quaestor.study.surveys.results import survey_results
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.results.compute import survey_results
+    from quaestor.surveys.results.export import results_json, write_results
+    from quaestor.surveys.results.tables import tables_of
 
     with open_surveys(chosen_study(study)) as surveys:
         found = survey_results(surveys, name, by=by, unfinished=unfinished)
@@ -65,7 +64,7 @@ def results(
 
 
 def _show_base(found: Results) -> None:
-    from quaestor.study.surveys.result_words import consents_in_words, counted_in_words
+    from quaestor.surveys.results.sentences import consents_in_words, counted_in_words
 
     console().print(f"[bold]{escape(found.title)}[/bold]", soft_wrap=True)
     for words in (" ".join(counted_in_words(found)), *consents_in_words(found)):

@@ -9,21 +9,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quaestor.cli import (
-    survey_claims,
-    survey_files,
-    survey_flags,
-    survey_invitations,
-    survey_items,
-    survey_results,
+from quaestor.cli.output import (
+    ActorOption,
+    JsonOption,
+    StudyOption,
+    chosen_study,
+    console,
+    number,
+    print_json,
+    print_problems,
+    say,
 )
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
-from quaestor.cli.problems import print_problems
+from quaestor.cli.surveys import (
+    exchange as survey_files,
+)
+from quaestor.cli.surveys import (
+    flags as survey_flags,
+)
+from quaestor.cli.surveys import (
+    invitations as survey_invitations,
+)
+from quaestor.cli.surveys import (
+    payment as survey_claims,
+)
+from quaestor.cli.surveys import (
+    results as survey_results,
+)
+from quaestor.cli.surveys import (
+    themes as survey_items,
+)
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from quaestor.study.surveys.walking import ToldPath
+    from quaestor.surveys.paths_in_words import ToldPath
 
 group = typer.Typer(help="Surveys: from the questionnaire file to answers.", no_args_is_help=True)
 
@@ -50,7 +69,7 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
 
     Example: quaestor survey check protocol
     """
-    from quaestor.study.surveys.checking import check_survey
+    from quaestor.surveys.check_questionnaire import check_survey
 
     found = check_survey(_file(name, study))
     if json:
@@ -85,7 +104,7 @@ def preview(
 
     Example: quaestor survey preview protocol
     """
-    from quaestor.study.surveys.walking import told_paths
+    from quaestor.surveys.paths_in_words import told_paths
 
     found, whole = told_paths(_file(name, study), language, most)
     if json:
@@ -106,8 +125,8 @@ def open_one(
 
     Example: quaestor survey open protocol
     """
-    from quaestor.study.surveys.fielding import open_survey, open_surveys
-    from quaestor.study.surveys.status import imported_before
+    from quaestor.surveys.lifecycle import open_survey, open_surveys
+    from quaestor.surveys.status import imported_before
 
     with open_surveys(chosen_study(study)) as opened:
         imported = imported_before(opened, name)
@@ -134,8 +153,8 @@ def close_one(
 
     Example: quaestor survey close protocol
     """
-    from quaestor.study.surveys.fielding import close_survey, open_surveys
-    from quaestor.study.surveys.status import status_of
+    from quaestor.surveys.lifecycle import close_survey, open_surveys
+    from quaestor.surveys.status import status_of
 
     with open_surveys(chosen_study(study)) as opened:
         close_survey(opened, name, actor)
@@ -155,7 +174,7 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.surveys.status import survey_status
+    from quaestor.surveys.status import survey_status
 
     found = survey_status(chosen_study(study))
     if json:
@@ -185,7 +204,7 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
 
 
 def _file(name: str, study: Path | None) -> Path:
-    from quaestor.study.surveys.checking import questionnaire_path
+    from quaestor.surveys.check_questionnaire import questionnaire_path
 
     return questionnaire_path(None if name.endswith(".toml") else chosen_study(study), name)
 

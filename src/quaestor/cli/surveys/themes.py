@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.made_items import tell_of_items
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, tell_of_items
 
 QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="A question that is answered in words.")]
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A closed round over open answers.")]
@@ -30,8 +29,8 @@ def items(
 
     Example: quaestor survey items fielded direct-deployment
     """
-    from quaestor.study.surveys.fielding import open_surveys
-    from quaestor.study.surveys.open_answers import make_items
+    from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.open_answers import make_items
 
     with open_surveys(chosen_study(study)) as surveys:
         made = make_items(surveys, name, question, actor)
@@ -51,8 +50,8 @@ def themes(
     """
     from rich.table import Table
 
-    from quaestor.study.coding import open_coding
-    from quaestor.study.surveys.themes import themes_of, themes_table
+    from quaestor.coding.session import open_coding
+    from quaestor.surveys.themes import themes_of, themes_table
 
     with open_coding(chosen_study(study)) as coding:
         found = themes_of(coding, name, facet, actor)

@@ -8,13 +8,14 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed
-from quaestor.coding.answers import checked_answer, label_of
-from quaestor.coding.phrases import Words, all_words, unified
-from quaestor.coding.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
-from quaestor.coding.rounds import is_complete
-from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.stretches import KIND as STRETCHES
-from quaestor.coding.stretches import differing_fields, own_words, union
+from quaestor.coding.model.answers import checked_answer
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.keep import Keep
+from quaestor.coding.model.facet_kinds.passages import differing_fields, own_words
+from quaestor.coding.model.phrases import all_words
+from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
+from quaestor.coding.model.rounds import is_complete
+from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.store.records import NewAct
 
 AGREEMENT, SINGLE, DISCUSSION, TIE_BREAKER, TOGETHER = "agreement", "single", "discussion", "tie-breaker", "together"
@@ -40,15 +41,9 @@ def answers_of(one: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
 
 def _same(one: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
     """Whether all say the same; of phrases, once their words are unified."""
-    words = all_words(one) if facet.kind == "phrase" else {}
-    compared = {_compared(facet, answer, words) for answer in answers}
+    kind, words = kind_of(facet), all_words(one)
+    compared = {CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.compared(facet, answer, words) for answer in answers}
     return len(compared) == 1 and CANNOT_JUDGE not in compared
-
-
-def _compared(facet: Facet, answer: Any, words: Words) -> object:
-    if answer == CANNOT_JUDGE:
-        return CANNOT_JUDGE
-    return unified(answer, words) if facet.kind == "phrase" else label_of(facet, answer)
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ def _comparison(one: RoundState) -> _Comparison:
     differing: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {}
     agreed = 0
     for facet in one.plan.facets:
-        if facet.kind == "text":
+        if not kind_of(facet).is_compared:
             continue
         for item in one.items_left():
             answers = answers_of(one, item, facet.id)
@@ -98,7 +93,7 @@ def differing_words(state: State, name: str) -> list[Disagreement]:
     one = state.round(name)
     found = {}
     for facet in one.plan.facets:
-        for item in one.items_left() if facet.kind == STRETCHES else ():
+        for item in one.items_left() if kind_of(facet).has_words else ():
             answers = answers_of(one, item, facet.id)
             if _in_other_words(one, item, facet, [answer for _, answer in answers]):
                 found[item, facet.id] = tuple(answers)
@@ -113,10 +108,12 @@ def is_settled(case: Disagreement) -> bool:
 
 def _in_other_words(one: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
     """Whether all gave the same codes, and they or what is decided have different words for what a code asks for."""
-    if facet.kind != STRETCHES or not _same(one, facet, values):
+    kind = kind_of(facet)
+    if not kind.has_words or not _same(one, facet, values):
         return False
-    made = one.decisions.get((item, facet.id), [])
-    return any(differing_fields(answer) for answer in (union(values), *(last.answer for last in made[-1:])))
+    decisions = one.decisions.get((item, facet.id), [])
+    decided_last = [decision.answer for decision in decisions[-1:]]
+    return any(kind.differing_words(answers) for answers in (values, decided_last))
 
 
 def _told(
@@ -163,12 +160,17 @@ def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
     for facet in one.plan.facets:
         for item in one.items_left():
             answers = answers_of(one, item, facet.id)
-            if not answers or (item, facet.id) in one.decisions or facet.kind == "text":
+            if not answers or (item, facet.id) in one.decisions or not kind_of(facet).is_compared:
                 continue
             values = [answer for _, answer in answers]
             if _same(one, facet, values):
                 how = AGREEMENT if len(values) > 1 else SINGLE
-                entry = {"item": item, "facet": facet.id, "answer": _common(one, facet, values), "how": how}
+                entry = {
+                    "item": item,
+                    "facet": facet.id,
+                    "answer": kind_of(facet).combine(values, all_words(one)),
+                    "how": how,
+                }
                 entries.append(entry | ({"simulated": True} if is_simulated(one, item) else {}))
     return NewAct("decision", actor, {"round": name, "decisions": entries}, one.plan.codebook) if entries else None
 
@@ -177,22 +179,6 @@ def is_simulated(one: RoundState, item: str) -> bool:
     """Whether a simulated rater rated an item."""
     ratings = (one.of_seat(seat, item) for seat in one.seats)
     return any(rating.simulated for rating in ratings if rating)
-
-
-def _common(one: RoundState, facet: Facet, values: list[Any]) -> Any:
-    """The answer all gave, in unified words; reasons that differ are all kept, and so is every stretch."""
-    first = values[0]
-    if facet.kind == "stretches":
-        return union(values)
-    if facet.kind == "phrase":
-        return dict(zip(("verb", "object"), unified(first, all_words(one)), strict=True))
-    if isinstance(first, Mapping) and "answer" in first:
-        common = {"answer": first["answer"]}
-        for more in ("reason", "instead"):
-            said = list(dict.fromkeys(value[more] for value in values if value.get(more)))
-            common |= {more: "; ".join(said)} if said else {}
-        return common
-    return first
 
 
 def comment_on(state: State, name: str, actor: str, item: str, facet: str, text: str, *, lead: str = "") -> NewAct:
@@ -301,7 +287,7 @@ def kept(state: State, name: str) -> set[str] | None:
     one = state.rounds.get(name)
     if one is None or one.status != CLOSED:
         return None
-    facet = next((facet for facet in one.plan.facets if facet.kind == "keep"), None)
+    facet = next((facet for facet in one.plan.facets if facet.kind == Keep.name), None)
     if facet is None:
         raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
     known = one.memory.get("kept")

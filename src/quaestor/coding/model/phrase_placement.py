@@ -13,9 +13,8 @@ from pydantic import Field, ValidationError
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed
-from quaestor.base.settings import Settings
-from quaestor.base.toml import read_toml
-from quaestor.coding.records import Code, Codebook
+from quaestor.base.toml import Settings, read_toml
+from quaestor.coding.model.records import Code, Codebook
 
 _GRAMMAR = frozenset(
     {"a", "an", "and", "at", "by", "during", "for", "from", "if", "of", "on", "or", "the", "to", "using", "with"}

@@ -7,13 +7,14 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.answers import checked_answer, checked_answers, label_of, refuse_unstorable
-from quaestor.coding.phrases import unified, words_before
-from quaestor.coding.records import CANNOT_JUDGE, Facet, Practice, Rating
-from quaestor.coding.state import OPEN, RoundState, Seat, State
+from quaestor.coding.model.answers import checked_answer, checked_answers, label_of, refuse_unstorable
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.base import Label
+from quaestor.coding.model.phrases import words_before
+from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Practice, Rating
+from quaestor.coding.model.state import OPEN, RoundState, Seat, State
 from quaestor.store.records import NewAct, new_key
 
-Label = str | frozenset[str]
 _TOO_LONG = 7 * 24 * 3600
 
 
@@ -183,12 +184,12 @@ def drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tupl
 
 
 def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | None:
-    answer = rating.answers.get(facet.id)
+    kind, answer = kind_of(facet), rating.answers.get(facet.id)
     if answer == CANNOT_JUDGE:
-        return frozenset([CANNOT_JUDGE]) if facet.kind in ("multiple", "stretches") else CANNOT_JUDGE
-    if facet.kind == "phrase" and answer is not None:
-        one = state.round(rating.round)
-        return " ".join(unified(answer, words_before(one, one.set_of(rating.item))))
+        return frozenset([CANNOT_JUDGE]) if kind.has_several_codes else CANNOT_JUDGE
+    if kind.unifies_words and answer is not None:
+        round_state = state.round(rating.round)
+        answer = kind.unify(answer, words_before(round_state, round_state.set_of(rating.item)))
     label = label_of(facet, answer)
     if label is None or not facet.codes:
         return label
@@ -208,3 +209,15 @@ def _read(state: State, rating: Rating, code: str, version: int | None, level: s
 def hours(one: RoundState) -> dict[str, float]:
     """How long each rater worked, in hours; a rating that was superseded took its time too."""
     return {rater: seconds / 3600 for rater, seconds in one.seconds.items()}
+
+
+def work_of(state: State, rater: str) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """How many ratings somebody gave, and the open rounds in which they still have items, with how many."""
+    left = []
+    for one in state.rounds.values():
+        seat = one.seat_of(rater)
+        if one.status == OPEN and seat is not None and seat.rater == rater:
+            progress = one.progress(seat, rater)
+            if missing := len(progress) - progress.done:
+                left.append((one.plan.round, missing))
+    return sum(len(one.ratings.get(rater, {})) for one in state.rounds.values()), tuple(left)

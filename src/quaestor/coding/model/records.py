@@ -303,16 +303,6 @@ class Unification:
 
 
 @dataclass(frozen=True)
-class SetCurve:
-    """How one set of phrases went: raters against each other, and the set against those before it."""
-
-    set: int
-    items: int
-    discrepancy: float
-    incompatibility: float
-
-
-@dataclass(frozen=True)
 class Noted:
     """An act as it may be told to others: who did what in which round, and nothing of what was said."""
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.answers import checked_answer
-from quaestor.coding.records import Plan
-from quaestor.coding.state import CLOSED, OPEN, RoundState, State, plan_payload
+from quaestor.coding.model.answers import checked_answer
+from quaestor.coding.model.records import Plan
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, plan_payload
 from quaestor.store.records import NewAct
 
 

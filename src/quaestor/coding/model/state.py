@@ -14,10 +14,9 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.assignment import assigned, in_order
-from quaestor.coding.codebook.history import History
-from quaestor.coding.progress import Progress
-from quaestor.coding.records import (
+from quaestor.coding.model.assignment import Progress, assigned, in_order
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.records import (
     INTERVIEWS,
     Comment,
     Decision,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from quaestor.base.errors import StateError
-from quaestor.coding.assignment import in_order, without_order
-from quaestor.coding.decisions import disagreements, settled
-from quaestor.coding.phrases import words_before
-from quaestor.coding.progress import Progress
-from quaestor.coding.records import Codebook, Disagreement, Plan, Practice, RaterView, Rating, TieCase
-from quaestor.coding.rounds import can_reopen_blind
-from quaestor.coding.state import CLOSED, RoundState, Seat, State
+from quaestor.coding.model.assignment import Progress, in_order, without_order
+from quaestor.coding.model.decisions import disagreements, settled
+from quaestor.coding.model.phrases import words_before
+from quaestor.coding.model.records import Codebook, Disagreement, Plan, Practice, RaterView, Rating, TieCase
+from quaestor.coding.model.rounds import can_reopen_blind
+from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
 from quaestor.store.records import NewAct
 
 

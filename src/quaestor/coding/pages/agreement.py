@@ -7,23 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.coding.phrases import curves
-from quaestor.coding.records import Facet, SetCurve
-from quaestor.coding.state import RoundState, State
+from quaestor.coding.agreement import asked_of
+from quaestor.coding.agreement_access import RoundAgreement, facets_compared, require_look, seen
+from quaestor.coding.confusion import Matrix, Named, matrix_of, named
+from quaestor.coding.model.facet_kinds.phrase import Phrase
+from quaestor.coding.model.phrases import curves
+from quaestor.coding.model.records import Facet
+from quaestor.coding.model.state import RoundState, State
+from quaestor.coding.session import Coding
+from quaestor.measures.agreement.statistics import Statistic, shown_estimates
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate
-from quaestor.publish.curves import draw_curves
-from quaestor.publish.figures.records import Estimate as Drawn
-from quaestor.publish.forest import draw_estimates
-from quaestor.publish.shown import decimal
-from quaestor.study.agreement import asked_of
-from quaestor.study.coding import Coding
-from quaestor.study.confusion import Matrix, Named, matrix_of, named
-from quaestor.study.looking import facets_compared, require_look, seen
-from quaestor.study.round_agreement import RoundAgreement
+from quaestor.render.figures.discrepancy import draw_round_curves
+from quaestor.render.figures.export import svg_of
+from quaestor.render.figures.forest import draw_forest
+from quaestor.render.figures.records import Estimate as Drawn
+from quaestor.render.figures.records import SetCurve
+from quaestor.render.number_format import decimal
 
 _MOST_DRAWN = 24
 """Codes in the drawing; the table beside it has all of them."""
-_SHARES = ("percent", "overlap")
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def agreement_view(coding: Coding, name: str, actor: str, asked: Asked, *, wait:
         asked = Asked(facet.id, asked.level, asked.version)
         book = state.history.at(one.plan.codebook if asked.version is None else asked.version)
         levels = book.facets[facet.codes].levels if facet.codes in book.facets else ()
-        sets = _curves(one) if facet.kind == "phrase" else ()
+        sets = _curves(one) if facet.kind == Phrase.name else ()
         empty = AgreementView(
             name, tuple(facets_compared(one)), levels, _newest(state, facet), asked, facet.question
         )  # fmt: skip
@@ -129,7 +131,7 @@ def agreement_view(coding: Coding, name: str, actor: str, asked: Asked, *, wait:
             PairRow(names[pair.codes[0]], names[pair.codes[1]], pair.n) for pair in result.agreement.confused
         ),
         curves=sets,
-        curves_drawn=draw_curves(sets, name, simulated=result.simulated, blindness=result.blindness, standalone=False)
+        curves_drawn=svg_of(draw_round_curves(sets, name, simulated=result.simulated, blindness=result.blindness))
         if sets
         else "",
     )
@@ -162,37 +164,27 @@ def _labels(found: Agreement) -> set[str]:
     return {*matrix, *(code.code for code in found.codes), *(code for pair in found.confused for code in pair.codes)}
 
 
-def estimates_of(found: Agreement) -> list[tuple[str, str, Estimate]]:
-    """(id, name, estimate) of every statistic there is, in the order in which they are shown."""
-    kappa = "Cohen's κ" if found.kappa_kind == "cohen" else "Fleiss' κ"
-    weights = {"masi": "MASI"}.get(found.weights, found.weights)
-    every = [
-        ("percent", "Percent agreement", found.percent),
-        ("overlap", "Mean overlap (Jaccard)", found.overlap),
-        ("kappa", kappa, found.kappa),
-        ("weighted_kappa", f"{kappa}, {weights} weights", found.weighted_kappa),
-        ("ac1", "Gwet's AC1", found.ac1),
-        ("ac2", f"Gwet's AC2, {weights} weights", found.ac2),
-        ("alpha", f"Krippendorff's α ({'MASI' if found.multilabel else found.scale})", found.alpha),
-    ]
-    return [(name, words, estimate) for name, words, estimate in every if estimate is not None]
-
-
 def measures_of(found: Agreement) -> list[Measure]:
-    """The statistics in words, as `quaestor agreement` prints them."""
-    bands = {"kappa": found.band, "weighted_kappa": found.weighted_band}
-    return [
-        Measure(
-            name,
-            words,
-            in_words(one.value, share=name in _SHARES),
-            interval_in_words(one, share=name in _SHARES),
-            in_words(one.se, share=name in _SHARES),
-            bands.get(name, ""),
-            one.undefined,
-        )
-        for name, words, one in estimates_of(found)
-    ]
+    """The statistics in words, in the order in which they are shown."""
+    return [measure_of(found, statistic, estimate) for statistic, estimate in shown_estimates(found)]
+
+
+def measure_of(found: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
+    """One statistic in words."""
+    share = statistic.is_share
+    return Measure(
+        statistic.name,
+        _capitalised(statistic.label(found)),
+        in_words(estimate.value, share=share),
+        interval_in_words(estimate, share=share),
+        in_words(estimate.se, share=share),
+        found.bands.get(statistic.name, ""),
+        estimate.undefined,
+    )
+
+
+def _capitalised(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def in_words(value: float | None, *, share: bool = False) -> str:
@@ -223,10 +215,13 @@ def _code(code: CodeAgreement, names: Mapping[str, Named]) -> CodeRow:
 def _forest(result: RoundAgreement) -> str:
     found = result.agreement
     rows = [
-        Drawn(words, one.value, one.low, one.high, found.n, reason=one.undefined)
-        for _, words, one in estimates_of(found)
+        Drawn(_capitalised(statistic.label(found)), one.value, one.low, one.high, found.n, reason=one.undefined)
+        for statistic, one in shown_estimates(found)
     ]
-    return draw_estimates(rows, name="overall", title="Agreement overall", threshold=result.threshold)
+    figure = draw_forest(
+        rows, statistic="Agreement", threshold=result.threshold, name="overall", title="Agreement overall", narrow=True
+    )
+    return svg_of(figure)
 
 
 def _codes_forest(found: Agreement, names: Mapping[str, Named]) -> str:
@@ -238,7 +233,10 @@ def _codes_forest(found: Agreement, names: Mapping[str, Named]) -> str:
               reason=one.kappa.undefined)
         for one in drawn
     ]  # fmt: skip
-    return draw_estimates(rows, name="codes", title="κ of each code against the rest") if rows else ""
+    if not rows:
+        return ""
+    title = "κ of each code against the rest"
+    return svg_of(draw_forest(rows, statistic=title, name="codes", title=title, narrow=True))
 
 
 def csv_rows(found: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
@@ -248,8 +246,8 @@ def csv_rows(found: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
         agreement = one.agreement
         about = {"round": one.round, "facet": agreement.facet}
         rows += [
-            {**about, "code": "", "n": agreement.n, "statistic": name, **_numbers(estimate)}
-            for name, _, estimate in estimates_of(agreement)
+            {**about, "code": "", "n": agreement.n, "statistic": statistic.name, **_numbers(estimate)}
+            for statistic, estimate in shown_estimates(agreement)
         ]
         rows += [
             {**about, "code": code.code, "n": code.n_any, "statistic": "kappa", **_numbers(code.kappa)}

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.coding.answers import choices, written
-from quaestor.coding.records import CANNOT_JUDGE, EXCLUDE, KEEP, Codebook, Facet
-from quaestor.coding.stretches import codes_in, in_vivo_in, union
+from quaestor.coding.model.answers import answer_in_words, write_cell
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet
 
 _KEYS = "123456789"
-NOTHING = "[]"
-"""The answer that there is nothing to code, as it is written."""
 _SENT = "said-"
 
 
@@ -67,15 +66,6 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Another:
-    """An answer that nobody gave and that could be right all the same."""
-
-    value: str
-    label: str
-    group: str = ""
-
-
-@dataclass(frozen=True)
 class Chosen:
     """What somebody chose in a form: an answer in dispute, or others in its place."""
 
@@ -92,7 +82,7 @@ class Question:
     kind: str
     question: str
     opinions: tuple[Opinion, ...]
-    others: tuple[Another, ...]
+    others: tuple[Choice, ...]
     proposed: tuple[tuple[str, str], ...] = ()
     """Of something to confirm: what was proposed."""
 
@@ -117,36 +107,27 @@ def question_of(
     answers: dict[str, Any] = {}
     voices: dict[str, list[Voice]] = {}
     for answer, voice in given:
-        answers.setdefault(written(answer), answer)
-        voices.setdefault(written(answer), []).extend([voice] if voice else [])
+        value = write_cell(facet, answer)
+        answers.setdefault(value, answer)
+        voices.setdefault(value, []).extend([voice] if voice else [])
     keys = iter(_KEYS)
     opinions = tuple(
         Opinion(
             value,
-            in_words(facet, book, answer),
+            answer_in_words(facet, book, answer),
             "" if answer == CANNOT_JUDGE else next(keys, ""),
             tuple(voices[value]),
             meanings_of(facet, book, answer),
         )
         for value, answer in answers.items()
     )
-    others = [one for one in _others(facet, book, answers.values()) if one.value not in answers]
+    alternatives = kind_of(facet).alternatives(facet, book, list(answers.values()))
+    others = [choice for choice in alternatives if choice.value not in answers]
     if judging:
-        others.append(Another(CANNOT_JUDGE, CANNOT_JUDGE))
+        others.append(Choice(CANNOT_JUDGE, CANNOT_JUDGE))
     return Question(
         facet.id, facet.kind, facet.question or facet.id, opinions, tuple(others), tuple(sorted(proposed.items()))
     )
-
-
-def in_words(facet: Facet, book: Codebook, answer: Any) -> str:
-    """An answer with the names of its codes."""
-    if not facet.codes or answer == CANNOT_JUDGE or answer is None:
-        return written(answer)
-    names = [book.codes[one].name if one in book.codes else one for one in codes_in(answer)]
-    if facet.kind == "stretches":
-        own = len(in_vivo_in(answer))
-        names += [f"{own} in vivo"] if own else []
-    return "; ".join(names) or "nothing coded"
 
 
 def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...]:
@@ -154,38 +135,12 @@ def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...
     if not facet.codes or answer == CANNOT_JUDGE:
         return ()
     found = []
-    for one in codes_in(answer):
-        code = book.codes.get(one)
+    for code_id in kind_of(facet).codes(answer):
+        code = book.codes.get(code_id)
         if code is not None:
             group = book.path_name(code.parent) if code.parent else ""
             found.append(Meaning(code.name, group, code.definition, code.use, code.not_, code.examples))
     return tuple(found)
-
-
-def offered(facet: Facet, book: Codebook) -> tuple[Another, ...]:
-    """All that can be answered by choosing; nothing where words are asked for."""
-    if facet.kind == "keep":
-        reasons = [Another(f"{EXCLUDE}: {reason}", f"{EXCLUDE}: {reason}") for reason in facet.reasons]
-        return (Another(KEEP, KEEP), *(reasons or [Another(EXCLUDE, EXCLUDE)]))
-    if facet.kind == "confirm":
-        return (Another("yes", "yes"), Another("no", "no"))
-    if facet.kind not in ("single", "multiple"):
-        return ()
-    found = []
-    for value, label in choices(facet, book).items():
-        code = book.codes.get(value)
-        found.append(Another(value, label, book.codes[code.parent].name if code and code.parent else ""))
-    return tuple(found)
-
-
-def _others(facet: Facet, book: Codebook, given: Iterable[Any]) -> tuple[Another, ...]:
-    """What else can be answered; of stretches, with the codes that somebody gave, since only these have a place."""
-    if facet.kind != "stretches":
-        return offered(facet, book)
-    used = sorted({code for answer in given for code in codes_in(answer) if answer != CANNOT_JUDGE})
-    named = [book.codes[code] for code in used if code in book.codes]
-    found = [Another(one.id, one.name, book.codes[one.parent].name if one.parent else "") for one in named]
-    return (*found, Another(NOTHING, "nothing is coded here"))
 
 
 def sent_for(value: str) -> str:
@@ -202,17 +157,13 @@ def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
             f"Two answers were chosen, {first} and {'; '.join(others)!r}: clear one of them and send again."
         )
     if chosen.answer:
-        meant = next((one for one in given if chosen.answer in (written(one), sent_for(written(one)))), chosen.answer)
+        cells = ((answer, write_cell(facet, answer)) for answer in given)
+        meant = next((answer for answer, cell in cells if chosen.answer in (cell, sent_for(cell))), chosen.answer)
         if meant == chosen.answer and chosen.answer.startswith(_SENT):
             raise InputError("The answer that was chosen has changed since this page was opened: choose again.")
         return meant
     if not others:
         raise InputError("No answer was chosen: choose one of those in dispute, or another one.")
-    if facet.kind == "multiple":
-        return others
-    if facet.kind == "stretches" and others != [CANNOT_JUDGE]:
-        if NOTHING in others and len(others) > 1:
-            raise InputError("Codes were chosen, and that nothing is coded: clear one of them and send again.")
-        return [] if others == [NOTHING] else union([one for one in given if one != CANNOT_JUDGE], others)
-    instead = chosen.instead.strip()
-    return f"no: {instead}" if facet.kind == "confirm" and others[0] == "no" and instead else others[0]
+    if others == [CANNOT_JUDGE]:
+        return CANNOT_JUDGE
+    return kind_of(facet).decide(list(given), others, chosen.instead.strip())

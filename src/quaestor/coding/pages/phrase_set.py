@@ -7,15 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.phrases import HYPERNYM, PARTS, SAME_MEANING, curves, phrase_facet, phrases_of, words_before
-from quaestor.coding.records import CANNOT_JUDGE, SetCurve
-from quaestor.coding.rounds import missing
-from quaestor.coding.state import OPEN, RoundState, Seat, State
-from quaestor.coding.views import asks_first
-from quaestor.publish.curves import draw_curves
-from quaestor.study.coding import Where, open_coding
-from quaestor.study.desk import Desk
-from quaestor.study.ratings import note_view
+from quaestor.coding.model.facet_kinds.phrase import PARTS
+from quaestor.coding.model.phrases import (
+    HYPERNYM,
+    SAME_MEANING,
+    curves,
+    phrase_facet,
+    phrases_of,
+    words_before,
+)
+from quaestor.coding.model.records import CANNOT_JUDGE
+from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.state import OPEN, RoundState, Seat, State
+from quaestor.coding.model.views import asks_first
+from quaestor.coding.pages.rating_sheet import Desk
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import Where, open_coding
+from quaestor.render.figures.discrepancy import draw_round_curves
+from quaestor.render.figures.export import svg_of
+from quaestor.render.figures.records import SetCurve
 
 WAIT, ASK, SEE = "wait", "ask", "see"
 
@@ -101,9 +111,7 @@ class PhraseSet:
     @property
     def drawing(self) -> str:
         """Both curves as SVG, coloured by the page."""
-        return draw_curves(
-            self.curves, self.round, simulated=self.simulated, blindness=self.blindness, standalone=False
-        )
+        return svg_of(draw_round_curves(self.curves, self.round, simulated=self.simulated, blindness=self.blindness))
 
 
 def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:

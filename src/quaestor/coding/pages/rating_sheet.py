@@ -9,36 +9,23 @@ from itertools import islice
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.answers import choices, written
-from quaestor.coding.ratings import to_practise
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Rating
-from quaestor.coding.state import OPEN
-from quaestor.coding.stretches import codes_in, is_stretches
-from quaestor.coding.views import RaterPlace, rater_place, rater_view
+from quaestor.coding.model.answers import summarise
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.ratings import to_practise
+from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Rating
+from quaestor.coding.model.state import OPEN, State
+from quaestor.coding.model.views import RaterPlace, rater_place, rater_view
+from quaestor.coding.rating import choices_of, tried
+from quaestor.coding.rating_files import Said, rating_wanted
+from quaestor.coding.session import coding_session
+from quaestor.evidence.item_text_cache import BATCH, ItemTexts
+from quaestor.evidence.item_texts import ItemText, Prepare
 from quaestor.store.records import new_key
-from quaestor.study.coding import Coding, Wanted
-from quaestor.study.folder import Study
-from quaestor.study.journal import open_journal
-from quaestor.study.rating_desk import tried
-from quaestor.study.ratings import Said, rating_wanted
-from quaestor.study.reading import Prepare, Reading
-from quaestor.study.reading_room import BATCH, ReadingRoom
+from quaestor.study.folder import Study, open_journal
+from quaestor.study.session import PendingAct
 
-_KEYS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_RESERVED = set("umsbz0/")
-"""Keys that do something else on the desk."""
 _RECENT = 30
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One answer that can be chosen, and the key that chooses it."""
-
-    value: str
-    label: str
-    key: str = ""
-    definition: str = ""
-    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +52,7 @@ class Sheet:
     rater: str
     instructions: str
     item: str
-    reading: Reading
+    reading: ItemText
     asked: tuple[Asked, ...]
     memo: str
     rated: bool
@@ -82,7 +69,7 @@ class Sheet:
     """Seconds an item took, in the middle of the last ones."""
 
 
-Unnamed = Callable[[Reading], Reading]
+Unnamed = Callable[[ItemText], ItemText]
 """An item without names that are known by now."""
 
 
@@ -93,13 +80,13 @@ class Desk:
         self.study = study
         self._unnamed = unnamed or (lambda reading: reading)
         self.journal = open_journal(study)
-        self.coding = Coding(study, self.journal)
-        self.room = ReadingRoom(study, prepare)
+        self.coding = coding_session(study, self.journal)
+        self.room = ItemTexts(study, prepare)
 
     def take_study(self, study: Study) -> None:
         """Go on with what the study file says now."""
         self.study = self.coding.study = study
-        self.room.take_study(study)
+        self.room.reload(study)
 
     def warm_up(self) -> None:
         """Work out beforehand what the first page of each rater needs."""
@@ -148,14 +135,14 @@ class Desk:
         texts = self.readings([sheet.item for sheet in blank], ahead)
         return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
 
-    def readings(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, Reading]:
+    def readings(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, ItemText]:
         """Items as their authors wrote them, without names that are known by now."""
         return {item: self._unnamed(reading) for item, reading in self.room.get(items, ahead).items()}
 
-    def rating(self, name: str, rater: str, said: Said) -> Wanted:
+    def rating(self, name: str, rater: str, said: Said) -> PendingAct[State]:
         """A rating to be recorded, in the line of all that wait for the disk."""
         wanted = rating_wanted(self.coding, name, rater, said)
-        self.coding.ask_for(wanted)
+        self.coding.pending.add(wanted)
         return wanted
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,10 +150,15 @@ class Desk:
         return tried(self.coding, name, rater, item, answers)
 
     def own_ratings(self, name: str, rater: str) -> list[Rating]:
-        """What a rater has said so far, the newest first."""
+        """What a rater has said so far, each answer as one line of text, the newest first."""
         with self.coding.looking() as state:
             view = rater_view(state, name, rater)
-        return sorted(view.ratings.values(), key=lambda one: -one.number)
+        facets = {facet.id: facet for facet in view.facets}
+        ratings = [
+            replace(rating, answers={name: summarise(facets[name], said) for name, said in rating.answers.items()})
+            for rating in view.ratings.values()
+        ]
+        return sorted(ratings, key=lambda rating: -rating.number)
 
 
 class Blanks:
@@ -177,7 +169,7 @@ class Blanks:
         self._pace = _pace(place.recent(_RECENT))
         self._choices = {facet.id: choices_of(facet, place.codebook) for facet in place.plan.facets}
         self._unrated = tuple(self._asked(facet, "", None) for facet in place.plan.facets)
-        self._same_for_all = all(facet.kind != "confirm" for facet in place.plan.facets)
+        self._same_for_all = all(not kind_of(facet).confirms_proposal for facet in place.plan.facets)
 
     def sheet(self, item: str, *, practice: bool = False) -> Sheet:
         place, progress, plan = self._place, self._place.progress, self._place.plan
@@ -193,7 +185,7 @@ class Blanks:
             rater=place.rater,
             instructions=plan.instructions,
             item=item,
-            reading=Reading(item, item),
+            reading=ItemText(item, item),
             asked=asked,
             memo=given.memo if given else "",
             rated=given is not None,
@@ -209,7 +201,7 @@ class Blanks:
         )
 
     def _asked(self, facet: Facet, item: str, given: Rating | None) -> Asked:
-        proposed = self._place.proposals(item) if facet.kind == "confirm" else {}
+        proposed = self._place.proposals(item) if kind_of(facet).confirms_proposal else {}
         said = given.answers.get(facet.id) if given else None
         return Asked(
             facet.id,
@@ -234,40 +226,6 @@ def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], m
 def _pace(ratings: Sequence[Rating]) -> float | None:
     spent = [one.seconds for one in ratings if one.seconds > 0]
     return statistics.median(spent) if spent else None
-
-
-def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Choice, ...]:
-    """What can be chosen and by which key; `reserved` are keys that do something else on this page alone."""
-    if facet.kind == "keep":
-        reasons = [Choice(f"exclude: {reason}", reason, group="exclude") for reason in facet.reasons]
-        return _keyed([Choice("keep", "keep"), *(reasons or [Choice("exclude", "exclude")])])
-    if facet.kind == "confirm":
-        return (Choice("yes", "yes", "y"), Choice("no", "no", "n"))
-    if facet.kind not in ("single", "multiple", "stretches"):
-        return ()
-    found = []
-    for value, label in choices(facet, book).items():
-        code = book.codes.get(value)
-        parent = book.codes[code.parent].name if code is not None and code.parent else ""
-        found.append(Choice(value, label, code.key if code else "", code.definition if code else "", parent))
-    return _keyed(found, reserved)
-
-
-def _keyed(found: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
-    """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
-    acts = set(reserved) or _RESERVED
-    own = {one.value: one.key for one in found if one.key and one.key not in acts}
-    free = [key for key in _KEYS if key not in own.values() and key not in acts]
-    keyed = []
-    for one in found:
-        key = own.get(one.value) or (free.pop(0) if free else "")
-        keyed.append(Choice(one.value, one.label, key, one.definition, one.group))
-    return tuple(keyed)
-
-
-def answer_in_words(answer: Any) -> str:
-    """An answer as one line of text."""
-    return "; ".join(codes_in(answer)) if is_stretches(answer) else written(answer)
 
 
 def fresh_key() -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from quaestor.base.clock import in_utc
 from quaestor.base.errors import StateError
 from quaestor.base.names import fits_an_address
-from quaestor.coding.rounds import is_complete, reopen_round
-from quaestor.coding.settings import RoundSettings
-from quaestor.coding.state import CLOSED, OPEN, RoundState, Seat, State
+from quaestor.coding.model.facet_kinds.passages import Passages
+from quaestor.coding.model.facet_kinds.phrase import Phrase
+from quaestor.coding.model.rounds import is_complete, reopen_round
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, Seat, State
+from quaestor.coding.round_acts import settings_of
+from quaestor.coding.round_setup import can_be_changed
+from quaestor.coding.session import Coding
+from quaestor.store.records import Act
 from quaestor.study.folder import Study
-from quaestor.study.moments import in_utc
-from quaestor.study.round_setup import can_be_changed
-from quaestor.study.rounds import settings_of
+from quaestor.study.settings.coding import RoundSettings
 
 NOT_OPENED = "not opened"
 
@@ -110,8 +117,8 @@ def _unopened(study: Study, one: RoundSettings) -> RoundOverview:
         instructions=one.instructions,
         practice=len(one.practice),
         deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
-        phrases=any(study.settings.facets[facet].kind == "phrase" for facet in one.facets),
-        stretches=any(study.settings.facets[facet].kind == "stretches" for facet in one.facets),
+        phrases=any(study.settings.facets[facet].kind == Phrase.name for facet in one.facets),
+        stretches=any(study.settings.facets[facet].kind == Passages.name for facet in one.facets),
     )
 
 
@@ -149,8 +156,8 @@ def _opened(study: Study, state: State, one: RoundState) -> RoundOverview:
         final=one.final,
         blindness=one.blindness,
         simulated=_is_simulated(one),
-        phrases=any(facet.kind == "phrase" for facet in plan.facets),
-        stretches=any(facet.kind == "stretches" for facet in plan.facets),
+        phrases=any(facet.kind == Phrase.name for facet in plan.facets),
+        stretches=any(facet.kind == Passages.name for facet in plan.facets),
         has_page=fits_an_address(plan.round),
     )
 
@@ -187,3 +194,63 @@ def _seat(one: RoundState, seat: Seat) -> SeatProgress:
 def _is_simulated(one: RoundState) -> bool:
     """Whether somebody who rates here is simulated: their first rating says so as well as their last."""
     return any(next(iter(given.values()))[-1].simulated for given in one.ratings.values() if given)
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One act of a round."""
+
+    number: int
+    time: str
+    actor: str
+    words: str
+    reason: str = ""
+
+
+def round_log(coding: Coding, name: str) -> list[Happened]:
+    """The acts of a round in order, but for its ratings and what was said about them."""
+    found = coding.journal.acts_of_kinds(list(_WORDS))
+    return [_happened(act) for act in found if _round_of(act) == name]
+
+
+def _round_of(act: Act) -> str:
+    plan: Mapping[str, Any] = act.payload.get("plan", {})
+    return str(plan.get("round") or act.payload.get("round", ""))
+
+
+def _happened(act: Act) -> Happened:
+    reason = str(act.payload.get("reason") or act.payload.get("incomplete") or "")
+    return Happened(act.number, act.time, act.actor, _WORDS[act.kind](act.payload), reason)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _decided(said: Mapping[str, Any]) -> str:
+    ways = Counter(one["how"] for one in said["decisions"])
+    return ", ".join(f"{_count(number, 'decision')} by {how}" for how, number in ways.items()) or "no decision"
+
+
+def _closed(said: Mapping[str, Any]) -> str:
+    if "incomplete" not in said:
+        return "declared it final"
+    words = "closed it although it was not complete" if said["incomplete"] else "closed it"
+    return f"{words}, as final" if said.get("final") else words
+
+
+_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "round.open": lambda said: f"opened it with {_count(len(said['plan']['items']), 'item')}",
+    "round.close": _closed,
+    "round.reopen": lambda said: "reopened it as not blind" if said.get("not_blind") else "opened it again",
+    "round.waive": lambda said: "waived its threshold",
+    "round.replace": lambda said: f"gave {_count(len(said['items']), 'item')} of {said['rater']} to {said['by']}",
+    "round.deadline": lambda said: f"set its deadline to {said['deadline'][:16].replace('T', ' ')} UTC",
+    "round.set": lambda said: f"went on to set {said['set']}",
+    "round.unblind": lambda said: "looked at its ratings",
+    "ratings.import": lambda said: f"took in {_count(said['rows'], 'rating')} from {said['file']}",
+    "words.compare": lambda said: f"compared the words of set {said['set']}",
+    "words.unify": lambda said: f"unified words after set {said['set']}",
+    "words.reread": lambda said: f"asked for an item of set {said['set']} to be read again",
+    "decision": _decided,
+}

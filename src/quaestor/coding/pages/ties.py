@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.coding.decisions import TIE_BREAKER, settled, ways_of
-from quaestor.coding.records import Facet, TieCase
-from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.views import tie_view
-from quaestor.study.coding import Where, open_coding
-from quaestor.study.decisions import break_tie, tie_cases
-from quaestor.study.opinions import Chosen, Question, chosen_answer, in_words, question_of
-from quaestor.study.settling import Key, facet_of
+from quaestor.coding.disagreements import break_tie, tie_cases
+from quaestor.coding.model.answers import answer_in_words
+from quaestor.coding.model.decisions import TIE_BREAKER, settled, ways_of
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.records import Facet, TieCase
+from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.coding.model.views import tie_view
+from quaestor.coding.pages.disagreements import Key, facet_of
+from quaestor.coding.pages.disputed_answers import Chosen, Question, chosen_answer, question_of
+from quaestor.coding.session import Where, open_coding
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def _row(one: RoundState, state: State, case: TieCase) -> TieRow:
 
 
 def _words(one: RoundState, state: State, facet: str, answer: object) -> str:
-    return in_words(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
+    return answer_in_words(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
 
 
 def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
@@ -138,7 +140,7 @@ def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
     earlier, later = [at for at in left if at < place], [at for at in left if at > place]
     after = next(iter([*later, *earlier]), None)
     must = _must_settle(one)
-    proposed = one.plan.proposals.get(case.item, {}) if facet.kind == "confirm" else {}
+    proposed = one.plan.proposals.get(case.item, {}) if kind_of(facet).confirms_proposal else {}
     given = [(answer, None) for answer in case.answers]
     return Tie(
         name,

@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.coding.ratings import give_rating
-from quaestor.coding.records import Stretch, stretches_in
-from quaestor.coding.state import State
-from quaestor.coding.views import rater_place
-from quaestor.instruments.interviews.records import SpokenTurn
+from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.records import Stretch, stretches_in
+from quaestor.coding.model.state import State
+from quaestor.coding.model.views import rater_place
+from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
+from quaestor.coding.session import Coding
+from quaestor.interviews.coding.merge_edits import holds_changes, with_changes
+from quaestor.interviews.items import item_of, place_of
+from quaestor.interviews.model.records import SpokenTurn
+from quaestor.interviews.names.masking import shown_then
+from quaestor.interviews.pages.coding_sheet import required_facet
+from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act, NewAct
-from quaestor.study.coding import Coding, Wanted
-from quaestor.study.interviews.changed_stretches import holds_changes, with_changes
-from quaestor.study.interviews.coding_sheet import required_facet
-from quaestor.study.interviews.items import item_of, place_of
-from quaestor.study.interviews.masking import shown_then
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.ratings import OtherStudy, Said, rated, rating_wanted
+from quaestor.study.session import PendingAct
 
 _WORD = re.compile(r"\S+")
 
@@ -66,7 +67,7 @@ class Selected:
     to_word: int | None = None
 
 
-def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> Wanted:
+def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> PendingAct[State]:
     """A turn's stretches as a rating to put in the line; what another window coded meanwhile stays."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
     item, now = item_of(said.interview, said.turn), coding.now()
@@ -93,7 +94,7 @@ def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str,
         recorded = [_shown(turn, one) for one in stretches_in(known.payload["answers"].get(facet))]
         return known.payload["round"] == name and holds_changes(recorded, before, said.stretches)
 
-    return Wanted(lambda state: rated(state, name, rater, told(state), now), said.key, same)
+    return PendingAct(lambda state: rated(state, name, rater, told(state), now), said.key, same)
 
 
 def differs(said: CodedAs, act: Act) -> bool:
@@ -103,7 +104,7 @@ def differs(said: CodedAs, act: Act) -> bool:
     return sorted(one.code for one in stretches_in(answer)) != shown
 
 
-def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: ReadTo) -> Wanted:
+def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: ReadTo) -> PendingAct[State]:
     """A rater's own turns that have no rating yet as read, with nothing to code: all of them or none."""
     spoken = len(interviews.transcript(said.interview).turns)
     now = coding.now()
@@ -121,7 +122,7 @@ def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str
             for item, key in zip(left, keys, strict=False)
         ]
 
-    return Wanted(decide, said.key, lambda _, known: known.kind == "rating" and known.actor == rater)
+    return PendingAct(decide, said.key, lambda _, known: known.kind == "rating" and known.actor == rater)
 
 
 def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:

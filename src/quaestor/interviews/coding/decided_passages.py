@@ -8,17 +8,17 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.decisions import answers_of, disagreements
-from quaestor.coding.records import CANNOT_JUDGE, WITHDRAWN, Decision, Stretch, stretches_in
-from quaestor.coding.state import CLOSED, RoundState, State
-from quaestor.coding.stretches import in_vivo_in, links_in, union
-from quaestor.coding.views import require_lead_view
-from quaestor.instruments.interviews.records import SpokenTurn, Transcript
-from quaestor.study.interviews.coding_sheet import required_facet, stretches_facet
-from quaestor.study.interviews.consent import declined
-from quaestor.study.interviews.items import place_of
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.ratings import note_view
+from quaestor.coding.model.decisions import answers_of, disagreements
+from quaestor.coding.model.facet_kinds.passages import in_vivo_in, links_in, union
+from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Stretch, stretches_in
+from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.coding.model.views import require_lead_view
+from quaestor.coding.rating_files import note_view
+from quaestor.interviews.items import place_of
+from quaestor.interviews.model.records import SpokenTurn, Transcript
+from quaestor.interviews.pages.coding_sheet import required_facet, stretches_facet
+from quaestor.interviews.participants.consent import declined
+from quaestor.interviews.repository import Interviews
 
 ADOPT_ACT = "interview.adopt"
 Place = tuple[str, str, int, int]

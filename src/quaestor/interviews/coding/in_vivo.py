@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.state import CLOSED, State
-from quaestor.coding.stretches import in_vivo_in
-from quaestor.instruments.interviews.name_search import Finder
+from quaestor.coding.codebook import refuse_names_in_codebook
+from quaestor.coding.model.codebook.changes import id_from
+from quaestor.coding.model.facet_kinds.passages import in_vivo_in
+from quaestor.coding.model.state import CLOSED, State
+from quaestor.coding.session import Coding, require_lead
+from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
+from quaestor.interviews.pages.coding_sheet import required_facet
+from quaestor.interviews.repository import Interviews
 from quaestor.store.records import NewAct
-from quaestor.study.codes.acts import id_from
-from quaestor.study.coding import Coding, require_lead
-from quaestor.study.interviews.code_names import known_names, refuse_names_in_codebook
-from quaestor.study.interviews.coded import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
-from quaestor.study.interviews.coding_sheet import required_facet
-from quaestor.study.interviews.room import Interviews
+from quaestor.study.contributions import KnownNames, NoNames
+from quaestor.study.features import open_known_names
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,6 @@ def adopt(
 ) -> str:
     """Let words in vivo count as a code, one that is there or a new one; an empty code takes it back. Its id."""
     who = require_lead(coding, actor, "adopt words as codes")
-    names = known_names(coding) if isinstance(code, NewCode) else Finder(())
     chosen: list[str] = []
 
     def decide(state: State) -> list[NewAct]:
@@ -73,7 +74,8 @@ def adopt(
         payload = {"round": name, "item": item, "start": start, "end": end, "code": chosen[0]}
         return [*acts, NewAct(ADOPT_ACT, who, payload, state.history.latest.version + len(acts))]
 
-    coding.act(decide)
+    with open_known_names(coding) if isinstance(code, NewCode) else nullcontext(NoNames()) as names:
+        coding.act(decide)
     return chosen[0]
 
 
@@ -99,7 +101,7 @@ def _known(state: State, name: str, code: str) -> str:
     return code
 
 
-def _added(state: State, name: str, new: NewCode, who: str, names: Finder) -> NewAct:
+def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -> NewAct:
     book = state.history.latest
     if not new.name.strip():
         raise InputError("a new code needs a name: give one")

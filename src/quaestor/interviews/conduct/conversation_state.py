@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 
+from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import Entry
-from quaestor.study.interviews.room import Interviews
 
 CLOCK, NOTE, TICK, MARK = "clock", "note", "tick", "mark"
 KINDS = (CLOCK, NOTE, TICK, MARK)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, Section
-from quaestor.study.interviews.consent import Consent, consent_of
-from quaestor.study.interviews.conversation import ASKED, SKIPPED, Clock, Mark, Note, conversation
-from quaestor.study.interviews.overview import about
-from quaestor.study.interviews.reading import clock_words
-from quaestor.study.interviews.room import Interviews
+from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, Mark, Note, conversation
+from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, Section
+from quaestor.interviews.pages.overview import about
+from quaestor.interviews.pages.transcript import clock_words
+from quaestor.interviews.participants.consent import Consent, consent_of
+from quaestor.interviews.repository import Interviews
 
 NOT_REACHED = "not reached"
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
+from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.records import Asks, Guide, GuideQuestion, Section
-from quaestor.instruments.records import Problem
+from quaestor.interviews.model.guide_file import guide_from, guide_text_in
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section
+from quaestor.surveys.model.records import Problem
 
 WHOLE = "guide"
 """Where a problem is that concerns no section and no question."""
@@ -120,3 +124,40 @@ def _question(guide: Guide, question: GuideQuestion) -> Iterator[Problem]:
 
 def _doubled(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
+
+
+@dataclass(frozen=True)
+class CheckedGuide:
+    """A guide as its file says it, and what is wrong with it."""
+
+    file: Path
+    text: str
+    guide: Guide
+    problems: tuple[Problem, ...]
+
+    @property
+    def grave(self) -> tuple[Problem, ...]:
+        return tuple(one for one in self.problems if one.grave)
+
+
+def check_guide(path: Path) -> CheckedGuide:
+    """Everything that is wrong with the guide of a file; raises InputError where it cannot be read at all."""
+    text = guide_text_in(path)
+    guide = guide_from(text, path.stem)
+    return CheckedGuide(path, text, guide, tuple(problems_of(guide, files_beside(path))))
+
+
+def usable_guide(path: Path) -> CheckedGuide:
+    """A guide by which an interview can be held; one with a grave problem is refused."""
+    found = check_guide(path)
+    if found.grave:
+        first, more = found.grave[0], len(found.grave) - 1
+        also = f" (and {more} more)" if more else ""
+        raise InputError(
+            f"{path.name} cannot be used: {first.where}: {first.words}{also}; see `quaestor interview check`"
+        )
+    return found
+
+
+def files_beside(path: Path) -> frozenset[str]:
+    return frozenset(one.name for one in path.parent.iterdir() if one.is_file())

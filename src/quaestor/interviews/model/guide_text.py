@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import tomlkit
+
 from quaestor.base.errors import InputError
-from quaestor.base.toml_text import toml_key, toml_value
-from quaestor.instruments.interviews.guide_file import FENCE, OPTIONAL, guide_from
-from quaestor.instruments.interviews.records import Guide, GuideQuestion, Section
+from quaestor.interviews.model.guide_file import FENCE, OPTIONAL, guide_from
+from quaestor.interviews.model.records import Guide, GuideQuestion, Section
 
 
 def guide_text(guide: Guide) -> str:
@@ -20,13 +21,9 @@ def guide_text(guide: Guide) -> str:
 
 def _front(guide: Guide) -> Iterator[str]:
     yield FENCE
-    yield f"title = {toml_value(guide.title)}"
-    yield f"minutes = {_number(guide.minutes)}"
-    yield f"agreement = {toml_value(guide.agreement)}"
-    yield f"language = {toml_value(guide.language)}"
-    if guide.research:
-        yield "[research]"
-        yield from (f"{toml_key(key)} = {toml_value(words)}" for key, words in guide.research.items())
+    minutes = int(guide.minutes) if guide.minutes == int(guide.minutes) else guide.minutes
+    front = {"title": guide.title, "minutes": minutes, "agreement": guide.agreement, "language": guide.language}
+    yield tomlkit.dumps({**front, **({"research": dict(guide.research)} if guide.research else {})}).rstrip()
     yield FENCE
 
 

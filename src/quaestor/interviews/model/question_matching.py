@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quaestor.instruments.interviews.records import Guide, GuideQuestion
+from quaestor.interviews.model.records import Guide, GuideQuestion
 
 ENOUGH = 0.42
 """The score from which on a turn is said to ask a question."""

@@ -8,18 +8,12 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed
-from quaestor.instruments.interviews.records import KnownName, Replacement, Transcript
+from quaestor.coding.session import require_lead
+from quaestor.interviews.model.records import KnownName, Replacement, Transcript
+from quaestor.interviews.names.known_names import REPLACE, all_names, change_name, keep_if_new
+from quaestor.interviews.names.matches import LOOKED, OPEN, Proposal, places_in, proposals
+from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import NewEntry
-from quaestor.study.coding import require_lead
-from quaestor.study.interviews.name_places import (
-    LOOKED,
-    OPEN,
-    Proposal,
-    places_in,
-    proposals,
-)
-from quaestor.study.interviews.names import REPLACE, all_names, change_name, keep_if_new
-from quaestor.study.interviews.room import Interviews
 
 _PLACE = re.compile(r"(?P<at>(?P<interview>P\d{1,9}(?:-\d{1,9})?)/\d{1,9}:\d{1,9}-\d{1,9})(?:=(?P<name>[\w-]{1,60}))?")
 

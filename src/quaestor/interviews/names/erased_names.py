@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from quaestor.instruments.interviews.folding import fold
-from quaestor.instruments.interviews.name_judging import SHORT
-from quaestor.instruments.interviews.name_patterns import SHOWN
-from quaestor.instruments.interviews.name_search import Finder, Found, resolved
-from quaestor.instruments.interviews.name_words import ORDINARY
-from quaestor.instruments.interviews.records import KnownName, Transcript
+from quaestor.deidentify.contact_patterns import SHOWN
+from quaestor.deidentify.finder import Finder, Found, resolved
+from quaestor.deidentify.folded_text import fold
+from quaestor.deidentify.match_confidence import SHORT
+from quaestor.deidentify.ordinary_words import ORDINARY
+from quaestor.interviews.model.records import KnownName, Transcript
+from quaestor.interviews.names.confirmations import answers_of
+from quaestor.interviews.names.known_names import REPLACE, all_names
+from quaestor.interviews.names.masking import HIDE
+from quaestor.interviews.names.matches import OPEN, REFUSED, Proposal, places_in
+from quaestor.interviews.names.rewording import take_names_out, without
+from quaestor.interviews.repository import Interviews
 from quaestor.store.records import canonical
 from quaestor.store.sealed_file import Entry, NewEntry, Rewriting
-from quaestor.study.interviews.masking import HIDE
-from quaestor.study.interviews.name_places import OPEN, REFUSED, Proposal, places_in
-from quaestor.study.interviews.names import REPLACE, all_names
-from quaestor.study.interviews.proposals import answers_of
-from quaestor.study.interviews.rewording import take_names_out, without
-from quaestor.study.interviews.room import Interviews
 
 FILLER = "█"
 """What stands in recorded words for each character of an erased name: no letter, so that no search takes it for one."""

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from string import ascii_uppercase
+from typing import Any
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.name_forms import (
+from quaestor.coding.session import require_lead
+from quaestor.deidentify.finder import Finder
+from quaestor.deidentify.name_forms import (
     KINDS,
     ORGANISATION,
     OTHER,
@@ -24,12 +28,13 @@ from quaestor.instruments.interviews.name_forms import (
     is_searchable,
     words_in,
 )
-from quaestor.instruments.interviews.name_search import Finder
-from quaestor.instruments.interviews.records import KnownName, Voice
+from quaestor.interviews.model.records import KnownName, Voice
+from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
+from quaestor.interviews.transcripts.corrections import SpeakerName, names_of_speakers
 from quaestor.store.sealed_file import Entry, NewEntry
-from quaestor.study.coding import require_lead
-from quaestor.study.interviews.correcting import SpeakerName, names_of_speakers
-from quaestor.study.interviews.room import Interviews
+from quaestor.study.contributions import KnownNames, NoNames
+from quaestor.study.folder import Study
+from quaestor.study.session import Session
 
 NAME, REPLACE = "name", "replace"
 INTERVIEWER = "interviewer"
@@ -59,6 +64,37 @@ def finder_of(interviews: Interviews) -> Finder:
     """A search for all of them."""
     names = all_names(interviews)
     return interviews.remembered("finder", tuple(names), lambda: Finder(names))
+
+
+class InterviewNames:
+    """The names that a study knows, as `study.known_names` asks for them."""
+
+    def __init__(self, finder: Finder) -> None:
+        self._finder = finder
+
+    def mask(self, text: str) -> str:
+        for match in reversed(self._finder.sure_in(text)):
+            text = f"{text[: match.start]}{match.shown}{text[match.end :]}"
+        return text
+
+    def find(self, text: str) -> Sequence[str]:
+        return [match.shown for match in self._finder.names_in(text)]
+
+
+@contextmanager
+def open_names(where: Study | Session[Any]) -> Iterator[KnownNames]:
+    """The names that a study knows; none where it has no interviews. Refuses where their key is missing."""
+    study = where.study if isinstance(where, Session) else where
+    if not interviews_path(study).exists():
+        yield NoNames()
+        return
+    for key in keys_of(study).values():
+        if not key.exists():  # opening the files would make another, which opens nothing
+            raise StateError(
+                f"{key} is not there, so nobody can tell whether a text holds a known name: bring it back first"
+            )
+    with open_interviews(where) as interviews:
+        yield InterviewNames(finder_of(interviews))
 
 
 def add_name(

@@ -9,18 +9,18 @@ from contextlib import suppress
 from dataclasses import replace
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Stretch, stretches_in
-from quaestor.coding.stretches import KIND
-from quaestor.instruments.interviews.records import SpokenTurn
-from quaestor.study.interviews.coded import words_of
-from quaestor.study.interviews.coding_acts import turn_seen
-from quaestor.study.interviews.items import place_of
-from quaestor.study.interviews.masking import masked_words, masker
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.opinions import Opinion, Question, Quote, sent_for
-from quaestor.study.reading import Reading
-from quaestor.study.settling import Case
-from quaestor.study.worded_items import as_html
+from quaestor.coding.model.facet_kinds.passages import KIND
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Stretch, stretches_in
+from quaestor.coding.pages.disagreements import Case
+from quaestor.coding.pages.disputed_answers import Opinion, Question, Quote, sent_for
+from quaestor.evidence.derived_items import as_html
+from quaestor.evidence.item_texts import ItemText
+from quaestor.interviews.coding.acts import turn_seen
+from quaestor.interviews.coding.decided_passages import words_of
+from quaestor.interviews.items import place_of
+from quaestor.interviews.model.records import SpokenTurn
+from quaestor.interviews.names.masking import masked_words, masker
+from quaestor.interviews.repository import Interviews
 
 
 def unnamed_case(interviews: Interviews | None, case: Case) -> Case:
@@ -53,7 +53,7 @@ def quoted(interviews: Interviews | None, name: str, item: str, question: Questi
     return replace(question, opinions=tuple(_unnamed(one, masked) for one in opinions), proposed=proposed)
 
 
-def unnamed_reading(interviews: Interviews | None, reading: Reading) -> Reading:
+def unnamed_reading(interviews: Interviews | None, reading: ItemText) -> ItemText:
     """An item that is a turn in the words that those who code are shown, however old the evidence is; any other as is.
 
     What raters, a tie-breaker or a viewer reads beside a question goes through here.

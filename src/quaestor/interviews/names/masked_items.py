@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from quaestor.corpus.records import Example, FunnelResult
-from quaestor.study.confusion import ConfusedItems
-from quaestor.study.interviews.masking import masker
-from quaestor.study.interviews.quoted import unnamed_texts
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.item_history import Event, ItemHistory
-from quaestor.study.search.outcomes import Answer
+from quaestor.coding.confusion import ConfusedItems
+from quaestor.evidence.records import Example, FunnelResult
+from quaestor.interviews.names.masked_cases import unnamed_texts
+from quaestor.interviews.names.masking import masker
+from quaestor.interviews.repository import Interviews
+from quaestor.search.coded_items import Answer
+from quaestor.search.item_history import Event, ItemHistory
 
 
 def unnamed_examples(interviews: Interviews | None, examples: Sequence[Example]) -> tuple[Example, ...]:

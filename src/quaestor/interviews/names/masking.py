@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import StateError
-from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript
+from quaestor.interviews.names.known_names import REPLACE, InterviewNames, finder_of
+from quaestor.interviews.names.matches import OPEN, each_once, places_in
+from quaestor.interviews.repository import Interviews, spoken_turns
+from quaestor.interviews.transcripts.import_file import since_import
 from quaestor.store.sealed_file import Entry, NewEntry
-from quaestor.study.interviews.name_places import OPEN, each_once, places_in
-from quaestor.study.interviews.names import REPLACE, finder_of
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.spoken import spoken_turns
-from quaestor.study.interviews.transcripts import since_import
 
 HIDE = "hide"
 _Places = dict[tuple[int, int, int], Replacement]
@@ -67,14 +66,7 @@ def masked_words(interviews: Interviews, text: str) -> str:
 
 def masker(interviews: Interviews) -> Callable[[str], str]:
     """The same for many texts, for which names are looked up once."""
-    finder = finder_of(interviews)
-
-    def masked_text(text: str) -> str:
-        for one in reversed(finder.sure_in(text)):
-            text = f"{text[: one.start]}{one.shown}{text[one.end :]}"
-        return text
-
-    return masked_text
+    return InterviewNames(finder_of(interviews)).mask
 
 
 def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:

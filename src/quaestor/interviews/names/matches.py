@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.name_patterns import SHOWN
-from quaestor.instruments.interviews.name_search import Finder, Found, either, fitting
-from quaestor.instruments.interviews.records import Replacement, SpokenTurn, Transcript, Voice
+from quaestor.coding.session import require_lead
+from quaestor.deidentify.contact_patterns import SHOWN
+from quaestor.deidentify.finder import Finder, Found, either, fitting
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
+from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.transcripts.import_file import since_import
 from quaestor.store.sealed_file import Entry
-from quaestor.study.coding import require_lead
-from quaestor.study.interviews.names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import since_import
 
 OPEN, CONFIRMED, REFUSED = "open", "confirmed", "refused"
 STATES = (OPEN, CONFIRMED, REFUSED)

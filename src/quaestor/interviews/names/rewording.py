@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.guide_file import FENCE, guide_from
-from quaestor.instruments.interviews.name_search import Found
+from quaestor.coding.session import require_lead
+from quaestor.deidentify.finder import Found
+from quaestor.interviews.conduct.conversation_state import MARK, NOTE, TICK
+from quaestor.interviews.free_text import REWORD_ACT
+from quaestor.interviews.model.guide_file import FENCE, guide_from
+from quaestor.interviews.names.known_names import NAME, finder_of
+from quaestor.interviews.repository import GUIDES, Interviews
 from quaestor.store.records import NewAct
-from quaestor.study.coding import require_lead
-from quaestor.study.interviews.conversation import MARK, NOTE, TICK
-from quaestor.study.interviews.free_text import REWORD_ACT
-from quaestor.study.interviews.names import NAME, finder_of
-from quaestor.study.interviews.room import GUIDES, Interviews
 
 _WRITTEN = {NOTE: ("text",), MARK: ("text",), TICK: ("other",), "participant": ("role", "field")}
 """What people write in their own words, by the kind of an entry."""

@@ -4,20 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
-from quaestor.coding.state import OPEN
-from quaestor.coding.stretches import KIND, LONGEST_FIELD, LONGEST_MEMO
-from quaestor.coding.views import RaterPlace, rater_place
-from quaestor.instruments.interviews.records import Guide, SpokenTurn, Transcript, Voice
-from quaestor.study.coding import Coding
-from quaestor.study.desk import Choice, choices_of
-from quaestor.study.interviews.items import item_of
-from quaestor.study.interviews.lanes import Piece, lanes_of, pieces_of
-from quaestor.study.interviews.masking import shown_now
-from quaestor.study.interviews.room import Interviews
+from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.facet_kinds.passages import KIND, LONGEST_FIELD, LONGEST_MEMO
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
+from quaestor.coding.model.state import OPEN
+from quaestor.coding.model.views import RaterPlace, rater_place
+from quaestor.coding.rating import choices_of
+from quaestor.coding.session import Coding
+from quaestor.interviews.items import item_of
+from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice
+from quaestor.interviews.names.masking import shown_now
+from quaestor.interviews.repository import Interviews
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Words that lie in the same stretches, by their places in the list."""
+
+    words: str
+    inside: tuple[int, ...] = ()
+
+
+def lanes_of(places: Sequence[tuple[int, int]]) -> list[int]:
+    """For each stretch the first lane that is free where it begins; no two that overlap share one.
+
+    Longer ones come first, so that what lies within a stretch is drawn beside it.
+    """
+    lanes = [0] * len(places)
+    ends: list[int] = []
+    for number in sorted(range(len(places)), key=lambda one: (places[one][0], -places[one][1], one)):
+        start, end = places[number]
+        lane = next((place for place, taken in enumerate(ends) if taken <= start), len(ends))
+        ends[lane : lane + 1] = [end]
+        lanes[number] = lane
+    return lanes
+
+
+def pieces_of(text: str, places: Sequence[tuple[int, int]]) -> list[Piece]:
+    """The text in pieces, whole and in order, each with the stretches that it lies in."""
+    cuts = sorted({0, len(text), *(min(max(cut, 0), len(text)) for place in places for cut in place)})
+    return [
+        Piece(
+            text[low:high],
+            tuple(number for number, (start, end) in enumerate(places) if start <= low and end >= high),
+        )
+        for low, high in pairwise(cuts)
+    ]
+
 
 MOST_TURNS, MOST_CHARACTERS = 120, 14_000
 """Of one page, so that a long transcript opens as fast as a short one."""

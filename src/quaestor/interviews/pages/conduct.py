@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, Section
-from quaestor.store.sealed_file import Entry
-from quaestor.study.interviews.consent import Consent, consent_of
-from quaestor.study.interviews.conversation import (
+from quaestor.interviews.conduct.conversation_state import (
     CLOCK,
     FOLLOW_UP,
     KINDS,
@@ -21,7 +18,10 @@ from quaestor.study.interviews.conversation import (
     Note,
     conversation_in,
 )
-from quaestor.study.interviews.room import Interviews
+from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, Section
+from quaestor.interviews.participants.consent import Consent, consent_of
+from quaestor.interviews.repository import Interviews
+from quaestor.store.sealed_file import Entry
 
 
 @dataclass(frozen=True)

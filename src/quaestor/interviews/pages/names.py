@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quaestor.instruments.interviews.name_patterns import SHOWN
-from quaestor.instruments.interviews.records import KnownName
-from quaestor.study.interviews.name_places import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
-from quaestor.study.interviews.names import INTERVIEWER, names_of
-from quaestor.study.interviews.remaining import TRANSCRIPT, WRITTEN, Remaining, remaining
-from quaestor.study.interviews.room import Interviews
+from quaestor.deidentify.contact_patterns import SHOWN
+from quaestor.interviews.model.records import KnownName
+from quaestor.interviews.names.known_names import INTERVIEWER, names_of
+from quaestor.interviews.names.matches import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
+from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, Remaining, remaining
+from quaestor.interviews.repository import Interviews
 
 WINDOW = 40
 """Places of a page."""

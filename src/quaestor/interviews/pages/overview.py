@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError
-from quaestor.instruments.interviews.records import Interview, Participant
-from quaestor.study.coding import Where, study_of
+from quaestor.coding.session import Where, study_of
+from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, coding_steps
+from quaestor.interviews.model.records import Interview, Participant
+from quaestor.interviews.names.matches import Progress, progress_of
+from quaestor.interviews.participants.consent import DECLINED, Agreement, Consent, agreement_of, consents
+from quaestor.interviews.participants.people import reachable
+from quaestor.interviews.repository import Interviews, guide_files, interviews_path, open_interviews
 from quaestor.study.folder import Study
-from quaestor.study.interviews.coding_step import NOT_BEGUN, CodingStep, coding_steps
-from quaestor.study.interviews.consent import DECLINED, Agreement, Consent, agreement_of, consents
-from quaestor.study.interviews.files import interviews_path
-from quaestor.study.interviews.name_places import Progress, progress_of
-from quaestor.study.interviews.people import reachable
-from quaestor.study.interviews.room import Interviews, guide_files, open_interviews
 
 DONE, NOW, LATER = "done", "now", "later"
 

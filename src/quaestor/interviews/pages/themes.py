@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from quaestor.publish.records import Table
-from quaestor.study.interviews.named_tables import QUOTATIONS
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.saturating import SATURATION, saturation_of, stop_in_words
-from quaestor.study.interviews.theme_cells import interview_tables
-from quaestor.study.interviews.theme_figures import CODE_MAP, figure_of
-from quaestor.study.interviews.theme_figures import SATURATION as SATURATION_FIGURE
-from quaestor.study.interviews.theme_figures import TOGETHER as TOGETHER_FIGURE
-from quaestor.study.interviews.theme_records import Themes
-from quaestor.study.interviews.theme_tables import MATRIX, THEMES, base_notes
-from quaestor.study.interviews.themes import themes_seen
-from quaestor.study.interviews.together import TOGETHER
-from quaestor.study.sight import Viewer
+from quaestor.coding.visibility import Viewer
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_of, stop_in_words
+from quaestor.interviews.themes.figures import CODE_MAP, figure_of
+from quaestor.interviews.themes.figures import SATURATION as SATURATION_FIGURE
+from quaestor.interviews.themes.figures import TOGETHER as TOGETHER_FIGURE
+from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.records import Themes
+from quaestor.interviews.themes.tables import MATRIX, QUOTATIONS, THEMES, base_notes
+from quaestor.render.table_model import Table
 
 _FIGURES = {MATRIX: CODE_MAP, SATURATION: SATURATION_FIGURE, TOGETHER: TOGETHER_FIGURE}
 

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.interviews.records import Guide, GuideQuestion, Interview, SpokenTurn, Transcript, Voice
-from quaestor.study.coding import require_lead
-from quaestor.study.interviews.correcting import Speaker, decided_by_hand, speakers_of
-from quaestor.study.interviews.masking import read_by
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import latest_import, since_import
+from quaestor.coding.session import require_lead
+from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, SpokenTurn, Transcript, Voice
+from quaestor.interviews.names.masking import masked_words, read_by
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.transcripts.corrections import Speaker, decided_by_hand, speakers_of
+from quaestor.interviews.transcripts.import_file import latest_import, since_import
 
 WINDOW = 150
 """Turns of a page: a long interview opens as fast as a short one."""
@@ -127,3 +127,44 @@ def clock_words(seconds: float | None) -> str:
     whole = int(seconds)
     minutes = f"{whole // 60 % 60}:{whole % 60:02d}"
     return minutes if whole < 3600 else f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+MOST = 20
+"""As many are listed; the others are counted."""
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What was left out of a file when it came in."""
+
+    lines: tuple[str, ...] = ()
+    """Notes, styles, headers and footnotes, with known names replaced."""
+    count: int = 0
+    encoding: str = ""
+    doubtful: bool = False
+    """Whether the letters may be wrong, since the file does not say its encoding."""
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.lines)
+
+
+def left_out_of(interviews: Interviews, name: str) -> LeftOut:
+    """Of the transcript that an interview has now; nothing where it has none."""
+    known = latest_import(interviews.file.entries(about=name))
+    if known is None:
+        return LeftOut()
+    kept = known.said.get("left_out", [])
+    lines = (masked_words(interviews, _in_a_line(one)) for one in kept[:MOST])
+    return LeftOut(
+        tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()} …" for line in lines),
+        known.said.get("left_out_count", len(kept)),
+        known.said.get("encoding", ""),
+        known.said.get("doubtful", False),
+    )
+
+
+def _in_a_line(text: str) -> str:
+    """Words that may be printed on a screen: nothing in them moves it."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import listed
-from quaestor.instruments.interviews.guide_file import guide_from
-from quaestor.people.tokens import fingerprint
-from quaestor.store.kept_texts import KeptText
+from quaestor.coding.session import require_lead
+from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.repository import PLANS, Interviews, guide_files
+from quaestor.people.credentials import fingerprint
 from quaestor.store.records import NewAct, new_key
 from quaestor.store.sealed_file import Entry, NewEntry
-from quaestor.study.coding import require_lead
+from quaestor.store.text_versions import KeptText
 from quaestor.study.folder import Study
-from quaestor.study.interviews.room import PLANS, Interviews, guide_files
 
 ACCEPTED, DECLINED = "accepted", "declined"
 BY_LINK, ON_PAPER, SPOKEN = "by link", "on paper", "spoken"

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.instruments.interviews.name_forms import is_searchable
-from quaestor.instruments.interviews.records import Participant
+from quaestor.coding.session import require_lead
+from quaestor.deidentify.name_forms import is_searchable
+from quaestor.interviews.free_text import WITHDRAW_ACT
+from quaestor.interviews.model.records import Participant
+from quaestor.interviews.repository import Interviews, next_pseudonym, participants_in
 from quaestor.store.sealed_file import Entry, NewEntry
-from quaestor.study.coding import require_lead
-from quaestor.study.interviews.free_text import WITHDRAW_ACT
-from quaestor.study.interviews.room import Interviews, next_pseudonym, participants_in
 
 _CONTACT = "contact"
 _LONGEST = 200

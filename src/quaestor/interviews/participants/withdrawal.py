@@ -11,18 +11,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.base.folders import remove
-from quaestor.instruments.interviews.records import KnownName
+from quaestor.base.files import remove
+from quaestor.coding.session import require_lead
+from quaestor.interviews.free_text import WITHDRAW_ACT
+from quaestor.interviews.items import erase_names_in_items, forget_participant
+from quaestor.interviews.model.records import KnownName
+from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
+from quaestor.interviews.participants.consent import BY_LINK, asked_by, has_said
+from quaestor.interviews.participants.people import withdrawn
+from quaestor.interviews.repository import Interviews, keys_of, open_interviews
 from quaestor.store.records import NewAct
-from quaestor.study.coding import require_lead
 from quaestor.study.folder import Study
-from quaestor.study.interviews.consent import BY_LINK, asked_by, has_said
-from quaestor.study.interviews.erased_names import ErasedNames, erase_names, names_of_participant
-from quaestor.study.interviews.files import keys_of
-from quaestor.study.interviews.free_text import WITHDRAW_ACT
-from quaestor.study.interviews.items import erase_names_in_items, forget_participant
-from quaestor.study.interviews.people import withdrawn
-from quaestor.study.interviews.room import Interviews, open_interviews
 
 
 @dataclass(frozen=True)

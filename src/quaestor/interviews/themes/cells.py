@@ -7,13 +7,19 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.publish.records import Group, Row, Selection, Table
-from quaestor.study.interviews.named_tables import QUOTATIONS, field_tables, quotations_table, reference_tables
-from quaestor.study.interviews.saturating import SATURATION, saturation_table
-from quaestor.study.interviews.theme_columns import selected
-from quaestor.study.interviews.theme_records import Quotation, Themes
-from quaestor.study.interviews.theme_tables import MATRIX, THEMES, matrix_table, themes_table
-from quaestor.study.interviews.together import TOGETHER, together_table
+from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_table, together_table
+from quaestor.interviews.themes.records import Quotation, Themes, selected
+from quaestor.interviews.themes.tables import (
+    MATRIX,
+    QUOTATIONS,
+    THEMES,
+    field_tables,
+    matrix_table,
+    quotations_table,
+    reference_tables,
+    themes_table,
+)
+from quaestor.render.table_model import Group, Row, Selection, Table
 
 _SHOWN = 6
 _EVERYWHERE = (THEMES, MATRIX, SATURATION, TOGETHER, QUOTATIONS)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from quaestor.measures.interviews import co_occurrence
-from quaestor.publish.figures.code_grid import draw_code_map, draw_together
-from quaestor.publish.figures.drawing import svg_of
-from quaestor.publish.figures.records import Accumulated, Counted, Figure
-from quaestor.publish.figures.saturation import draw_saturation
-from quaestor.study.interviews.saturating import saturation_of, stop_in_words
-from quaestor.study.interviews.theme_columns import TURN, mentions, occurrences
-from quaestor.study.interviews.theme_records import Themes
+from quaestor.interviews.themes.co_occurrence import saturation_of, stop_in_words
+from quaestor.interviews.themes.records import TURN, Themes, mentions, occurrences
+from quaestor.measures.co_occurrence import co_occurrence
+from quaestor.render.figures.code_grid import draw_code_map, draw_together
+from quaestor.render.figures.export import svg_of
+from quaestor.render.figures.records import Accumulated, Counted, Figure
+from quaestor.render.figures.saturation import draw_saturation
 
 SATURATION, CODE_MAP, TOGETHER = "saturation", "code-map", "together"
 FIGURES = (SATURATION, CODE_MAP, TOGETHER)

@@ -11,17 +11,15 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.files import write_whole
 from quaestor.base.names import listed, nearest_first
-from quaestor.measures.interviews import participant_shares
-from quaestor.publish.figures.drawing import write_figure
-from quaestor.publish.tables import write_table
-from quaestor.study.interviews.remaining import refuse_names_in
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.saturating import saturation_of, stop_in_words
-from quaestor.study.interviews.theme_cells import interview_tables
-from quaestor.study.interviews.theme_columns import mentions
-from quaestor.study.interviews.theme_figures import figures_of
-from quaestor.study.interviews.theme_records import Quotation, Themes
-from quaestor.study.interviews.together import pairs
+from quaestor.interviews.names.remaining import refuse_names_in
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.co_occurrence import pairs, saturation_of, stop_in_words
+from quaestor.interviews.themes.figures import figures_of
+from quaestor.interviews.themes.records import Quotation, Themes, mentions
+from quaestor.measures.co_occurrence import participant_shares
+from quaestor.render.figures.export import write_figure
+from quaestor.render.tables.files import write_table
 
 
 def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[Path]:

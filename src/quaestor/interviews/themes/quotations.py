@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from quaestor.base.errors import StateError
-from quaestor.coding.records import Codebook
-from quaestor.coding.rounds import blindness_notes, can_reopen_blind
-from quaestor.coding.state import State
-from quaestor.instruments.interviews.records import Asks, SpokenTurn, Transcript
-from quaestor.people.roles import Role
-from quaestor.study.interviews.code_agreement import segments_of
-from quaestor.study.interviews.coded import (
+from quaestor.coding.model.records import Codebook
+from quaestor.coding.model.rounds import blindness_notes, can_reopen_blind
+from quaestor.coding.model.state import State
+from quaestor.coding.visibility import Sight, Viewer
+from quaestor.interviews.coding.code_agreement import segments_of
+from quaestor.interviews.coding.decided_passages import (
     Coded,
     CodedStretch,
     coded_as_one,
@@ -20,22 +19,52 @@ from quaestor.study.interviews.coded import (
     coded_stretches,
     decided_stretches,
 )
-from quaestor.study.interviews.coding_sheet import required_facet
-from quaestor.study.interviews.consent import declined
-from quaestor.study.interviews.conversation import ASKED, Conversation, conversation
-from quaestor.study.interviews.masking import masked, masker
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.theme_masking import unnamed_themes
-from quaestor.study.interviews.theme_records import (
-    CodeUsed,
-    Part,
-    Quotation,
-    Reference,
-    ReferenceTally,
-    Said,
-    Themes,
-)
-from quaestor.study.sight import Sight, Viewer
+from quaestor.interviews.conduct.conversation_state import ASKED, Conversation, conversation
+from quaestor.interviews.model.records import Asks, SpokenTurn, Transcript
+from quaestor.interviews.names.masking import masked, masker
+from quaestor.interviews.pages.coding_sheet import required_facet
+from quaestor.interviews.participants.consent import declined
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.themes.records import CodeUsed, Part, Quotation, Reference, ReferenceTally, Said, Themes
+from quaestor.people.roles import Role
+
+
+def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
+    """Codes and what was added to questions without known names; a code whose name holds one has another id too."""
+    mask = masker(interviews)
+    names = {one.id: one.name for one in themes.codes} | {one.theme: one.theme_name for one in themes.codes}
+    words = {name: mask(name) for name in (*names.values(), *themes.unused, *themes.undecided)}
+    named = [code for code, name in names.items() if words[name] != name or mask(code) != code]
+    ids = _other_ids(named, names)
+    return replace(
+        themes,
+        codes=tuple(_code(one, ids, words) for one in themes.codes),
+        quotations=tuple(_quotation(one, ids) for one in themes.quotations),
+        references=tuple(_reference(mask, one, ids) for one in themes.references),
+        unused=tuple(words[name] for name in themes.unused),
+        undecided=tuple(words[name] for name in themes.undecided),
+    )
+
+
+def _other_ids(named: Iterable[str], taken: Mapping[str, str]) -> dict[str, str]:
+    """Every id as it is shown: the one it has, since an id is made of a name, or one that tells nothing."""
+    free = (one for number in range(1, 2 * len(taken) + 2) if (one := f"code-{number}") not in taken)
+    return {code: code for code in taken} | {code: next(free) for code in named}
+
+
+def _code(one: CodeUsed, ids: Mapping[str, str], words: Mapping[str, str]) -> CodeUsed:
+    return replace(one, id=ids[one.id], name=words[one.name], theme=ids[one.theme], theme_name=words[one.theme_name])
+
+
+def _quotation(one: Quotation, ids: Mapping[str, str]) -> Quotation:
+    called = one.id.removesuffix(one.code) + ids[one.code]
+    return replace(one, id=called, code=ids[one.code], theme=ids[one.theme])
+
+
+def _reference(mask: Callable[[str], str], one: Reference, ids: Mapping[str, str]) -> Reference:
+    items = tuple(replace(item, codes=tuple(ids.get(code, code) for code in item.codes)) for item in one.items)
+    return replace(one, items=items, others=tuple((mask(words), who) for words, who in one.others))
+
 
 _OTHER = "other"
 

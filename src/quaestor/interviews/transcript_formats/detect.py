@@ -3,19 +3,72 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.sources.transcripts.cues import from_subrip, from_webvtt
-from quaestor.sources.transcripts.documents import document_lines
-from quaestor.sources.transcripts.records import ReadTranscript, Utterance
-from quaestor.sources.transcripts.spoken_lines import from_lines, lines_with_openings
-from quaestor.sources.transcripts.texts import FALLBACK, decoded, is_misread, lines_of, require_few_lines
-from quaestor.sources.transcripts.times import timing
-from quaestor.sources.transcripts.turns import turns_of
+from quaestor.interviews.transcript_formats.docx import document_lines
+from quaestor.interviews.transcript_formats.plain_text import from_lines, lines_with_openings
+from quaestor.interviews.transcript_formats.records import CuePlace, ReadTranscript, RecordedTurn, Utterance
+from quaestor.interviews.transcript_formats.subtitles import from_subrip, from_webvtt
+from quaestor.interviews.transcript_formats.text_decoding import (
+    FALLBACK,
+    decoded,
+    is_misread,
+    lines_of,
+    require_few_lines,
+)
+from quaestor.interviews.transcript_formats.timestamps import timing
+
+LONGEST_TURN = 400
+"""Words after which the next cue or paragraph begins a new turn of the same speaker: turns are what raters code."""
+MOST = 100_000
+
+
+def turns_of(
+    utterances: Iterable[Utterance], joint: str, where: str, *, apart: bool = False
+) -> tuple[RecordedTurn, ...]:
+    """Turns with the words of their utterances, put together with a space or a line break; or each `apart`."""
+    longest = 0 if apart else LONGEST_TURN
+    found = [_turn(group, joint) for group in _by_speaker((one for one in utterances if one.text), longest)]
+    if not found:
+        raise InputError(f"{where} has no words that anybody says: is it the transcript?")
+    if len(found) > MOST:
+        raise InputError(f"{where} has {len(found):,} turns, over {MOST:,}: nobody talks for that long")
+    return tuple(found)
+
+
+def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[Utterance]]:
+    group: list[Utterance] = []
+    words = 0
+    for one in utterances:
+        if group and (one.speaker != group[-1].speaker or words >= longest):
+            yield group
+            group, words = [], 0
+        group.append(one)
+        words += len(one.text.split())
+    if group:
+        yield group
+
+
+def _turn(group: Sequence[Utterance], joint: str) -> RecordedTurn:
+    cues, place = [], 0
+    for one in group:
+        if one.start is not None:
+            cues.append(CuePlace(place, one.start, one.end))
+        place += len(one.text) + len(joint)
+    starts = [one.start for one in group if one.start is not None]
+    ends = [one.end for one in group if one.end is not None]
+    return RecordedTurn(
+        group[0].speaker,
+        joint.join(one.text for one in group),
+        min(starts, default=None),
+        max(ends, default=None),
+        tuple(cues) if len(group) > 1 else (),
+    )
+
 
 FORMATS = ("webvtt", "srt", "docx", "text")
 """Markdown is text."""

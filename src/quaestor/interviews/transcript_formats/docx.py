@@ -7,12 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quaestor.sources.transcripts.document_parts import unpacked
-from quaestor.sources.transcripts.label_parts import is_name_like, is_plausible
-from quaestor.sources.transcripts.labels import LONGEST, SURE, Opening, speakers_among
-from quaestor.sources.transcripts.spoken_lines import Line, lines_with_openings
-from quaestor.sources.transcripts.texts import lines_of
-from quaestor.sources.transcripts.times import STAMP, stamp_seconds, timing, unmarked
+from quaestor.interviews.transcript_formats.docx_package import unpacked
+from quaestor.interviews.transcript_formats.plain_text import Line, lines_with_openings
+from quaestor.interviews.transcript_formats.speaker_labels import (
+    LONGEST,
+    SURE,
+    Opening,
+    is_name_like,
+    is_plausible,
+    speakers_among,
+)
+from quaestor.interviews.transcript_formats.text_decoding import lines_of
+from quaestor.interviews.transcript_formats.timestamps import STAMP, stamp_seconds, timing, unmarked
 
 _STAMP = re.compile(rf"\s*{STAMP}\s*")
 _SPEAKER, _TIME, _COUNT = ("speaker", "name", "who"), ("time", "timestamp", "start", "end"), ("nr", "#")

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from quaestor.sources.transcripts.heads import Heads, heads_among
-from quaestor.sources.transcripts.label_parts import is_plausible
-from quaestor.sources.transcripts.labels import (
+from quaestor.interviews.transcript_formats.records import Utterance
+from quaestor.interviews.transcript_formats.speaker_labels import (
     MARKED,
     SURE,
     Opening,
     Speakers,
+    is_plausible,
     opening_of,
     openings_of,
     speakers_among,
 )
-from quaestor.sources.transcripts.records import Utterance
-from quaestor.sources.transcripts.times import TIME, stamp_end, stamp_seconds, timing, unmarked
+from quaestor.interviews.transcript_formats.speaker_lines import Heads, heads_among
+from quaestor.interviews.transcript_formats.timestamps import TIME, stamp_end, stamp_seconds, timing, unmarked
 
 _TIMED = re.compile(
     rf"(?P<time>\[\s*+{TIME}(?:\s*+-->\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\))\s*+(?P<rest>.*)", re.DOTALL

@@ -6,15 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from quaestor.sources.transcripts.label_parts import (
+from quaestor.interviews.transcript_formats.speaker_labels import (
+    LONGEST,
+    MARKED,
+    SURE,
+    Opening,
     is_name_like,
     is_only_a_persons,
     is_ordinary,
     is_plausible,
     is_word_for_a_speaker,
 )
-from quaestor.sources.transcripts.labels import LONGEST, MARKED, SURE, Opening
-from quaestor.sources.transcripts.times import STAMP, stamp_seconds
+from quaestor.interviews.transcript_formats.timestamps import STAMP, stamp_seconds
 
 _UNDER_A_TIME = re.compile(rf"(?P<time>{STAMP})\s++(?:[-–—]\s++)?(?P<label>\S.*)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<inner>[^*_\n]+)(?P=mark)")

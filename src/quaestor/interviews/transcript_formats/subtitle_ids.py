@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quaestor.sources.transcripts.times import timing
+from quaestor.interviews.transcript_formats.timestamps import timing
 
 _NUMBER = re.compile(r"\d{1,9}")
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from html import unescape
 from html.entities import html5
 
-from quaestor.sources.transcripts.cue_names import cue_names
-from quaestor.sources.transcripts.labels import openings_of, speakers_among
-from quaestor.sources.transcripts.records import Utterance
-from quaestor.sources.transcripts.times import timing
+from quaestor.interviews.transcript_formats.records import Utterance
+from quaestor.interviews.transcript_formats.speaker_labels import openings_of, speakers_among
+from quaestor.interviews.transcript_formats.subtitle_ids import cue_names
+from quaestor.interviews.transcript_formats.timestamps import timing
 
 _BESIDE = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
 _NOTE = re.compile(r"NOTE(?P<said>[ \t]+(?P<about>[\w-]+:)?.*)?")

@@ -8,12 +8,12 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.interviews.matching import matched
-from quaestor.instruments.interviews.records import Interview, Transcript, Voice
-from quaestor.sources.transcripts.label_parts import is_generic, names_in
+from quaestor.interviews.model.question_matching import matched
+from quaestor.interviews.model.records import Interview, Transcript, Voice
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.transcript_formats.speaker_labels import is_generic, names_in
+from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, since_import
 from quaestor.store.sealed_file import NewEntry
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import BY_HAND, MATCHED, since_import
 
 _BEGINS = 12
 

@@ -1,27 +1,25 @@
-"""The one way from ratings to agreement: desk, command line and paper all call `agreement`."""
+"""The one way from ratings to agreement, and from agreement to plain values, for desk, command line and paper."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
-import numpy as np
+from quaestor.measures.agreement.chance_corrected import cohen_kappa, contingency, membership, percent_agreement
+from quaestor.measures.agreement.confusion import (
+    bias_index,
+    codes_of_many,
+    codes_of_two,
+    confused_pairs,
+    confusion,
+    prevalence_index,
+)
+from quaestor.measures.agreement.statistics import STATISTICS, Ratings, codes_in_sets, weigh
+from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, patterns_of
+from quaestor.measures.records import Agreement, CodeAgreement, Estimate, PairAgreement, Scale
 
-from quaestor.base.errors import InputError
-from quaestor.measures.agreement.alpha import Distance, krippendorff_alpha
-from quaestor.measures.agreement.bands import band
-from quaestor.measures.agreement.cautions import cautions
-from quaestor.measures.agreement.codes import codes_of_many, codes_of_two
-from quaestor.measures.agreement.cohen import cohen_kappa, contingency
-from quaestor.measures.agreement.confusion import bias_index, confused_pairs, confusion, prevalence_index
-from quaestor.measures.agreement.fleiss import fleiss_kappa
-from quaestor.measures.agreement.gwet import gwet_ac
-from quaestor.measures.agreement.multilabel import jaccard_distance, masi_distance, membership
-from quaestor.measures.agreement.patterns import Floats, Patterns, patterns_of
-from quaestor.measures.agreement.percent import percent_agreement
-from quaestor.measures.agreement.table import RatingTable, in_order
-from quaestor.measures.agreement.weights import linear, quadratic
-from quaestor.measures.records import Agreement, CodeAgreement, PairAgreement, Scale
+_UP_TO = ((0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"))
+_HIGH_PERCENT, _LOW_KAPPA, _SKEWED, _BIASED, _FEW = 0.8, 0.6, 0.5, 0.3, 20
 
 
 def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed: int = 0) -> Agreement:
@@ -29,17 +27,13 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
 
     Degenerate data give undefined estimates with a sentence; only a scale that the labels cannot have is refused.
     """
-    weighing = _weighing(table, scale)
+    weighing = weigh(table, scale)
     patterns = patterns_of(table)
-    two = len(table.raters) == 2
-    found = contingency(table) if two else None
-    fleiss = fleiss_kappa(patterns)
-    kappa = cohen_kappa(found.counts) if found else fleiss
-    weighted = weighing.weights
-    weighted_kappa = None
-    if weighted is not None:
-        weighted_kappa = cohen_kappa(found.counts, weighted) if found else fleiss_kappa(patterns, weighted)
-    percent, ac1 = percent_agreement(patterns), gwet_ac(patterns)
+    both = contingency(table) if len(table.raters) == 2 else None
+    counts = both.counts if both else None
+    ratings = Ratings(patterns, counts, weighing, seed)
+    computed = {name: statistic.compute(ratings) for name, statistic in STATISTICS.items()}
+    estimates = {name: estimate for name, estimate in computed.items() if estimate is not None}
     prevalence, bias = prevalence_index(patterns), bias_index(table)
     return Agreement(
         facet=facet,
@@ -49,62 +43,22 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
         n=patterns.n,
         left_out=len(table.left_out),
         reasons=table.reasons,
-        percent=percent,
-        overlap=None if weighing.overlap is None else percent_agreement(patterns, weighing.overlap),
-        kappa=kappa,
-        kappa_kind="cohen" if two else "fleiss",
-        band=band(kappa.value),
-        weighted_kappa=weighted_kappa,
-        weighted_band=band(weighted_kappa.value) if weighted_kappa else "",
+        estimates=estimates,
+        bands={name: band(estimate.value) for name, estimate in estimates.items() if STATISTICS[name].is_kappa},
+        kappa_kind="cohen" if both else "fleiss",
         weights=weighing.name,
-        fleiss=fleiss,
-        ac1=ac1,
-        ac2=None if weighted is None else gwet_ac(patterns, weighted),
-        alpha=krippendorff_alpha(patterns, weighing.distance, seed=seed),
         prevalence=prevalence,
         bias=bias,
-        warnings=cautions(table, patterns, percent=percent, kappa=kappa, ac1=ac1, prevalence=prevalence, bias=bias),
-        codes=_codes(table, patterns, found.counts if found else None),
+        warnings=_cautions(table, patterns, estimates, prevalence, bias),
+        codes=_codes(table, patterns, counts),
         pairs=_pairs(table),
-        confusion=confusion(table.labels, found) if found else None,
+        confusion=confusion(table.labels, both) if both else None,
         confused=confused_pairs(table),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighing:
-    """What a scale says about labels that differ."""
-
-    name: str
-    weights: Floats | None
-    distance: Distance
-    """For α."""
-    overlap: Floats | None = None
-
-
-def _weighing(table: RatingTable, scale: Scale) -> _Weighing:
-    if table.sets is not None:
-        if scale != "nominal":
-            raise InputError(f"sets of codes have no {scale} scale: use nominal, or one code an item")
-        held = membership(table.sets, _codes_in(table))
-        masi = masi_distance(held)
-        return _Weighing("masi", 1 - masi, masi, 1 - jaccard_distance(held))
-    if scale == "ordinal":
-        if not table.ordered:
-            raise InputError("an ordinal scale needs the order of its labels, and they are words: give their order")
-        return _Weighing("linear", linear(np.arange(len(table.labels), dtype=np.float64)), "ordinal")
-    if scale == "interval":
-        weights = quadratic(table.values())
-        return _Weighing("quadratic", weights, 1 - weights)
-    return _Weighing("", None, "nominal")
-
-
-def _codes_in(table: RatingTable) -> tuple[str, ...]:
-    return in_order({code for members in table.sets or () for code in members})
-
-
 def _codes(table: RatingTable, patterns: Patterns, counts: Floats | None) -> tuple[CodeAgreement, ...]:
-    codes = table.labels if table.sets is None else _codes_in(table)
+    codes = table.labels if table.sets is None else codes_in_sets(table)
     held = None if table.sets is None else membership(table.sets, codes)
     return codes_of_many(codes, patterns, held) if counts is None else codes_of_two(codes, counts, held)
 
@@ -113,12 +67,131 @@ def _pairs(table: RatingTable) -> tuple[PairAgreement, ...]:
     """Cohen's κ of every two raters, where there are more than two."""
     if len(table.raters) <= 2:
         return ()
-    return tuple(_pair(table, first, second) for first, second in combinations(range(len(table.raters)), 2))
+    pairs = []
+    for first, second in combinations(range(len(table.raters)), 2):
+        counted = contingency(table, first, second)
+        rows = table.ratings[:, [first, second]]
+        both = RatingTable((), (counted.first, counted.second), table.labels, rows[(rows >= 0).all(axis=1)], {})
+        percent = percent_agreement(patterns_of(both))
+        pairs.append(PairAgreement(counted.first, counted.second, counted.n, percent, cohen_kappa(counted.counts)))
+    return tuple(pairs)
 
 
-def _pair(table: RatingTable, first: int, second: int) -> PairAgreement:
-    found = contingency(table, first, second)
-    rows = table.ratings[:, [first, second]]
-    both = RatingTable((), (found.first, found.second), table.labels, rows[(rows >= 0).all(axis=1)], {})
-    percent = percent_agreement(patterns_of(both))
-    return PairAgreement(found.first, found.second, found.n, percent, cohen_kappa(found.counts))
+def band(kappa: float | None) -> str:
+    """Returns the word of Landis and Koch (1977) for a κ, read at two decimals as in their table."""
+    if kappa is None:
+        return ""
+    if kappa < 0:
+        return "poor"
+    return next((name for limit, name in _UP_TO if round(kappa, 2) <= limit), "almost perfect")
+
+
+def _cautions(
+    table: RatingTable,
+    patterns: Patterns,
+    estimates: dict[str, Estimate],
+    prevalence: float | None,
+    bias: float | None,
+) -> tuple[str, ...]:
+    """Returns what a reader of the numbers should know before believing them, one sentence each."""
+    kappa = estimates["kappa"]
+    found = [f"{rater} shares no item with another rater and is left out." for rater in table.lonely]
+    if 0 < patterns.n < _FEW:
+        found.append(f"With {patterns.n} items the intervals are rough: they are made for large samples.")
+    if (skewed := _paradox(table, patterns, estimates, prevalence)) is not None:
+        found.append(skewed)
+    if kappa.value == 1 and kappa.se == 0:
+        found.append(
+            "Nobody disagrees, so the standard error of κ is 0 and tells nothing about other items; "
+            "the interval of percent agreement does."
+        )
+    if bias is not None and bias >= _BIASED:
+        found.append(
+            f"The raters use the codes unequally often (bias {bias:.2f}): talk about what the codes mean before "
+            "reading κ."
+        )
+    return tuple(found)
+
+
+def _paradox(
+    table: RatingTable, patterns: Patterns, estimates: dict[str, Estimate], prevalence: float | None
+) -> str | None:
+    """The paradox of Feinstein and Cicchetti (1990): nearly all agree, and κ is low since one code has nearly all."""
+    percent, kappa, ac1 = (estimates[name] for name in ("percent", "kappa", "ac1"))
+    if percent.value is None or kappa.value is None or prevalence is None:
+        return None
+    if percent.value < _HIGH_PERCENT or kappa.value >= _LOW_KAPPA or prevalence < _SKEWED:
+        return None
+    common = int(patterns.use.argmax())
+    beside = "" if ac1.value is None else f" (here {ac1.value:.2f})"
+    return (
+        f"κ is {round(kappa.value, 2) + 0.0:.2f} although the raters agree on {percent.value:.0%} of the items, "
+        "because "
+        f"{patterns.use[common]:.0%} of the ratings are {table.labels[common]}: where codes are so unequal, "
+        f"read AC1{beside} beside κ."
+    )
+
+
+def to_json(agreement: Agreement) -> dict[str, Any]:
+    """Every estimate as `name`, `name_se` and `name_ci`; the undefined ones are null and explained in `undefined`."""
+    result: dict[str, Any] = {
+        "facet": agreement.facet,
+        "scale": agreement.scale,
+        "multilabel": agreement.multilabel,
+        "raters": len(agreement.raters),
+        "rater_names": list(agreement.raters),
+        "n": agreement.n,
+        "left_out": agreement.left_out,
+        "reasons": agreement.reasons,
+    }
+    for name, estimate in agreement.estimates.items():
+        result |= _estimate(name, estimate)
+    result |= {"kappa_kind": agreement.kappa_kind, "band": agreement.band}
+    if agreement.weighted_kappa is not None:
+        result |= {"weights": agreement.weights, "weighted_band": agreement.weighted_band}
+    matrix = agreement.confusion
+    return result | {
+        "how": {name: estimate.how for name, estimate in agreement.estimates.items() if estimate.how},
+        "undefined": {name: estimate.undefined for name, estimate in agreement.estimates.items() if estimate.undefined},
+        "prevalence": agreement.prevalence,
+        "bias": agreement.bias,
+        "warnings": list(agreement.warnings),
+        "codes": [
+            {
+                "code": code.code,
+                "n_any": code.n_any,
+                "n_all": code.n_all,
+                "percent": code.percent,
+                "specific": code.specific,
+                **_kappa(code.kappa),
+            }
+            for code in agreement.codes
+        ],
+        "pairs": [
+            {
+                "raters": [pair.first, pair.second],
+                "n": pair.n,
+                **_estimate("percent", pair.percent),
+                **_kappa(pair.kappa),
+            }
+            for pair in agreement.pairs
+        ],
+        "confused": [{"codes": list(pair.codes), "n": pair.n} for pair in agreement.confused],
+        "confusion": None
+        if matrix is None
+        else {
+            "raters": [matrix.first, matrix.second],
+            "labels": list(matrix.labels),
+            "cells": [list(cell) for cell in matrix.cells],
+        },
+    }
+
+
+def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
+    interval = None if estimate.low is None else [estimate.low, estimate.high]
+    return {name: estimate.value, f"{name}_se": estimate.se, f"{name}_ci": interval}
+
+
+def _kappa(kappa: Estimate) -> dict[str, Any]:
+    why = {"undefined": kappa.undefined} if kappa.undefined else {}
+    return {**_estimate("kappa", kappa), **why}

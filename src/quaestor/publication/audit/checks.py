@@ -12,13 +12,12 @@ import numpy as np
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed, nearest_first
 from quaestor.measures.correlation import pearson
-from quaestor.measures.plausible import kappa_range, p_range
-from quaestor.publish.audit.compare import compared, numbers_in, verdict_of
-from quaestor.publish.audit.explain import explained
-from quaestor.publish.audit.records import DIFFERS, AuditCell, Check
-from quaestor.publish.audit.settings import PrintedCheck, PrintedTable
-from quaestor.study.results.medians import ALL
-from quaestor.study.results.printed import FINDINGS, Printed, PrintedRow
+from quaestor.measures.survey_answers import kappa_range, p_range
+from quaestor.publication.audit.compare import compared, explained, numbers_in, verdict_of
+from quaestor.publication.audit.printed import FINDINGS, Printed, PrintedRow
+from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedTable
+from quaestor.publication.audit.records import DIFFERS, AuditCell, Check
+from quaestor.publication.results.median_tables import ALL
 
 _ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
 """`81.7% (81.6% in the text)`: what the same page says elsewhere."""

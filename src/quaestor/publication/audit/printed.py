@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import listed, nearest_first
 from quaestor.base.toml import read_toml
-from quaestor.publish.audit.compare import verdict_of
-from quaestor.publish.audit.records import MATCH, ROUNDING, Key
-from quaestor.publish.audit.settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
+from quaestor.evidence.table_rows import columns_of_table, read_rows
+from quaestor.publication.audit.compare import verdict_of
+from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
+from quaestor.publication.audit.records import MATCH, ROUNDING, Key
 from quaestor.study.folder import Study
-from quaestor.study.settings import explain
-from quaestor.study.tables import columns_of_table, read_rows
+from quaestor.study.settings.schema import explain
 
 PRINTED_FILE = "printed.toml"
 FINDINGS, OTHER, FUNNEL = "findings", "other", "funnel"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from quaestor.base.settings import Name, Settings
+from quaestor.base.toml import Name, Settings
 
 
 def _names_a_cell(name: str) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from quaestor.publication.results.threats import Placement
+
 MATCH, ROUNDING, DIFFERS = "match", "rounding", "differs"
 NOT_PRINTED, NOT_COMPUTABLE = "not printed", "not computable"
 VERDICTS = (MATCH, ROUNDING, DIFFERS, NOT_PRINTED, NOT_COMPUTABLE)
@@ -84,28 +86,3 @@ class Audit:
             "checks failed": len(failed),
             "checks failed without a note": sum(not check.note for check in failed),
         }
-
-
-@dataclass(frozen=True)
-class Unplaced:
-    """An item whose words no line of a table takes."""
-
-    item: str
-    label: str
-    why: str
-    title: str = ""
-    link: str = ""
-
-
-@dataclass(frozen=True)
-class Placement:
-    """How many items of a table their words place in one of its lines."""
-
-    table: str
-    items: int
-    placed: int
-    unplaced: tuple[Unplaced, ...] = ()
-
-    @property
-    def share(self) -> float | None:
-        return self.placed / self.items if self.items else None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
+from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.publish.audit.compare import compared, numbers_in, verdict_of
-from quaestor.publish.audit.explain import Alternatives, explained
-from quaestor.publish.audit.records import (
+from quaestor.publication.audit.checks import checks_of
+from quaestor.publication.audit.compare import Alternatives, compared, explained, number_alone, numbers_in, verdict_of
+from quaestor.publication.audit.printed import FINDINGS, FUNNEL, OTHER, Printed, PrintedRow
+from quaestor.publication.audit.records import (
     DIFFERS,
     MATCH,
     NOT_COMPUTABLE,
@@ -20,12 +22,10 @@ from quaestor.publish.audit.records import (
     AuditCell,
     Key,
 )
-from quaestor.publish.records import Cell, Finding, Table, Value
-from quaestor.study.results.checks import checks_of
-from quaestor.study.results.counts import TOTAL
-from quaestor.study.results.placements import placements_of
-from quaestor.study.results.printed import FINDINGS, FUNNEL, OTHER, Printed, PrintedRow
-from quaestor.study.results.values import DAYS, NAMES, SHARE, Computed
+from quaestor.publication.results.count_tables import TOTAL
+from quaestor.publication.results.threats import placements_of
+from quaestor.publication.results.values import DAYS, NAMES, SHARE, Computed
+from quaestor.render.table_model import Cell, Finding, Table, Value
 
 Computable = Mapping[str, Table]
 
@@ -203,3 +203,52 @@ def require_printed(printed: Printed | None, where: object) -> Printed:
     if printed is None:
         raise StateError(f"{where} has no printed figures: add printed/printed.toml to compare with")
     return printed
+
+
+def audit_json(audit: Audit) -> dict[str, Any]:
+    """Cells, checks, placements and their summary."""
+    return {
+        "cells": [_cell_json(cell) for cell in audit.cells],
+        "checks": [asdict(check) for check in audit.checks],
+        "placements": [
+            {
+                "table": one.table,
+                "posts": one.items,
+                "placed": one.placed,
+                "share": one.share,
+                "unplaced": [asdict(item) for item in one.unplaced],
+            }
+            for one in audit.placements
+        ],
+        "summary": audit.summary(),
+        "notes": list(audit.notes),
+    }
+
+
+def _cell_json(cell: AuditCell) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "table": cell.table,
+        "row": cell.row,
+        "column": cell.column,
+        "printed": _printed_json(cell.printed),
+        "computed": _number_json(cell.computed),
+        "verdict": cell.verdict,
+    }
+    if cell.base is not None:
+        said["base"] = cell.base
+    for key in ("note", "explanation", "cell"):
+        if getattr(cell, key):
+            said[key] = getattr(cell, key)
+    return said
+
+
+def _printed_json(text: str) -> int | float | str | None:
+    """A number where the page has one alone, else its words; nothing where it cannot be read."""
+    if not text.strip():
+        return None
+    number = number_alone(text)
+    return text if number is None else number
+
+
+def _number_json(value: float | str | None) -> int | float | str | None:
+    return int(value) if isinstance(value, float | int) and float(value).is_integer() else value

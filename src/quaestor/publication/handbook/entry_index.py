@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.publish.handbook.addresses import page_names
-from quaestor.publish.handbook.records import Entry, Handbook
+from quaestor.base.names import page_names
+from quaestor.publication.handbook.records import Entry, Handbook
+
+_WEB = re.compile(
+    r"https?://[^\x00-\x20\x7f\\/?#@\[\]:]+(:\d{1,5})?([/?#][^\x00-\x20\x7f\\]*)?", re.ASCII | re.IGNORECASE
+)
+
+
+def web_link(link: str) -> str:
+    """The link where it leads to a host on the web and can mean nothing else; otherwise nothing."""
+    return link if _WEB.fullmatch(link) else ""
+
 
 _NEAR = 6
 

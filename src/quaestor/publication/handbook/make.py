@@ -10,28 +10,27 @@ import numpy as np
 
 from quaestor import __version__
 from quaestor.base.errors import StateError
-from quaestor.coding.codebook.file import read_codebook
-from quaestor.coding.codebook.history import History
-from quaestor.coding.records import Code, Codebook
-from quaestor.coding.state import State
-from quaestor.measures.decided import NONE, Decided, Flags
-from quaestor.measures.summaries import summary
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.records import Code, Codebook
+from quaestor.coding.model.state import State
+from quaestor.evidence.item_facts import ItemFacts
+from quaestor.interviews.names.remaining import refuse_names
+from quaestor.measures.descriptive import summary
+from quaestor.measures.item_columns import NONE, Decided, Flags
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publish.audit.compare import numbers_in
-from quaestor.publish.handbook.build import build_handbook
-from quaestor.publish.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
-from quaestor.study.codebook import CODEBOOK_FILE
+from quaestor.publication.audit.compare import numbers_in
+from quaestor.publication.audit.printed import Printed, read_printed
+from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
+from quaestor.publication.handbook.site import build_handbook
+from quaestor.publication.publication import computed_of, why_no_results
+from quaestor.publication.publication_hold import Unwithdrawn, replaced_now
+from quaestor.publication.publication_status import made_from, note_made
+from quaestor.publication.results.count_tables import TOTAL
+from quaestor.publication.results.item_columns import YEAR, Results, cited_keys
+from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study
-from quaestor.study.interviews.remaining import refuse_names
-from quaestor.study.results.counts import TOTAL
-from quaestor.study.results.decided import YEAR, Results, cited_keys
-from quaestor.study.results.evidence import Known
-from quaestor.study.results.freshness import made_from, note_made
-from quaestor.study.results.printed import Printed, read_printed
-from quaestor.study.results.publication import computed_of, why_no_results
-from quaestor.study.results.unwithdrawn import Unwithdrawn
-from quaestor.study.results.values import Computed
-from quaestor.study.results.withheld import replaced_now
 
 Tell = Callable[[str, int, int], None]
 _OBJECT = 2
@@ -58,12 +57,6 @@ def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
     built = build_handbook(book, handbook_folder(study), tell, unwithdrawn.placing)
     note_made(study, "handbook", fingerprint, replaced)
     return book, built
-
-
-def handbook_of(study: Study) -> Handbook:
-    """From the study's own results where it has some, else from what was printed."""
-    with computed_of(study, needs_results=False) as computed:
-        return _book(study, computed)
 
 
 def _book(study: Study, computed: Computed) -> Handbook:
@@ -141,15 +134,16 @@ def _entry(study: Study, results: Results, code: Code) -> Entry:
     chosen = decided.mask(((book.level(code.id), (key,)),))
     known = [results.known[decided.items[place]] for place in np.flatnonzero(chosen)]
     known.sort(key=lambda one: (-(one.views or 0), one.item))
-    posts = tuple(_post(one, linked=not results.synthetic) for one in known[:MOST_POSTS])
+    posts = tuple(_post(one) for one in known[:MOST_POSTS])
     return _plain_entry(book, code, key, _measures(study, decided, chosen), posts, len(known))
 
 
-def _post(one: Known, *, linked: bool) -> Post:
-    """A post as the handbook lists it; the address of an invented one would be that of a stranger's."""
-    link = one.link if linked else ""
+def _post(one: ItemFacts) -> Post:
+    """A post as the handbook lists it."""
     created = one.created.date().isoformat() if one.created else None
-    return Post(one.item, one.title, link, one.author, one.licence, created, one.views, one.score, one.response_days)
+    return Post(
+        one.item, one.title, one.link, one.author, one.licence, created, one.views, one.score, one.response_days
+    )
 
 
 def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:

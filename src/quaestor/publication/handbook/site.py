@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -11,11 +15,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from quaestor.base.look import ICON, TOKENS
-from quaestor.publish.handbook import drawings, taxonomy_map, words
-from quaestor.publish.handbook.addresses import web_link
-from quaestor.publish.handbook.records import Entry, Handbook, Post
-from quaestor.publish.handbook.shelf import Shelf
+from quaestor.base.errors import MissingPart, StateError
+from quaestor.base.files import built_aside
+from quaestor.publication.handbook import numbers_in_words as words
+from quaestor.publication.handbook.drawings import bars, legend, maps, spark
+from quaestor.publication.handbook.entry_index import Shelf, web_link
+from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Post
+from quaestor.render.design_tokens import ICON, TOKENS
 
 SHOWN_POSTS = 200
 _SHOWN_HURTS = 15
@@ -36,7 +42,7 @@ class Pages:
         """Where each page stands, from the root of the site, and its text."""
         yield "index.html", self._render("home.html", self._home())
         yield "contents.html", self._render("contents.html", {"letters": _by_letter(self.shelf)})
-        yield "about.html", self._render("about.html", {"legend": taxonomy_map.legend(self.shelf.book.steps)})
+        yield "about.html", self._render("about.html", {"legend": legend(self.shelf.book.steps)})
         for entry in self.shelf.book.entries:
             yield self.shelf.address(entry), self._render("code.html", self._code(entry), root="../")
 
@@ -57,8 +63,8 @@ class Pages:
     def _home(self) -> dict[str, Any]:
         hurts = _popular_and_hard(self.shelf)
         return {
-            "maps": taxonomy_map.maps(self.shelf),
-            "legend": taxonomy_map.legend(self.shelf.book.steps),
+            "maps": maps(self.shelf),
+            "legend": legend(self.shelf.book.steps),
             "hurts": hurts[:_SHOWN_HURTS],
             "more_hurts": max(0, len(hurts) - _SHOWN_HURTS),
             "tops": self.shelf.children(None),
@@ -78,8 +84,8 @@ class Pages:
             "posts_total": total,
             "more_posts": total - len(posts),
             "missing": _missing(entry),
-            "spark": drawings.spark(entry.measures),
-            "bars": drawings.bars(entry.measures.frameworks),
+            "spark": spark(entry.measures),
+            "bars": bars(entry.measures.frameworks),
         }
 
 
@@ -183,3 +189,62 @@ def _day(created: str) -> str:
     except ValueError:
         return created
     return f"{day.day} {day:%B %Y}"
+
+
+MARK = "handbook.json"
+_TELL_EVERY = 50
+_KEPT = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
+"""What a search of our own needs of pagefind, beside the index; the rest is its ready-made boxes."""
+
+
+def build_handbook(
+    book: Handbook,
+    folder: Path,
+    tell: Callable[[str, int, int], None],
+    placing: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> BuiltHandbook:
+    """Make the site in `folder`, in place of an older one; an interrupted build leaves the old one.
+
+    The same handbook gives the same bytes.
+    """
+    pages = Pages(book)
+    with built_aside(folder, what="handbook", mark=MARK, placing=placing) as site:
+        _write(pages, site, tell)
+        _make_searchable(site, tell)
+    return BuiltHandbook(len(pages), len(pages.shelf.entries))
+
+
+def _write(pages: Pages, site: Path, tell: Callable[[str, int, int], None]) -> None:
+    (site / "codes").mkdir()
+    (site / "static").mkdir()
+    for number, (name, text) in enumerate(pages, 1):
+        (site / name).write_bytes(text.encode("utf-8"))
+        if number % _TELL_EVERY == 0 or number == len(pages):
+            tell("pages", number, len(pages))
+    for path in static_files():
+        (site / "static" / path.name).write_bytes(path.read_bytes())
+    (site / "static" / "titles.js").write_text(pages.titles(), encoding="utf-8")
+    book = pages.shelf.book
+    mark = {"title": book.title, "study": book.study, "origin": book.origin, "pages": len(pages)}
+    (site / MARK).write_text(json.dumps(mark, indent=2) + "\n", encoding="utf-8")
+
+
+def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
+    """Index the pages; settings of pagefind that happen to lie around are kept out of it."""
+    tell("search index", 0, 1)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PAGEFIND_")}
+    command = [sys.executable, "-m", "pagefind", "--site", str(site), "--silent", "--force-language", "en"]
+    done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=False)
+    index = site / "pagefind"
+    if done.returncode or not (index / "pagefind-entry.json").is_file():
+        said = (done.stderr or done.stdout).strip().splitlines()
+        if any("No module named" in line or "FileNotFoundError" in line for line in said):
+            raise MissingPart("the search of the handbook needs pagefind: run `pip install 'pagefind[bin]'`")
+        reason = said[-1] if said else f"it ended with {done.returncode}"
+        raise StateError(
+            f"pagefind made no search index of {site} ({reason}): free disk space and memory and try again"
+        )
+    for path in index.iterdir():
+        if path.suffix in (".js", ".css", ".json") and path.name not in _KEPT:
+            path.unlink()
+    tell("search index", 1, 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,68 @@ import tomlkit
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.decisions import import_published
-from quaestor.coding.records import Codebook
-from quaestor.corpus.engine import engine
-from quaestor.corpus.questions import read_questions
+from quaestor.base.toml import read_toml
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.decisions import import_published
+from quaestor.coding.model.records import Codebook
+from quaestor.coding.session import Coding, open_coding
+from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.item_facts import read_column
+from quaestor.evidence.table_rows import columns_of_table
 from quaestor.store.records import NewAct
-from quaestor.study.codebook import CODEBOOK_FILE
-from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import Study, open_study
-from quaestor.study.labels import LABELS_FILE, Labels, read_labels
-from quaestor.study.sources import ingest_source
-from quaestor.study.tables import columns_of_table
 from quaestor.study.templates import new_study, template_folder
+
+LABELS_FILE = "labels.toml"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How the labels of a study are read, and the acts that lead from their codebook to the printed one."""
+
+    codebook: Path
+    phases: Mapping[str, str]
+    words: Mapping[str, str]
+    moves: Sequence[tuple[str, dict[str, Any]]]
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """How the file of labelled items is read, in the words of a table source."""
+
+    def payload(self) -> dict[str, Any]:
+        """What imports the codebook of the labels."""
+        return read_codebook(self.codebook)
+
+    def read(self, label: str, book: Codebook) -> tuple[str, str]:
+        """(verb, code) of a label such as `rotate,image,d`; raises InputError where it says nothing known."""
+        parts = [part.strip() for part in label.rsplit(",", 2)]
+        if len(parts) < 3 or parts[-1] not in self.phases:
+            raise InputError(f"the label {label!r} does not end with an object and a phase")
+        verb, thing, phase = parts[0], self.thing(parts[-2]), self.phases[parts[-1]]
+        wanted = thing.casefold()
+        found = [code for code in book.children(phase) if wanted.endswith(code.name.casefold())]
+        if not found:
+            raise InputError(f"the label {label!r} names no object of {phase}")
+        return verb, max(found, key=lambda code: len(code.name)).id
+
+    def thing(self, word: str) -> str:
+        """What a word of a label stands for."""
+        return self.words.get(word, word)
+
+    def phrase(self, label: str) -> dict[str, str]:
+        """Verb and object of a label, in whole words."""
+        verb, thing, _ = (part.strip() for part in label.rsplit(",", 2))
+        return {"verb": verb, "object": self.thing(thing)}
+
+
+def read_labels(folder: Path) -> Labels:
+    """The labels of a study folder or bundled study."""
+    path = folder / LABELS_FILE
+    if not path.exists():
+        raise InputError(f"{path} does not exist: this study does not say how published labels are read")
+    raw = read_toml(path, InputError)
+    moves = [(f"codebook.{one['kind']}", {key: one[key] for key in one if key != "kind"}) for one in raw["moves"]]
+    return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves, raw.get("source", {}))
+
 
 LABELS = "labels"
 """The name under which published labels are on record."""
@@ -125,11 +175,8 @@ def _change(coding: Coding, kind: str, said: Mapping[str, Any]) -> None:
 
 
 def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:
-    evidence = study.evidence_of(str(labels.source["name"]))
-    study.funnel_folder.mkdir(parents=True, exist_ok=True)
-    with engine(study.funnel_folder) as connection:
-        rows = read_questions(connection, evidence).select("item", "label").to_pyarrow().to_pylist()
-    return [(row["item"], str(row[labels.source["label"]])) for row in rows]
+    by_item = read_column(study, str(labels.source["name"]), labels.source["label"])
+    return [(item, str(label)) for item, label in by_item.items()]
 
 
 def _entries(labels: Labels, book: Codebook, rows: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], list[Unread]]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Section
-from quaestor.publish.report.write import MOST_LISTED
-from quaestor.study.coding import Coding
-from quaestor.study.interviews.files import opened_files
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.theme_cells import interview_tables
-from quaestor.study.interviews.theme_columns import columns_of
-from quaestor.study.interviews.theme_figures import figures_of
-from quaestor.study.interviews.theme_records import Themes
-from quaestor.study.interviews.themes import themes_of
-from quaestor.study.results.publishable import has_themes_to_publish
+from quaestor.coding.session import Coding
+from quaestor.interviews.repository import Interviews, opened_files
+from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.figures import figures_of
+from quaestor.interviews.themes.quotations import themes_of
+from quaestor.interviews.themes.records import Themes, columns_of
+from quaestor.publication.publication_status import has_themes_to_publish
+from quaestor.publication.report.records import Fact, ItemColumns, ListedItem, Section
+from quaestor.publication.report.write import MOST_LISTED
 
 Tell = Callable[[str], None]
 _WORDS = (

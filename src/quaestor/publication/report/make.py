@@ -11,38 +11,35 @@ import numpy as np
 
 from quaestor import __version__
 from quaestor.base.errors import StateError
-from quaestor.base.files import write_whole
-from quaestor.base.folders import built_aside
-from quaestor.coding.state import State
-from quaestor.measures.decided import ANY_VALUE, NONE
-from quaestor.publish.audit.records import Audit
-from quaestor.publish.figures.records import Figure
-from quaestor.publish.records import Table
-from quaestor.publish.report.audit_page import write_audit_page
-from quaestor.publish.report.records import Fact, ItemColumns, ListedItem, Report, Section
-from quaestor.publish.report.write import MARK, MOST_LISTED, write_report
-from quaestor.study.folder import Study
-from quaestor.study.interviews.files import interviews_path
-from quaestor.study.interviews.remaining import refuse_names
-from quaestor.study.interviews.theme_records import Themes
-from quaestor.study.interviews.themes import NOTHING
-from quaestor.study.results import figures
-from quaestor.study.results.audit_json import audit_json
-from quaestor.study.results.decided import YEAR, Results
-from quaestor.study.results.findings import failures
-from quaestor.study.results.freshness import made_from, note_made
-from quaestor.study.results.interviews import (
+from quaestor.base.files import built_aside, write_whole
+from quaestor.coding.model.state import State
+from quaestor.interviews.names.remaining import refuse_names
+from quaestor.interviews.repository import interviews_path
+from quaestor.interviews.themes.quotations import NOTHING
+from quaestor.interviews.themes.records import Themes
+from quaestor.measures.item_columns import ANY_VALUE, NONE
+from quaestor.publication.audit.printed import read_printed
+from quaestor.publication.audit.records import Audit
+from quaestor.publication.audit.run import audit_json
+from quaestor.publication.publication import Publication, audit_study, computed_of, publication_of
+from quaestor.publication.publication_hold import Unwithdrawn, replaced_now
+from quaestor.publication.publication_status import made_from, note_made
+from quaestor.publication.report.interview_section import (
     interview_facts,
     interview_notices,
     interview_section,
     quotation_columns,
     themes_to_publish,
 )
-from quaestor.study.results.printed import read_printed
-from quaestor.study.results.publication import Publication, audit_study, computed_of, publication_of
-from quaestor.study.results.threats import threats_of
-from quaestor.study.results.unwithdrawn import Unwithdrawn
-from quaestor.study.results.withheld import replaced_now
+from quaestor.publication.report.records import Fact, ItemColumns, ListedItem, Report, Section
+from quaestor.publication.report.write import MARK, MOST_LISTED, write_audit_page, write_report
+from quaestor.publication.results import figures
+from quaestor.publication.results.item_columns import YEAR, Results
+from quaestor.publication.results.threats import threats_of
+from quaestor.publication.results.values import failures
+from quaestor.render.figures.records import Figure
+from quaestor.render.table_model import Table
+from quaestor.study.folder import Study
 
 Tell = Callable[[str], None]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quaestor.publish.figures.records import Figure
-from quaestor.publish.records import Finding, Table
+from quaestor.render.figures.records import Figure
+from quaestor.render.table_model import Finding, Table
 
 
 @dataclass(frozen=True)

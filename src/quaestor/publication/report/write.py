@@ -4,27 +4,97 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from quaestor.base.files import write_whole
-from quaestor.base.look import ICON, TOKENS
-from quaestor.publish.figures.drawing import svg_of, write_figure
-from quaestor.publish.records import Finding, Table, Value
-from quaestor.publish.report.items import items_script
-from quaestor.publish.report.records import Report
-from quaestor.publish.tables.files import write_table
-from quaestor.publish.tables.html import STYLE, to_html
-from quaestor.publish.tables.latex import latex_document
-from quaestor.publish.tables.layout import safe_name
-from quaestor.publish.tables.workbook import to_xlsx
+from quaestor.publication.audit.records import DIFFERS, VERDICTS, Audit, Check
+from quaestor.publication.report.records import ItemColumns, Report
+from quaestor.render.design_tokens import ICON, TOKENS
+from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.table_model import Finding, Selection, Table, Value
+from quaestor.render.tables.files import write_table
+from quaestor.render.tables.html import STYLE, to_html
+from quaestor.render.tables.latex import latex_document
+from quaestor.render.tables.layout import safe_name
+from quaestor.render.tables.workbook import to_xlsx
 
-_HERE = Path(str(resources.files("quaestor.publish.report")))
+
+def items_script(report: Report, tables: Iterable[Table]) -> str:
+    """What items.js reads; only ASCII, and nothing in it can end a script."""
+    if report.columns is None and report.quotations is None:
+        return ""
+    quoted = {one.id for section in report.sections if section.quoted for one in (*section.tables, *section.folded)}
+    told = {table.id: _of_table(table, quoted=table.id in quoted) for table in tables}
+    data: dict[str, Any] = {
+        **_of_columns(report.columns or ItemColumns((), {})),
+        **({"quotations": _of_columns(report.quotations)} if report.quotations is not None else {}),
+        "tables": {**told, "finding": _of_findings(report.findings)},
+    }
+    return f"window.quaestorItems = {json.dumps(data, ensure_ascii=True, separators=(',', ':'))};\n"
+
+
+def _of_columns(columns: ItemColumns) -> dict[str, Any]:
+    return {
+        "items": [
+            [one.item, one.title, one.link, one.author, one.licence, one.created, one.views, one.score, one.days]
+            + ([one.note] if one.note else [])
+            for one in columns.items
+        ],
+        "attributes": {
+            name: {"keys": keys, "titles": titles, "codes": codes}
+            for name, (keys, titles, codes) in columns.attributes.items()
+        },
+    }
+
+
+def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
+    return {
+        **({"quoted": True} if quoted else {}),
+        "title": f"Table {table.id}. {table.title}",
+        "anchor": f"table-{safe_name(table.id)}",
+        "rows": {row.key: row.title for row in table.rows()},
+        "columns": {column.key: column.title for column in table.columns},
+        "cells": {
+            f"{row.key}:{column.key}": _conditions(cell.selection)
+            for row in table.rows()
+            for column, cell in zip(table.columns, row.cells, strict=True)
+            if cell.selection is not None
+        },
+    }
+
+
+def _of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
+    """Values of different findings may have the same name, so each has a title of its own."""
+    opened = [(one, value) for one in findings for value in one.values if value.selection is not None]
+    return {
+        "title": "Findings",
+        "anchor": "findings",
+        "titles": {
+            f"{one.finding}:{value.name}": f"Finding {one.finding}: {value.claim or value.name}"
+            for one, value in opened
+        },
+        "cells": {
+            f"{one.finding}:{value.name}": _conditions(value.selection)
+            for one, value in opened
+            if value.selection is not None
+        },
+    }
+
+
+def _conditions(selection: Selection) -> list[list[Any]]:
+    return [[name, list(values)] for name, values in selection.conditions]
+
+
+_HERE = Path(str(resources.files("quaestor.publication.report")))
 _LOADED = (TOKENS, ICON, STYLE, _HERE / "static" / "report.css", _HERE / "static" / "items.js")
 """What pages of a report load, beside their items."""
 MARK = "findings.json"
@@ -137,3 +207,55 @@ def _findings(findings: Iterable[Finding]) -> str:
         for one in findings
     ]  # fmt: skip
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: str, linked: bool) -> Path:
+    """What differs, what is known about it, and which printed figures contradict each other."""
+    names = list(dict.fromkeys(cell.table for cell in audit.cells))
+    counts = {name: Counter(cell.verdict for cell in audit.cells if cell.table == name) for name in names}
+    differing = {name: [one for one in audit.cells if one.table == name and one.verdict == DIFFERS] for name in names}
+    page = (
+        environment()
+        .get_template("audit.html")
+        .render(
+            audit=audit,
+            title=title,
+            generated_by=generated_by,
+            linked=linked,
+            verdicts=VERDICTS,
+            summary=audit.summary(),
+            tables=list(counts.items()),
+            strips={name: _strip(found) for name, found in counts.items()},
+            differing=[(name, cells) for name, cells in differing.items() if cells],
+            failed=_by_note(check for check in audit.checks if not check.holds),
+            shown=_shown,
+            address=lambda cell: f"items.html#{quote(cell, safe=':')}",
+        )
+    )
+    path = folder / "audit.html"
+    write_whole(path, page.encode("utf-8"))
+    return path
+
+
+def _by_note(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
+    """Neighbours that the same note explains stand together, so that it is said once."""
+    groups = groupby(checks, key=lambda check: (check.note, "" if check.note else check.check))
+    return [(note, list(together)) for (note, _), together in groups]
+
+
+def _strip(counts: Counter[str]) -> list[tuple[str, str, str]]:
+    """Verdicts side by side on a line of length 100."""
+    total = sum(counts.values()) or 1
+    strip, x = [], 0.0
+    for verdict in VERDICTS:
+        width = 100 * counts.get(verdict, 0) / total
+        if width:
+            strip.append((verdict, f"{x:.2f}", f"{width:.2f}"))
+        x += width
+    return strip
+
+
+def _shown(value: float | str | None) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
+    return "–" if value is None else str(value)

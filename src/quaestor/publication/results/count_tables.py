@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.base.errors import InputError
-from quaestor.measures.decided import NO_VALUE, NONE, Attribute, Decided
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.settings import PublishedTableSettings
-from quaestor.publish.shown import percent, whole
-from quaestor.study.results.decided import Results
+from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, Decided
+from quaestor.publication.results.item_columns import Results
+from quaestor.render.number_format import percent, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.study.settings.publication import PublishedTableSettings
 
 TOTAL = "total"
 Counts = npt.NDArray[np.int64]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.answers import NO
-from quaestor.coding.codebook.file import read_codebook
-from quaestor.coding.codebook.history import History
-from quaestor.coding.decisions import decided, kept
-from quaestor.coding.placing import Placing, read_placing
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Decision
-from quaestor.coding.state import CLOSED, State
+from quaestor.coding.model.codebook.file import read_codebook
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.decisions import decided, kept
+from quaestor.coding.model.facet_kinds.confirm import NO
+from quaestor.coding.model.phrase_placement import Placing, read_placing
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
+from quaestor.coding.model.state import CLOSED, State
 from quaestor.study.folder import Study
 
 PLACING_FILE = "placing.toml"

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quaestor.coding.phrases import curves
-from quaestor.measures.counts import cross_counts
-from quaestor.measures.decided import NONE
-from quaestor.measures.summaries import summary
+from quaestor.coding.model.phrases import curves
+from quaestor.measures.descriptive import cross_counts, summary
+from quaestor.measures.item_columns import NONE
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publish.figures.by_year import draw_by_year
-from quaestor.publish.figures.discrepancy import draw_discrepancy
-from quaestor.publish.figures.forest import draw_forest
-from quaestor.publish.figures.funnel import draw_funnel
-from quaestor.publish.figures.heat_map import draw_heat_map
-from quaestor.publish.figures.popularity_difficulty import draw_popularity_difficulty
-from quaestor.publish.figures.process import draw_process
-from quaestor.publish.figures.records import (
+from quaestor.publication.results.item_columns import YEAR, Results
+from quaestor.publication.results.values import Computed
+from quaestor.render.figures.by_year import draw_by_year
+from quaestor.render.figures.discrepancy import draw_discrepancy
+from quaestor.render.figures.forest import draw_forest
+from quaestor.render.figures.funnel import draw_funnel
+from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
+from quaestor.render.figures.process import draw_process
+from quaestor.render.figures.records import (
     Column,
     Estimate,
     Figure,
@@ -31,10 +32,8 @@ from quaestor.publish.figures.records import (
     Step,
     Trend,
 )
-from quaestor.publish.figures.taxonomy import draw_treemap
-from quaestor.publish.figures.trend import draw_trend
-from quaestor.study.results.decided import YEAR, Results
-from quaestor.study.results.values import Computed
+from quaestor.render.figures.treemap import draw_treemap
+from quaestor.render.figures.trend import draw_trend
 
 _DAYS, _VIEWS = "response_days", "viewcount"
 

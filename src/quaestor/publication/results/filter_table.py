@@ -9,20 +9,15 @@ import numpy as np
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.corpus.engine import engine
-from quaestor.corpus.evidence import read_manifest
-from quaestor.corpus.questions import read_answers, read_questions
-from quaestor.measures.decided import Flags, Floats
-from quaestor.measures.effects import cliffs_delta
-from quaestor.measures.shares import share
-from quaestor.measures.summaries import summary
-from quaestor.publish.records import Cell, Column, Group, Row, Table
-from quaestor.publish.settings import PublishedTableSettings
-from quaestor.publish.shown import ABSENT, decimal, interval, percent, whole
+from quaestor.evidence.item_facts import read_questions_at_step
+from quaestor.measures.descriptive import share, summary
+from quaestor.measures.group_comparison import cliffs_delta
+from quaestor.measures.item_columns import Flags, Floats
+from quaestor.publication.results.median_tables import title_of
+from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
-from quaestor.study.funnel import fell_file, number_of
-from quaestor.study.results.evidence import with_answer_times
-from quaestor.study.results.medians import title_of
+from quaestor.study.settings.publication import PublishedTableSettings
 
 _DAY = 86_400.0
 _SHARES = {"accepted": "Never accepted", "answered": "Never answered"}
@@ -45,22 +40,7 @@ def population_at_filter(study: Study) -> Population:
     number = next((place for place, step in enumerate(steps) if step.accepted_answer), None)
     if number is None:
         raise StateError("no step of the funnel asks for an accepted answer, so there is no filter to compare with")
-    source = study.funnel_source()
-    evidence = study.evidence_of(source)
-    if read_manifest(evidence) is None:
-        raise StateError(f"it needs the dump of {source!r}, and this study has no evidence of it")
-    with engine(study.funnel_folder) as connection:
-        fell = connection.read_parquet(str(fell_file(study)))
-        chosen = fell.filter(fell.fell_at >= number).select(_key=fell.id, fell_at=fell.fell_at)
-        questions = read_questions(connection, evidence)
-        answers = read_answers(connection, evidence)
-        if answers is None:
-            raise StateError("the funnel's source has no answers, so the filter cannot be looked behind")
-        rows = questions.mutate(_number=number_of(questions))
-        rows = with_answer_times(rows.inner_join(chosen, rows._number == chosen._key), answers)
-        columns = rows.select(
-            "fell_at", "view_count", "score", "creation_date", "accepted_answer_date", "first_answer_date"
-        ).to_pyarrow()
+    columns = read_questions_at_step(study, number)
     created = _moments(columns["creation_date"])
     decimals = study.settings.measures.days_decimals
     accepted = (_moments(columns["accepted_answer_date"]) - created) / _DAY

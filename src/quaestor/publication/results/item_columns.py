@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.coding.records import Code, Codebook
-from quaestor.coding.state import State
-from quaestor.measures.decided import Attribute, Decided, Floats, attribute_of
+from quaestor.coding.model.records import Code, Codebook
+from quaestor.coding.model.state import State
+from quaestor.evidence.ingest import notes_of
+from quaestor.evidence.item_facts import ItemFacts, read_item_facts
+from quaestor.measures.item_columns import Attribute, Decided, Floats, attribute_of
+from quaestor.publication.results.decided_codes import Coded, CodedItems, coded_items
 from quaestor.study.folder import Study
-from quaestor.study.results.coded import Coded, CodedItems, coded_items
-from quaestor.study.results.evidence import Known, known_items, results_source
-from quaestor.study.sources import notes_of
 
 YEAR = "year"
 _LETTERED = 2
@@ -27,7 +27,7 @@ class Results:
 
     decided: Decided
     coded: CodedItems
-    known: Mapping[str, Known]
+    known: Mapping[str, ItemFacts]
     keys: Mapping[str, str]
     """By code of the tree: how it is cited."""
     unknown: int = 0
@@ -39,7 +39,7 @@ class Results:
 def results_from(study: Study, state: State, version: int | None = None, like: Results | None = None) -> Results:
     """The decided items as a state has them; under another version, cited as in the results it shall be like."""
     coded = coded_items(study, state, version)
-    known = like.known if like is not None else {one.item: one for one in known_items(study, coded.items)}
+    known = like.known if like is not None else {one.item: one for one in read_item_facts(study, coded.items)}
     items = [item for item in coded.items if item in known]
     if not coded.items:
         why = "; ".join(f"{count:,} {reason}" for reason, count in coded.left_out.items()) or "nothing is decided"
@@ -47,7 +47,7 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
             f"{study.file}: results.code gives no item a code ({why}): name a facet that asks for one code"
         )
     if not items:
-        raise StateError(f"no decided item is in the evidence of {results_source(study)!r}: ingest the source again")
+        raise StateError(f"no decided item is in the evidence of {study.results_source()!r}: ingest the source again")
     rows = [known[item] for item in items]
     codes = [coded.items[item] for item in items]
     cited = cited_keys(coded.book, study.settings.results.tree, _names(like) if like is not None else None)
@@ -125,7 +125,7 @@ def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attr
     return found
 
 
-def _from_evidence(study: Study, rows: Sequence[Known], taken: Iterable[str]) -> dict[str, Attribute]:
+def _from_evidence(study: Study, rows: Sequence[ItemFacts], taken: Iterable[str]) -> dict[str, Attribute]:
     found = {YEAR: attribute_of(YEAR, [str(row.created.year) if row.created else None for row in rows])}
     for name, asked in study.settings.attributes.items():
         if name in taken:
@@ -149,7 +149,7 @@ def _first_family(tags: Sequence[str], families: Mapping[str, Sequence[str]]) ->
     return None
 
 
-def _numbers(study: Study, rows: Sequence[Known]) -> dict[str, Floats]:
+def _numbers(study: Study, rows: Sequence[ItemFacts]) -> dict[str, Floats]:
     decimals = study.settings.measures.days_decimals
     columns: dict[str, Sequence[float | None]] = {
         "viewcount": [row.views for row in rows],

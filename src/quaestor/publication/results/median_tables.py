@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from quaestor.measures.decided import ANY_VALUE, Floats
+from quaestor.measures.descriptive import share, summary
+from quaestor.measures.item_columns import ANY_VALUE, Floats
 from quaestor.measures.records import Summary
-from quaestor.measures.shares import share
-from quaestor.measures.summaries import summary
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.settings import PublishedTableSettings
-from quaestor.publish.shown import ABSENT, decimal, interval, percent, whole
-from quaestor.study.results.counts import Part, base_note, group_title, grouped_rows, part_of, stub_of
-from quaestor.study.results.decided import Results
+from quaestor.publication.results.count_tables import Part, base_note, group_title, grouped_rows, part_of, stub_of
+from quaestor.publication.results.item_columns import Results
+from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.study.settings.publication import PublishedTableSettings
 
 ALL, _ANSWER = "All", "response_days"
 TITLES = {

@@ -10,18 +10,17 @@ from quaestor.base.errors import InputError
 from quaestor.measures.arrays import Whole
 from quaestor.measures.association import association
 from quaestor.measures.correlation import pearson, spearman
-from quaestor.measures.counts import cross_counts, group_counts
-from quaestor.measures.decided import ANY_VALUE, NONE, Attribute
-from quaestor.measures.effects import cliffs_delta
-from quaestor.measures.groups import kruskal_wallis
+from quaestor.measures.descriptive import cross_counts, group_counts
+from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
+from quaestor.measures.item_columns import ANY_VALUE, NONE, Attribute
 from quaestor.measures.records import Correlation
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.settings import PublishedTableSettings
-from quaestor.publish.shown import ABSENT, decimal, interval, percent, probability, whole
-from quaestor.study.results.counts import TOTAL, Part, base_note, part_of, stub_of
-from quaestor.study.results.decided import YEAR, Results
-from quaestor.study.results.medians import ALL, title_of
+from quaestor.publication.results.count_tables import TOTAL, Part, base_note, part_of, stub_of
+from quaestor.publication.results.item_columns import YEAR, Results
+from quaestor.publication.results.median_tables import ALL, title_of
+from quaestor.render.number_format import ABSENT, decimal, interval, percent, probability, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.study.settings.publication import PublishedTableSettings
 
 SIGNIFICANT = 0.05
 _STAR = {"*": "Significant at p < 0.05."}

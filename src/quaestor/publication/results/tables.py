@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.settings import PublishedTableSettings
-from quaestor.publish.shown import whole
-from quaestor.study.folder import Study
-from quaestor.study.results.counts import base_note, counts_table, ordered, part_of, stub_of
-from quaestor.study.results.decided import Results
-from quaestor.study.results.medians import medians_table, summaries_table
-from quaestor.study.results.population import filter_table
-from quaestor.study.results.relations import (
+from quaestor.publication.results.count_tables import base_note, counts_table, ordered, part_of, stub_of
+from quaestor.publication.results.filter_table import filter_table
+from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.median_tables import medians_table, summaries_table
+from quaestor.publication.results.relation_tables import (
     association_table,
     comparison_table,
     correlations_table,
     measures_table,
     trends_table,
 )
+from quaestor.render.number_format import whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.study.folder import Study
+from quaestor.study.settings.publication import PublishedTableSettings
 
-_MAKERS: Mapping[str, Callable[[Study, Results, PublishedTableSettings], Table]] = {
-    "counts": lambda study, results, asked: counts_table(results, asked),
-    "codes": lambda study, results, asked: codes_table(results, asked),
-    "medians": lambda study, results, asked: medians_table(results, asked, _seed(study)),
-    "summaries": lambda study, results, asked: summaries_table(results, asked, _seed(study)),
-    "correlations": lambda study, results, asked: correlations_table(results, asked, _printed(study)),
-    "measures": lambda study, results, asked: measures_table(results, asked),
-    "comparison": lambda study, results, asked: comparison_table(results, asked),
-    "association": lambda study, results, asked: association_table(results, asked, _seed(study)),
-    "trends": lambda study, results, asked: trends_table(results, asked),
-    "filter": lambda study, results, asked: filter_table(study, asked, _seed(study)),
-}  # fmt: skip
-
-
-def _seed(study: Study) -> int:
-    return study.settings.study.seed
-
-
-def _printed(study: Study) -> str:
-    return study.settings.measures.correlation
+TABLE_KINDS: dict[str, Callable[[Study, Results, PublishedTableSettings], Table]] = {
+    "counts": lambda study, results, settings: counts_table(results, settings),
+    "codes": lambda study, results, settings: codes_table(results, settings),
+    "medians": lambda study, results, settings: medians_table(results, settings, study.settings.study.seed),
+    "summaries": lambda study, results, settings: summaries_table(results, settings, study.settings.study.seed),
+    "correlations": lambda study, results, settings: correlations_table(
+        results, settings, study.settings.measures.correlation
+    ),
+    "measures": lambda study, results, settings: measures_table(results, settings),
+    "comparison": lambda study, results, settings: comparison_table(results, settings),
+    "association": lambda study, results, settings: association_table(results, settings, study.settings.study.seed),
+    "trends": lambda study, results, settings: trends_table(results, settings),
+    "filter": lambda study, results, settings: filter_table(study, settings, study.settings.study.seed),
+}
+"""How a table of each kind is built."""
 
 
 def make_table(study: Study, results: Results, asked: PublishedTableSettings) -> Table:
     """One table; raises StateError where the study has not what it needs."""
     try:
-        return _MAKERS[asked.kind](study, results, asked)
+        return TABLE_KINDS[asked.kind](study, results, asked)
     except InputError as error:
         raise InputError(f"{study.file}: table {asked.table}: {error}") from None
 
@@ -73,35 +68,26 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
     return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), notes=notes)
 
 
-def _row_and_column(study: Study, results: Results, table_id: str, rest: str) -> tuple[str, str]:
-    """A row and a column, either of which may hold colons."""
-    asked = next((one for one in study.settings.tables if one.table == table_id), None)
-    columns = [one.key for one in make_table(study, results, asked).columns] if asked is not None else []
-    fitting = next((key for key in columns if rest.endswith(f":{key}")), None)
-    if fitting is not None:
-        return rest.removesuffix(f":{fitting}"), fitting
-    row, _, column = rest.rpartition(":")
-    return row, column
-
-
 def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
     """The items behind `TABLE:ROW:COLUMN`, and the selection that finds them."""
     table_id, _, rest = cell.partition(":")
-    row, column = _row_and_column(study, results, table_id, rest)
-    asked = {one.table: one for one in study.settings.tables}
+    settings = {one.table: one for one in study.settings.tables}
+    table = make_table(study, results, settings[table_id]) if table_id in settings else None
+    columns = [one.key for one in table.columns] if table is not None else []
+    # Both a row and a column may hold colons, so a column that the table has decides where the row ends.
+    column = next((key for key in columns if rest.endswith(f":{key}")), rest.rpartition(":")[2])
+    row = rest[: -len(column) - 1]
     if not row or not column:
         raise InputError(f"{cell!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
-    if table_id not in asked:
-        raise InputError(f"there is no table {table_id!r}, allowed: {listed(nearest_first(table_id, asked))}")
-    table = make_table(study, results, asked[table_id])
+    if table is None:
+        raise InputError(f"there is no table {table_id!r}, allowed: {listed(nearest_first(table_id, settings))}")
     rows = [one.key for one in table.rows()]
-    columns = [one.key for one in table.columns]
     for what, given, allowed in (("row", row, rows), ("column", column, columns)):
         if given not in allowed:
             options = nearest_first(given, allowed)
             shown = listed(options[:6]) + (" …" if len(options) > 6 else "")
             raise InputError(f"table {table_id} has no {what} {given!r}, allowed: {shown}")
-    found = table.cell(row, column)
-    if found is None or found.selection is None:
+    counted = table.cell(row, column)
+    if counted is None or counted.selection is None:
         raise StateError(f"the cell {cell} is not counted from decided items: there is no list behind it")
-    return results.decided.chosen(found.selection.conditions), found.selection
+    return results.decided.chosen(counted.selection.conditions), counted.selection

@@ -3,14 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from quaestor.coding.decisions import disagreements
-from quaestor.coding.state import CLOSED, RoundState, State
+from quaestor.coding.model.decisions import disagreements
+from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.measures.item_columns import NONE
 from quaestor.measures.records import Agreement
-from quaestor.publish.shown import decimal, percent, series
-from quaestor.study.results.decided import Results
-from quaestor.study.results.placements import placements_of
-from quaestor.study.results.values import Computed
+from quaestor.publication.results.count_tables import can_be_placed, part_of
+from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.values import Computed
+from quaestor.render.number_format import decimal, percent, series
+from quaestor.study.settings.publication import PublishedTableSettings
+
+
+@dataclass(frozen=True)
+class Unplaced:
+    """An item whose words no line of a table takes."""
+
+    item: str
+    label: str
+    why: str
+    title: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How many items of a table their words place in one of its lines."""
+
+    table: str
+    items: int
+    placed: int
+    unplaced: tuple[Unplaced, ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        return self.placed / self.items if self.items else None
+
+
+def placements_of(computed: Computed) -> tuple[Placement, ...]:
+    """One for each table that says what no line could take."""
+    results = computed.results
+    if results is None:
+        return ()
+    wanted = [one for one in computed.study.settings.tables if one.unplaced]
+    return tuple(_placement(results, one) for one in wanted)
+
+
+def _placement(results: Results, asked: PublishedTableSettings) -> Placement:
+    part = part_of(results, asked).decided
+    part = part.where(part.mask(can_be_placed(part, asked)))
+    codes = part.attribute(asked.rows[-1]).codes
+    missing = [item for item, code in zip(part.items, codes, strict=True) if code == NONE]
+    placed = len(part) - len(missing)
+    return Placement(
+        asked.table, len(part), placed, tuple(_unplaced(results, item, _facet(results, asked)) for item in missing)
+    )
+
+
+def _facet(results: Results, asked: PublishedTableSettings) -> str:
+    facets = results.coded.book.facets.values()
+    return next((facet.id for facet in facets if asked.rows[-1] in facet.levels), "")
+
+
+def _unplaced(results: Results, item: str, facet: str) -> Unplaced:
+    coded, known = results.coded.items[item], results.known[item]
+    verb, thing = coded.phrase
+    label = ", ".join(one for one in (verb, thing, results.coded.book.path_name(coded.code)) if one)
+    return Unplaced(item, label, coded.whys.get(facet, ""), known.title, known.link)
 
 
 def threats_of(computed: Computed) -> tuple[str, ...]:

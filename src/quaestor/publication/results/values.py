@@ -10,21 +10,21 @@ from itertools import pairwise
 import numpy as np
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.decisions import disagreements
-from quaestor.coding.decisions import kept as kept_items
-from quaestor.coding.rounds import blindness_notes
-from quaestor.coding.state import CLOSED, State
-from quaestor.corpus.evidence import read_manifest
-from quaestor.corpus.records import FunnelResult
+from quaestor.coding.model.decisions import disagreements
+from quaestor.coding.model.decisions import kept as kept_items
+from quaestor.coding.model.rounds import blindness_notes
+from quaestor.coding.model.state import CLOSED, State
+from quaestor.coding.session import Coding
+from quaestor.evidence.item_facts import read_post_counts
+from quaestor.evidence.records import FunnelResult
 from quaestor.measures.correlation import pearson, spearman
-from quaestor.measures.decided import ANY_VALUE
+from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.measures.records import Agreement
-from quaestor.publish.records import Selection, Value
-from quaestor.publish.settings import ValueSettings
-from quaestor.publish.shown import decimal, percent, series
-from quaestor.study.coding import Coding
+from quaestor.publication.results.item_columns import Results
+from quaestor.render.number_format import decimal, percent, series
+from quaestor.render.table_model import Finding, Selection, Value
 from quaestor.study.folder import Study
-from quaestor.study.results.decided import Results
+from quaestor.study.settings.publication import FindingSettings, ValueSettings
 
 SIGNIFICANT = 0.05
 SHARE, DAYS, NAMES = "share", "days", "names"
@@ -211,8 +211,7 @@ def _step(computed: Computed, asked: ValueSettings) -> Value:
 
 def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
     def value(computed: Computed, asked: ValueSettings) -> Value:
-        manifest = read_manifest(computed.study.evidence_of(computed.study.funnel_source()))
-        entry = manifest.tables.get("posts") if manifest is not None else None
+        entry = read_post_counts(computed.study)
         if entry is None:
             raise _Missing("no dump has been read")
         found = int(entry.notable.get(f"{key}_read", entry.notable.get(key, 0)))
@@ -262,3 +261,24 @@ def _judged(found: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Valu
             shown = percent(bound) if found.unit == SHARE else f"{bound:g}"
             return replace(found, holds=False, why=f"it had to be {words} {shown}")
     return found
+
+
+def findings_of(computed: Computed) -> tuple[Finding, ...]:
+    """Every declared finding with its values as computed now."""
+    return tuple(_finding(computed, asked) for asked in computed.study.settings.findings)
+
+
+def _finding(computed: Computed, asked: FindingSettings) -> Finding:
+    values = tuple(value_of(computed, one) for one in asked.values)
+    sentence = asked.sentence.format(**{value.name: value.shown for value in values})
+    return Finding(asked.finding, sentence, values)
+
+
+def failures(findings: tuple[Finding, ...]) -> list[str]:
+    """One sentence for each value that does not support its finding."""
+    return [
+        f"finding {finding.finding}: {value.claim or value.name} is {value.shown}, but {value.why}"
+        for finding in findings
+        for value in finding.values
+        if not value.holds
+    ]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing, spread
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing, spread
+from quaestor.render.figures.look import (
     DASHES,
     LINE,
     SERIES,
@@ -19,7 +19,7 @@ from quaestor.publish.figures.look import (
     round_steps,
     text_width,
 )
-from quaestor.publish.figures.records import Figure, Series
+from quaestor.render.figures.records import Figure, Series
 
 _LABEL, _MOST_LABELS = 17, 7
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.publish.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrapped
-from quaestor.publish.figures.records import Figure
+from quaestor.render.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrapped
+from quaestor.render.figures.records import Figure
 
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 EMPTY = 100

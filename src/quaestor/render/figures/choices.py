@@ -8,8 +8,8 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.render.figures.look import (
     ACCENT,
     GRID,
     INK,
@@ -22,7 +22,7 @@ from quaestor.publish.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.publish.figures.records import Figure
+from quaestor.render.figures.records import Figure
 
 _MOST_LABEL, _LINES, _LINE, _BAR, _GAP, _RIGHT = 260, 3, 15, 20, 12, 120
 

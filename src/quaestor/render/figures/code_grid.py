@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.publish.figures.canvas import Canvas, Frame, nothing
-from quaestor.publish.figures.look import (
-    INK,
-    PAPER,
-    SMALL,
-    WASH,
-    count,
-    fitted,
-    listed,
-    shade,
-    text_width,
-    wrapped,
-)
-from quaestor.publish.figures.records import Counted, Figure
+from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.look import INK, PAPER, SMALL, WASH, count, fitted, listed, shade, text_width, wrapped
+from quaestor.render.figures.records import Counted, Figure
 
 _ROW, _HEADING, _MOST_LABEL, _GAP = 24, 28, 230, 1
 _WIDEST = 64

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.coding.records import SetCurve
-from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing, spread
-from quaestor.publish.figures.look import ACCENT, DASHES, LINE, SERIES, count, percent, round_steps
-from quaestor.publish.figures.records import Figure
+from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing, spread
+from quaestor.render.figures.look import ACCENT, DASHES, LINE, MUTED, SERIES, count, fitted, percent, round_steps
+from quaestor.render.figures.records import Figure, SetCurve
+from quaestor.render.tables.layout import safe_name
 
 _CURVES = (
     ("raters differ", "discrepancy", ACCENT, DASHES[0]),
@@ -23,11 +23,12 @@ def draw_discrepancy(
     *,
     name: str = "discrepancy",
     title: str = "Discrepancy between raters and incompatibility with earlier sets",
+    note: str = "",
 ) -> Figure:
     """The share of phrases in each set on which the raters differ, and of those that no earlier set holds."""
     if not sets:
         return nothing(name, title, "no set has been compared yet")
-    frame = Frame(72, 22, _BESIDE, 50, 290)
+    frame = Frame(72, 44 if note else 22, _BESIDE, 50, 290)
     steps = round_steps(max(max(one.discrepancy, one.incompatibility) for one in sets))
     first, last = sets[0].set, sets[-1].set
     domain = [first, last] if last > first else [first - 1, first + 1]
@@ -41,7 +42,15 @@ def draw_discrepancy(
         canvas.lines([[(frame.width + 24, place), (frame.width + 46, place)]], color, width=2, dash=dash)
         canvas.text(frame.width + 52, place, label)
         canvas.text(frame.width + 52, place + 15, f"{percent(getattr(sets[-1], key))} in the last", size=11)
-    return frame.figure(name, title, _words(sets), canvas, layers)
+    canvas.text(0, -28, fitted(note, frame.width), color=MUTED)
+    return frame.figure(name, title, f"{_words(sets)} {note}".strip(), canvas, layers)
+
+
+def draw_round_curves(sets: Sequence[SetCurve], round_name: str, *, simulated: bool, blindness: str = "") -> Figure:
+    """The curves of one round, with what a reader must know of its raters."""
+    raters = ", ".join(filter(None, ("simulated raters" if simulated else "", blindness)))
+    note = f"{round_name}: sets of phrases" + (f" ({raters})" if raters else "")
+    return draw_discrepancy(sets, name=f"curves-{safe_name(round_name)}", title=f"Sets of {round_name}", note=note)
 
 
 def _curve(

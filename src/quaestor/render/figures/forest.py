@@ -6,22 +6,25 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.render.figures.look import (
     ACCENT,
     GRID,
     INK,
     MUTED,
     SMALL,
     WASH,
+    WIDTH,
     count,
     fitted,
     text_width,
     wrapped,
 )
-from quaestor.publish.figures.records import Estimate, Figure
+from quaestor.render.figures.records import Estimate, Figure
 
 _ROW, _MOST_LABEL, _RIGHT = 34, 230, 226
+_NARROW, _NARROW_ROW, _NARROW_SIDE = 360, 46, 14
+"""In a narrow figure a label stands above its interval, so that both stay legible on a phone."""
 _BANDS = (0.2, 0.4, 0.6, 0.8)
 
 
@@ -32,12 +35,18 @@ def draw_forest(
     threshold: float | None = None,
     name: str = "forest",
     title: str = "Agreement between raters with 95% intervals",
+    narrow: bool = False,
 ) -> Figure:
     """Reference lines part the usual bands; a threshold, where there is one, is a marked line of its own."""
     if not rows:
-        return nothing(name, title, "no round has an agreement yet")
-    left = min(round(max(text_width(row.label) for row in rows)) + 34, _MOST_LABEL)
-    frame = Frame(left, 40, _RIGHT, 46, _ROW * len(rows))
+        return nothing(name, title, "no round has an agreement yet", _NARROW if narrow else WIDTH)
+    if narrow:
+        top = 12 if threshold is None else 30
+        frame = Frame(_NARROW_SIDE, top, _NARROW_SIDE, 46, _NARROW_ROW * len(rows), _NARROW)
+    else:
+        left = min(round(max(text_width(row.label) for row in rows)) + 34, _MOST_LABEL)
+        frame = Frame(left, 40, _RIGHT, 46, _ROW * len(rows))
+    places = [at + (0.7 if narrow else 0.5) for at in range(len(rows))]
     known = [value for row in rows for value in (row.estimate, row.low, row.high) if value is not None]
     least = -1.0 if min(known, default=0.0) < -0.2 else -0.2 if min(known, default=0.0) < 0 else 0.0
     canvas = Canvas()
@@ -46,15 +55,19 @@ def draw_forest(
         canvas.lines([[(x, -6), (x, frame.height)]], INK, width=1.5, dash=(5, 3))
         align = "right" if x > frame.width - 40 else "left" if x < 40 else "center"
         canvas.text(x, -14, f"needed: {threshold:g}", size=SMALL, align=align)
-    canvas.text(frame.width + 16, -14, fitted(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
-    canvas.text(frame.width + frame.right - 16, -14, "n", color=MUTED, size=SMALL, align="right")
-    for at, row in enumerate(rows):
-        _write(canvas, row, frame, _ROW * (at + 0.5))
-    layers = _marks(rows, least, fitted(statistic, frame.width))
+    if not narrow:
+        canvas.text(frame.width + 16, -14, fitted(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
+        canvas.text(frame.width + frame.right - 16, -14, "n", color=MUTED, size=SMALL, align="right")
+    for row, place in zip(rows, places, strict=True):
+        if narrow:
+            _write_above(canvas, row, frame, _NARROW_ROW * place)
+        else:
+            _write_beside(canvas, row, frame, _ROW * place)
+    layers = _marks(rows, places, least, fitted(statistic, frame.width))
     return frame.figure(name, title, _words(rows, statistic, threshold), canvas, layers)
 
 
-def _marks(rows: Sequence[Estimate], least: float, statistic: str) -> list[alt.Chart]:
+def _marks(rows: Sequence[Estimate], places: Sequence[float], least: float, statistic: str) -> list[alt.Chart]:
     domain = [least, 1.0]
     ticks = [tick for tick in (-1.0, -0.5, 0.0, *_BANDS, 1.0) if tick >= least]
     axis = alt.Axis(values=ticks, format="~g", title=statistic, gridColor=GRID, domain=False)
@@ -62,8 +75,8 @@ def _marks(rows: Sequence[Estimate], least: float, statistic: str) -> list[alt.C
     across, estimate = (alt.X(field, scale=scale, axis=axis) for field in ("low:Q", "estimate:Q"))
     down = alt.Y("row:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False), axis=None)
     values = [
-        {"row": at + 0.5, "label": row.label, "low": row.low, "high": row.high, "estimate": row.estimate}
-        for at, row in enumerate(rows)
+        {"row": place, "label": row.label, "low": row.low, "high": row.high, "estimate": row.estimate}
+        for row, place in zip(rows, places, strict=True)
         if row.estimate is not None
     ]
     whiskers = [value for value in values if value["low"] is not None and value["high"] is not None]
@@ -73,7 +86,13 @@ def _marks(rows: Sequence[Estimate], least: float, statistic: str) -> list[alt.C
     return [frame, interval, point.encode(x=estimate, y=down)]
 
 
-def _write(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None:
+def _write_above(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None:
+    value = "undefined" if row.estimate is None else f"{row.estimate:.2f}"
+    canvas.text(0, y - 17, fitted(row.label, frame.width - text_width(value, bold=True) - 8), halo=True)
+    canvas.text(frame.width, y - 17, value, bold=True, align="right", halo=True)
+
+
+def _write_beside(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None:
     canvas.text(-18, y, fitted(row.label, frame.left - 30), align="right")
     end = frame.width + frame.right - 16
     canvas.text(end, y, count(row.n), size=SMALL, align="right")

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from quaestor.publish.figures.canvas import Canvas, Frame, nothing
-from quaestor.publish.figures.look import ACCENT, INK, MUTED, NORMAL, SMALL, WASH, count, percent, text_width, wrapped
-from quaestor.publish.figures.records import Figure, Kept
+from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.look import (
+    ACCENT,
+    INK,
+    MUTED,
+    NORMAL,
+    SMALL,
+    WASH,
+    count,
+    fitted,
+    percent,
+    text_width,
+    wrapped,
+)
+from quaestor.render.figures.records import Figure, Kept
 
-_LABEL, _ROW, _BAR = 200, 58, 30
+_LABEL, _ROW, _BAR, _LEAST_PENDING = 200, 58, 30, 40
 
 
 def draw_funnel(
@@ -18,11 +30,17 @@ def draw_funnel(
     unit: str = "posts",
     name: str = "funnel",
     title: str = "How many posts each step of the funnel kept",
+    pending: Sequence[str] = (),
+    note: str = "",
 ) -> Figure:
-    """The first step is what there was; each further one says what it kept of the one before."""
+    """The first step is what there was; each further one says what it kept of the one before.
+
+    Pending steps are still to be decided; a note says what a reader must know of the evidence.
+    """
     if not steps:
         return nothing(name, title, "the funnel has no step yet")
-    frame = Frame(16, 12, 16, 12, _ROW * (len(steps) - 1) + _BAR + 4)
+    below = 24 if note else 0
+    frame = Frame(16, 12, 16, 12, _ROW * (len(steps) + len(pending) - 1) + _BAR + 4 + below)
     most = max(step.count for step in steps)
     room = _room(steps, most, frame.width - _LABEL - 10)
     widths = [room * step.count / most if most else 0.0 for step in steps]
@@ -43,14 +61,26 @@ def draw_funnel(
         ]
     )
     for at, (step, top, width) in enumerate(zip(steps, tops, widths, strict=True)):
-        rows = wrapped(step.title, _LABEL - 18, 3, NORMAL)
-        for line, words in enumerate(rows):
-            canvas.text(_LABEL - 14, top + _BAR / 2 + (line - (len(rows) - 1) / 2) * 15, words, align="right")
+        _write_title(canvas, step.title, top + _BAR / 2)
         end, middle = _LABEL + width + 10, top + _BAR / 2
         canvas.text(end, middle - (8 if at else 0), count(step.count), color=INK, size=14, bold=True)
         if at:
             canvas.text(end, middle + 9, _loss(step.count, steps[at - 1].count), color=MUTED, size=SMALL)
-    return frame.figure(name, title, _words(steps, unit), canvas)
+    for at, step_title in enumerate(pending, start=len(steps)):
+        top, right = 2.0 + _ROW * at, _LABEL + max(widths[-1], _LEAST_PENDING)
+        _write_title(canvas, step_title, top + _BAR / 2)
+        corners = [(_LABEL, top), (right, top), (right, top + _BAR), (_LABEL, top + _BAR), (_LABEL, top)]
+        canvas.lines([corners], ACCENT, dash=(4, 4))
+        canvas.text(right + 10, top + _BAR / 2, "still to be decided", color=MUTED, size=SMALL)
+    canvas.text(0, frame.height - 8, fitted(note, frame.width, SMALL), color=MUTED, size=SMALL)
+    words = [_words(steps, unit), *(f"{step_title}: still to be decided." for step_title in pending)]
+    return frame.figure(name, title, " ".join([*words, *([f"{note}."] if note else [])]), canvas)
+
+
+def _write_title(canvas: Canvas, title: str, middle: float) -> None:
+    lines = wrapped(title, _LABEL - 18, 3, NORMAL)
+    for at, words in enumerate(lines):
+        canvas.text(_LABEL - 14, middle + (at - (len(lines) - 1) / 2) * 15, words, align="right")
 
 
 def _room(steps: Sequence[Kept], most: int, width: float) -> float:

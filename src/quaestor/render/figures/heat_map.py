@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.publish.figures.canvas import Canvas, Frame, chart, nothing
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.render.figures.look import (
     INK,
     MUTED,
     PAPER,
@@ -20,7 +20,7 @@ from quaestor.publish.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.publish.figures.records import Column, Figure
+from quaestor.render.figures.records import Column, Figure
 
 _ROW, _HEAD, _MOST_LABEL = 38, 62, 220
 

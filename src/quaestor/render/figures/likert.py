@@ -15,8 +15,8 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.publish.figures.canvas import EMPTY, Canvas, Frame, chart, nothing
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import EMPTY, Canvas, Frame, chart, nothing
+from quaestor.render.figures.look import (
     INK,
     MUTED,
     NARROW,
@@ -31,7 +31,7 @@ from quaestor.publish.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.publish.figures.records import Figure
+from quaestor.render.figures.records import Figure
 
 LOW, HIGH, CENTRE = ("#255b72", "#b5d0d8"), ("#e2b8b0", "#7a1f2b"), "#d3cec3"
 """From the end of the scale to its middle, from the middle to the other end, and the middle itself."""

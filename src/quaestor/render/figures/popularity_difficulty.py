@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
 
-from quaestor.publish.figures.axes import LogAxis
-from quaestor.publish.figures.canvas import Canvas, Frame, Values, chart, nothing
-from quaestor.publish.figures.labels import Label, place_labels
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import Canvas, Frame, Values, chart, nothing
+from quaestor.render.figures.look import (
     LINE,
     MUTED,
     SERIES,
@@ -23,8 +22,134 @@ from quaestor.publish.figures.look import (
     quantity,
     text_width,
 )
-from quaestor.publish.figures.records import Figure, Place
-from quaestor.publish.figures.treemap import Rectangle
+from quaestor.render.figures.records import Figure, Place
+from quaestor.render.figures.treemap import Rectangle
+
+
+@dataclass(frozen=True)
+class LogAxis:
+    """A logarithmic axis with room for zero at its lower end, where a logarithm has none."""
+
+    low: float
+    high: float
+    zero: bool
+
+    @classmethod
+    def over(cls, values: Sequence[float], median: float | None) -> LogAxis:
+        all_values = [*values, *([median] if median is not None else [])]
+        logs = [math.log10(value) for value in all_values if value > 0] or [0.0]
+        low, high = min(logs), max(logs)
+        room = max((high - low) * 0.06, 0.15)
+        zero = any(value <= 0 for value in all_values)
+        return cls(low - room - (max((high - low) * 0.1, 0.3) if zero else 0.0), high + room, zero)
+
+    @property
+    def bottom(self) -> float:
+        return self.low + (self.high - self.low) * 0.03
+
+    def at(self, value: float) -> float:
+        return max(math.log10(value), self.bottom) if value > 0 else self.bottom
+
+    def part(self, value: float) -> float:
+        return (self.at(value) - self.low) / (self.high - self.low)
+
+    def ticks(self) -> list[float]:
+        wide = self.high - self.low > 3
+        lowest = self.bottom + (self.high - self.low) * 0.05 if self.zero else self.low
+        factors = (1,) if wide else (1, 2, 5)
+        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
+        marks = [factor * 10.0**power for power in powers for factor in factors]
+        shown = [mark for mark in marks if lowest <= math.log10(mark) <= self.high]
+        return [0.0, *shown] if self.zero else shown
+
+    def axis(self, title: str) -> alt.Axis:
+        ticks = self.ticks()
+        words = [_tick(tick) for tick in ticks]
+        places = [round(self.at(tick), 6) for tick in ticks]
+        names = " : ".join(
+            f"abs(datum.value - {place}) < 1e-4 ? '{word}'" for place, word in zip(places, words, strict=True)
+        )
+        return alt.Axis(
+            values=places, labelExpr=f"{names} : ''" if ticks else "''", title=title, domain=False, ticks=False
+        )
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.10g}"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text of a known width beside a point with a radius."""
+
+    text: str
+    x: float
+    y: float
+    radius: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a label stands: the middle of its line, and the side of it that `x` is."""
+
+    text: str
+    x: float
+    y: float
+    align: str
+    leader: tuple[tuple[float, float], ...] = ()
+    """A line from the point to a text that stands away from it."""
+
+
+def place_labels(
+    labels: Sequence[Label], taken: Sequence[Rectangle], room: Rectangle, *, height: float = 13.0
+) -> list[Spot]:
+    """The most important first: a later label gives way, and is left out where no place is free."""
+    occupied = list(taken)
+    spots = []
+    for label in labels:
+        for spot, box in _candidates(label, height):
+            if _inside(box, room) and not any(_overlap(box, other) for other in occupied):
+                occupied.append(box)
+                spots.append(spot)
+                break
+    return spots
+
+
+def _candidates(label: Label, height: float) -> list[tuple[Spot, Rectangle]]:
+    """Beside the point first, then above and below it, then at its corners, then further away at the end of a line."""
+    found = []
+    away, slant = label.radius + 3, label.radius * 0.7 + 2
+    for align, x, y in (
+        ("left", label.x + away, label.y),
+        ("right", label.x - away, label.y),
+        ("center", label.x, label.y - label.radius - height / 2 - 1),
+        ("center", label.x, label.y + label.radius + height / 2 + 1),
+        ("left", label.x + slant, label.y - slant - height / 3),
+        ("left", label.x + slant, label.y + slant + height / 3),
+        ("right", label.x - slant, label.y - slant - height / 3),
+        ("right", label.x - slant, label.y + slant + height / 3),
+    ):
+        left = {"left": x, "right": x - label.width, "center": x - label.width / 2}[align]
+        found.append((Spot(label.text, x, y, align), Rectangle(left, y - height / 2, label.width, height)))
+    for distance, across, down in itertools.product((24, 44), (1, -1), (-1, 1)):
+        x, y = label.x + across * (slant + distance), label.y + down * (slant + distance * 0.8)
+        start = (label.x + across * label.radius * 0.7, label.y + down * label.radius * 0.7)
+        box = Rectangle(x + 3 if across > 0 else x - 3 - label.width, y - height / 2, label.width, height)
+        spot = Spot(label.text, x + 3 * across, y, "left" if across > 0 else "right", (start, (x, y)))
+        found.append((spot, box))
+    return found
+
+
+def _inside(box: Rectangle, room: Rectangle) -> bool:
+    across = room.x <= box.x and box.x + box.width <= room.x + room.width
+    return across and room.y <= box.y and box.y + box.height <= room.y + room.height
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    return across > 0 and min(one.y + one.height, other.y + other.height) - max(one.y, other.y) > 0
+
 
 _NOTABLE, _LARGEST, _LEAST = 8, 1200.0, 80.0
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.publish.figures.canvas import Canvas, Frame, nothing
-from quaestor.publish.figures.look import ACCENT, LINE, MUTED, NORMAL, WASH, count, fitted, wrapped
-from quaestor.publish.figures.records import Figure, Stage, Step
+from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.look import ACCENT, LINE, MUTED, NORMAL, WASH, count, fitted, wrapped
+from quaestor.render.figures.records import Figure, Stage, Step
 
 _ACROSS, _GUTTER, _MARGIN = 3, 44, 16
 _HEAD, _PAD, _ROW, _ARROW, _BELOW, _STEM = 26, 10, 16, 30, 52, 26

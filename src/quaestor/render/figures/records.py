@@ -105,6 +105,16 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class SetCurve:
+    """How one set of phrases went: raters against each other, and the set against those before it."""
+
+    set: int
+    items: int
+    discrepancy: float
+    incompatibility: float
+
+
+@dataclass(frozen=True)
 class Share:
     """A share in one year with its interval."""
 

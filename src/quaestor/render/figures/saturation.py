@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.publish.figures.canvas import Canvas, Frame, nothing, spread
-from quaestor.publish.figures.look import (
+from quaestor.render.figures.canvas import Canvas, Frame, nothing, spread
+from quaestor.render.figures.look import (
     ACCENT,
     DASHES,
     GRID,
@@ -18,7 +18,7 @@ from quaestor.publish.figures.look import (
     listed,
     round_steps,
 )
-from quaestor.publish.figures.records import Accumulated, Figure
+from quaestor.render.figures.records import Accumulated, Figure
 
 _HEIGHT, _BESIDE, _MOST_NAMED = 290, 150, 24
 _BAND, _BAR = "#efdeda", "#d6c9b4"

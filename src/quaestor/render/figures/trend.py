@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quaestor.publish.figures.canvas import Canvas, Frame, nothing
-from quaestor.publish.figures.look import ACCENT, GRID, LINE, MUTED, SMALL, fitted, percent, round_steps
-from quaestor.publish.figures.records import Figure, Share, Trend
+from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.look import ACCENT, GRID, LINE, MUTED, SMALL, fitted, percent, round_steps
+from quaestor.render.figures.records import Figure, Share, Trend
 
 _ACROSS, _HEIGHT, _GAP, _BETWEEN = 3, 110, 58, 76
 _BAND = "#e3c6c1"

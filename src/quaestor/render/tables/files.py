@@ -1,14 +1,20 @@
-"""A table as CSV: the numbers themselves, not as printed, one column for each part of a cell."""
+"""A table as files, one for each format."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from numbers import Integral
+from pathlib import Path
 
-from quaestor.base.tables import csv_text
-from quaestor.publish.records import Cell, Number, Table
-from quaestor.publish.tables.layout import data_counts, data_name, data_text, part_value, printable
+from quaestor.base.files import write_whole
+from quaestor.base.table_files import csv_text
+from quaestor.render.table_model import Cell, Number, Table
+from quaestor.render.tables.html import html_page
+from quaestor.render.tables.latex import to_latex
+from quaestor.render.tables.layout import Link, data_counts, data_name, data_text, part_value, printable, safe_name
+from quaestor.render.tables.markdown import to_markdown
+from quaestor.render.tables.workbook import to_xlsx
 
 
 def to_csv(table: Table) -> str:
@@ -61,3 +67,21 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
             else:
                 whole = cell.parts[number] if number < len(cell.parts) else ""
                 yield data_text(column, cell, number) if column.numbers else whole
+
+
+def write_table(table: Table, folder: Path, link: Link | None = None) -> list[Path]:
+    """Write the table in every format, each file whole; its name comes from the table's id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {
+        "html": html_page(table, link).encode("utf-8"),
+        "md": to_markdown(table, link).encode("utf-8"),
+        "tex": to_latex(table, link).encode("ascii"),
+        "csv": to_csv(table).encode("utf-8"),
+        "xlsx": to_xlsx([table], link),
+    }
+    paths = []
+    for ending, content in contents.items():
+        path = folder / f"table-{safe_name(table.id)}.{ending}"
+        write_whole(path, content)
+        paths.append(path)
+    return paths

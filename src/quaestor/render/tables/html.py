@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from quaestor.base.look import TOKENS
-from quaestor.publish.records import Cell, Column, Row, Table
-from quaestor.publish.tables.layout import (
+from quaestor.render.design_tokens import TOKENS
+from quaestor.render.table_model import Cell, Column, Row, Table
+from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
     address_of,

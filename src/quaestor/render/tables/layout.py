@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import quote
 
-from quaestor.publish.records import Cell, Column, Group, Number, Table
+from quaestor.render.table_model import Cell, Column, Group, Number, Table
 
 Link = Callable[[str, str, str], str]
 """(table id, row key, column key) → the address of the page with the items behind that cell."""

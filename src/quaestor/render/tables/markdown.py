@@ -5,17 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from quaestor.publish.records import Cell, Column, Row, Table
-from quaestor.publish.tables.layout import (
-    NO_ITEMS,
-    Link,
-    address_of,
-    called,
-    filled_groups,
-    marks,
-    one_line,
-    together,
-)
+from quaestor.render.table_model import Cell, Column, Row, Table
+from quaestor.render.tables.layout import NO_ITEMS, Link, address_of, called, filled_groups, marks, one_line, together
 
 _SIGNS = re.compile(r"[\\`*_\[\]<>|~&$]")
 _BEGINS_BLOCK = re.compile(r"^([0-9]*)([-+#=:.)])")

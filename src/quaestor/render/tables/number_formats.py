@@ -6,7 +6,7 @@ import math
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
-from quaestor.publish.records import Number
+from quaestor.render.table_model import Number
 
 _PRINTED = re.compile(
     r"(?P<sign>[-−]?)(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<places>[0-9]{1,10}))?(?P<percent>%?)"

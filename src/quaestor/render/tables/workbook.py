@@ -12,9 +12,9 @@ from typing import Any
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from quaestor.base.tables import LONGEST_TEXT, sheet_text
-from quaestor.publish.records import Cell, Column, Row, Table
-from quaestor.publish.tables.layout import (
+from quaestor.base.table_files import LONGEST_TEXT, sheet_text
+from quaestor.render.table_model import Cell, Column, Row, Table
+from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
     address_of,
@@ -30,7 +30,7 @@ from quaestor.publish.tables.layout import (
     part_value,
     spans,
 )
-from quaestor.publish.tables.number_formats import number_format
+from quaestor.render.tables.number_formats import number_format
 
 _ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)
 """The day of making that every workbook names: the same tables give the same bytes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from quaestor.store.tables import VERSIONS
+from quaestor.store.schema import VERSIONS
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from importlib import import_module
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticKnownError
 
 from quaestor.base.names import NOT_IN_AN_ADDRESS, fits_an_address
-from quaestor.base.settings import Name, Seed, Settings
+from quaestor.base.toml import Name, Seed, Settings
+from quaestor.measures.agreement.statistics import reported_statistics
+
+
+def _facet_kinds() -> Mapping[str, Any]:
+    """The kinds of facets by name; loaded when they are needed, since a study knows no feature by import."""
+    kinds: Mapping[str, Any] = import_module("quaestor.coding.model.facet_kinds").FACET_KINDS
+    return kinds
+
+
+def _one_of(name: str, known: Collection[str]) -> str:
+    """Refuses a name as a literal type would, so that the message lists what is allowed."""
+    if name not in known:
+        raise PydanticKnownError("literal_error", {"expected": ", ".join(map(repr, known))})
+    return name
 
 
 class FacetSettings(Settings):
     """A question asked of each item."""
 
-    kind: Literal["single", "multiple", "keep", "text", "phrase", "confirm", "stretches"]
+    kind: str
     question: str = ""
     codes: Name | None = None
     level: Name | None = None
@@ -25,24 +42,26 @@ class FacetSettings(Settings):
     required: bool = True
     fields: dict[Name, tuple[Name, ...]] = Field(default_factory=dict)
 
+    @field_validator("kind")
+    @classmethod
+    def _is_known(cls, kind: str) -> str:
+        return _one_of(kind, _facet_kinds())
+
     @model_validator(mode="after")
     def _can_be_answered(self) -> Self:
-        chosen = self.kind in ("single", "multiple")
-        if chosen and bool(self.codes) == bool(self.options):
-            raise ValueError(f"a {self.kind} facet takes its choices from codes or from options: give one of the two")
-        if self.kind == "stretches" and (not self.codes or self.options):
-            raise ValueError("a stretches facet takes its choices from codes: name the facet of the codebook")
-        if self.fields and self.kind != "stretches":
+        kind = _facet_kinds()[self.kind]
+        kind.check_settings(self)
+        if self.fields and "fields" not in kind.takes:
             raise ValueError(f"a {self.kind} facet takes no fields: they are for codes of stretches")
-        if self.kind not in ("single", "multiple", "stretches") and (self.codes or self.options or self.level):
+        if "codes" not in kind.takes and (self.codes or self.options or self.level):
             raise ValueError(f"a {self.kind} facet takes no codes, level or options: leave them out")
         if self.level and not self.codes:
             raise ValueError("level needs codes: name the facet of the codebook")
-        if self.scale != "nominal" and self.kind != "single":
+        if self.scale != "nominal" and "scale" not in kind.takes:
             raise ValueError(f"a {self.kind} facet has no {self.scale} scale: leave scale out")
         if self.scale == "interval" and not all(_is_number(option) for option in self.options or ("none",)):
             raise ValueError("an interval scale needs options that are numbers")
-        if self.reasons and self.kind != "keep":
+        if self.reasons and "reasons" not in kind.takes:
             raise ValueError(f"a {self.kind} facet takes no reasons: they are for keep")
         return self
 
@@ -93,7 +112,7 @@ class RoundSettings(Settings):
     overlap: Annotated[float, Field(ge=0, le=1)] = 1.0
     blind: bool = True
     seed: Seed | None = None
-    statistic: Literal["percent", "kappa", "ac1", "alpha"] = "kappa"
+    statistic: str = "kappa"
     measured: Name | None = None
     threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     after: Name | None = None
@@ -103,6 +122,11 @@ class RoundSettings(Settings):
     practice: tuple[PracticeSettings, ...] = ()
     deadline: datetime | None = None
     confirms: tuple[Name, ...] = ()
+
+    @field_validator("statistic")
+    @classmethod
+    def _can_be_reported(cls, statistic: str) -> str:
+        return _one_of(statistic, reported_statistics())
 
     @field_validator("round")
     @classmethod

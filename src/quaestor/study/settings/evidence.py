@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from datetime import date
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from quaestor.base.settings import Name, Seed, Settings
+from quaestor.base.toml import Name, Seed, Settings
 
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Tag = Annotated[str, StringConstraints(pattern=r"^[^\s<>|]+$")]
@@ -42,6 +46,13 @@ class KindSettings(Settings):
         if not (self.title or self.body):
             raise ValueError("a kind needs at least one pattern in title or body")
         return self
+
+
+@cache
+def bundled_kinds() -> MappingProxyType[str, KindSettings]:
+    """The ten kinds of Treude, Barzilay and Storey, as patterns."""
+    text = resources.files("quaestor.study.settings").joinpath("kinds.toml").read_text("utf-8")
+    return MappingProxyType({name: KindSettings(**kind) for name, kind in tomllib.loads(text).items()})
 
 
 class StepSettings(Settings):

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed, nearest_first
-from quaestor.base.settings import Name, Seed, Settings
-from quaestor.base.toml import read_toml
-from quaestor.coding.settings import FacetSettings, RoundSettings
-from quaestor.corpus.kinds import bundled_kinds
-from quaestor.corpus.settings import FunnelSettings, KindSettings, SampleSettings, Tag
-from quaestor.measures.settings import AttributeSettings, MeasureSettings, ResultSettings
-from quaestor.publish.settings import FindingSettings, PublishedTableSettings, ReportSettings, ValueSettings
-from quaestor.sources.stackexchange.settings import StackExchangeSettings
-from quaestor.sources.tables import TableSettings
-from quaestor.store.settings import StoreSettings
+from quaestor.base.toml import Name, Seed, Settings, read_toml
+from quaestor.study.settings.coding import FacetSettings, RoundSettings
+from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, Tag, bundled_kinds
+from quaestor.study.settings.publication import (
+    AttributeSettings,
+    FindingSettings,
+    MeasureSettings,
+    PublishedTableSettings,
+    ReportSettings,
+    ResultSettings,
+    ValueSettings,
+)
+from quaestor.study.settings.sources import AnySource, SourceName, load_source_kind, source_kind_names
+
+_FORMS = re.compile(r"(sqlite|postgresql|postgres)://.+|\$\{\w+\}")
+
+
+class StoreSettings(Settings):
+    """Where the journal is; without an address it is the file study.db in the study folder."""
+
+    address: str | None = None
+
+    @field_validator("address")
+    @classmethod
+    def _names_a_store(cls, address: str | None) -> str | None:
+        # The address is not shown: it may hold a password.
+        if address is not None and not _FORMS.fullmatch(address):
+            raise ValueError('"sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or "${NAME}" is allowed')
+        return address
+
 
 STUDY_FILE = "study.toml"
-
-SourceSettings = Annotated[StackExchangeSettings | TableSettings, Field(discriminator="kind")]
-
-
-# A source's name is a folder's name too.
-SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 
 
 class AboutStudy(Settings):
@@ -44,7 +60,7 @@ class StudySettings(Settings):
     """A whole study file."""
 
     study: AboutStudy
-    sources: dict[SourceName, SourceSettings] = Field(default_factory=dict)
+    sources: dict[SourceName, AnySource] = Field(default_factory=dict)
     families: dict[Name, Annotated[tuple[Tag, ...], Field(min_length=1)]] = Field(default_factory=dict)
     kinds: dict[Name, KindSettings] = Field(default_factory=dict)
     funnel: FunnelSettings = FunnelSettings()
@@ -142,16 +158,16 @@ def read_settings(path: Path) -> StudySettings:
     try:
         return StudySettings.model_validate(raw)
     except ValidationError as error:
-        raise SettingsError(f"{path}: {explain(error.errors()[0], StudySettings)}") from None
+        raise SettingsError(f"{path}: {explain(error.errors()[0], StudySettings, raw)}") from None
 
 
-def explain(error: ErrorDetails, model: type[BaseModel]) -> str:
-    """One validation error as a sentence: key, what was found, what is allowed."""
-    kind, location, found = error["type"], _without_tags(error["loc"]), error["input"]
+def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] | None = None) -> str:
+    """One validation error of a file as a sentence: key, what was found, what is allowed."""
+    kind, location, found = error["type"], error["loc"], error["input"]
     key = _key(location)
     context: dict[str, Any] = error.get("ctx", {})
     if kind == "extra_forbidden":
-        allowed = nearest_first(str(location[-1]), _keys_at(model, location[:-1]))
+        allowed = nearest_first(str(location[-1]), _keys_at(model, location[:-1], raw))
         return f"{key} is not a known key, allowed here: {listed(allowed)}"
     if kind == "missing":
         return f"{key} is missing: add it"
@@ -164,7 +180,7 @@ def explain(error: ErrorDetails, model: type[BaseModel]) -> str:
         where = f"{key}.kind" if kind == "union_tag_invalid" else key
         return f"{where} is {tag!r}, allowed: {listed(nearest_first(str(tag), options))}"
     if kind == "union_tag_not_found":
-        return f"{key}.kind is missing, allowed: stackexchange or table"
+        return f"{key}.kind is missing, allowed: {listed(source_kind_names())}"
     if kind == "value_error":
         text = str(context["error"])
         return text if not location else f"{key}: {text}"
@@ -195,15 +211,6 @@ def _shown(found: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
-def _without_tags(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Pydantic names the chosen kind of source in its path; a person's file does not."""
-    return tuple(
-        part
-        for number, part in enumerate(location)
-        if not (number == 2 and location[0] == "sources" and part in ("stackexchange", "table"))
-    )
-
-
 def _key(location: tuple[int | str, ...]) -> str:
     text = ""
     for part in location:
@@ -211,9 +218,12 @@ def _key(location: tuple[int | str, ...]) -> str:
     return text or "the file"
 
 
-def _keys_at(model: Any, location: tuple[int | str, ...]) -> list[str]:
-    """The keys that may stand at a place of the file."""
+def _keys_at(model: Any, location: tuple[int | str, ...], raw: Mapping[str, Any] | None) -> list[str]:
+    """The keys that may stand at a place of the file; those of a source are up to its kind."""
     options = [model]
+    if raw and location[:1] == ("sources",) and len(location) > 1:
+        options = [load_source_kind(raw["sources"][location[1]]["kind"]).settings]
+        location = location[2:]
     for part in location:
         options = [inner for option in options for inner in _inside(option, part)]
     return sorted({key for option in options for key in _fields(option)})

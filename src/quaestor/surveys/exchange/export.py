@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import StateError
-from quaestor.instruments.codebook_lines import CODEBOOK, codebook_lines
-from quaestor.instruments.records import Questionnaire, Response, Standing
-from quaestor.instruments.tidy import NUMBER as A_NUMBER
-from quaestor.instruments.tidy import PLACE, TICKED, TIDY, Layout, layout_of, tidy_lines, wide_row
-from quaestor.study.surveys import sheets
-from quaestor.study.surveys.fielding import Surveys
+from quaestor.surveys.exchange import table_files as sheets
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.records import Questionnaire, Response, Standing
+from quaestor.surveys.model.tidy_layout import (
+    CODEBOOK,
+    PLACE,
+    TICKED,
+    TIDY,
+    Layout,
+    codebook_lines,
+    layout_of,
+    tidy_lines,
+    wide_row,
+)
+from quaestor.surveys.model.tidy_layout import NUMBER as A_NUMBER
 
 ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.tables import Cell, Table, new_table_file, write_csv, write_workbook
+from quaestor.base.table_files import Cell, Table, new_table_file, write_csv, write_workbook
 
 TEXT, WHOLE, NUMBER = "text", "whole", "number"
 """What a column holds."""

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.records import CHOSEN, Answer, Kind, Question
-from quaestor.instruments.typed_numbers import typed_number
-from quaestor.instruments.words.catalogue import wording
-from quaestor.instruments.words.records import Wording
-from quaestor.instruments.words.refusals import NotTaken
+from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Question
+from quaestor.surveys.model.typed_numbers import typed_number
+from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.refusals import NotTaken
 
 LONGEST = 20_000
 """Characters of one text; more is refused, not cut."""

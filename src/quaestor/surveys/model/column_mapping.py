@@ -10,12 +10,10 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, field_validator
 
 from quaestor.base.errors import InputError
-from quaestor.base.mistakes import mistake_in
 from quaestor.base.names import listed, nearest_first
-from quaestor.base.settings import Settings
-from quaestor.base.toml import read_toml
-from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire
-from quaestor.instruments.tidy import MISSING, PLACE, TEXT, TICKED, TIDY, Layout
+from quaestor.base.toml import Settings, mistake_in, read_toml
+from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
+from quaestor.surveys.model.tidy_layout import MISSING, PLACE, TEXT, TICKED, TIDY, Layout
 
 _OWN = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.conditions import Condition
-from quaestor.instruments.records import CHOSEN, Kind, Question, Questionnaire
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
 
 _ORDER = (">", ">=", "<", "<=")
 _MOST_NAMED = 6

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import Sent, in_words, sent_answer, unanswered
-from quaestor.instruments.records import (
+from quaestor.surveys.model.answer_forms import Sent, in_words, sent_answer, unanswered
+from quaestor.surveys.model.reachability import can_be_shown
+from quaestor.surveys.model.records import (
     DECLINE,
     Answer,
     Kind,
@@ -22,8 +23,7 @@ from quaestor.instruments.records import (
     Row,
     Standing,
 )
-from quaestor.instruments.still_ahead import can_be_shown
-from quaestor.instruments.words.refusals import told
+from quaestor.surveys.model.wording.refusals import told
 
 _LONGEST_PIPED = 200
 _PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quaestor.instruments.answers import in_words
-from quaestor.instruments.conditions import Condition
-from quaestor.instruments.records import CHOSEN, Answer, Kind, Question, Questionnaire
+from quaestor.surveys.model.answer_forms import in_words
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Question, Questionnaire
 
 _LONGEST = 70
 _COMPARED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from quaestor.instruments.records import CHOSEN, Kind, Option, Problem, Question
+from quaestor.surveys.model.records import CHOSEN, Kind, Option, Problem, Question
 
 _WITH_OPTIONS = (*CHOSEN, Kind.MATRIX, Kind.RANKING)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quaestor.instruments.records import Kind, Question, Questionnaire
+from quaestor.surveys.model.records import Kind, Question, Questionnaire
 
 _AT = "@"
 """Stands in no id."""

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.condition_checks import faults, too_late
-from quaestor.instruments.conditions import Condition
-from quaestor.instruments.flow import pipes
-from quaestor.instruments.paths import Reach, reach
-from quaestor.instruments.question_checks import question_problems
-from quaestor.instruments.records import AGREE, DECLINE, Kind, Page, Problem, Question, Questionnaire
-from quaestor.instruments.words.catalogue import word_problems
+from quaestor.surveys.model.condition_checks import faults, too_late
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.flow import pipes
+from quaestor.surveys.model.paths import Reach, reach
+from quaestor.surveys.model.question_checks import question_problems
+from quaestor.surveys.model.records import AGREE, DECLINE, Kind, Page, Problem, Question, Questionnaire
+from quaestor.surveys.model.wording.catalogue import word_problems
 
 WHOLE = "survey"
 """Where a problem is that concerns no page and no question."""

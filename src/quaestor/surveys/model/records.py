@@ -8,9 +8,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from quaestor.instruments.conditions import Condition
-from quaestor.instruments.words.catalogue import wording
-from quaestor.instruments.words.records import Wording
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.records import Wording
 
 Answer = Mapping[str, Any]
 """What was said to one question, as JSON: `choices` and `texts` by option, `rows` and `texts` by row, `number`, `text`,

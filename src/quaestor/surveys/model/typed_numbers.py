@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from quaestor.instruments.records import Question
-from quaestor.instruments.words.refusals import NotTaken
+from quaestor.surveys.model.records import Question
+from quaestor.surveys.model.wording.refusals import NotTaken
 
 _LONGEST = 40
 MOST, LEAST = 1e15, 1e-9

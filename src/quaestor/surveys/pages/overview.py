@@ -9,25 +9,16 @@ from statistics import median
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import fits_an_address
-from quaestor.instruments.checking import problems_of
-from quaestor.instruments.questionnaire_file import questionnaire_from, read_questionnaire
-from quaestor.instruments.records import Page, Problem, Question, Questionnaire, Standing
-from quaestor.instruments.wording import condition_in_words
 from quaestor.study.folder import Study
-from quaestor.study.surveys.changes import CHANGED, Change, changes_between
-from quaestor.study.surveys.checking import check_survey
-from quaestor.study.surveys.fielding import (
-    CLOSED,
-    DRAFT,
-    OPEN,
-    Fielding,
-    Surveys,
-    answers_path,
-    survey_file,
-    survey_files,
-)
-from quaestor.study.surveys.invitations import ResponseRate, ResponseRates, response_rates
-from quaestor.study.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, status_of
+from quaestor.surveys.check_questionnaire import check_survey
+from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
+from quaestor.surveys.lifecycle import CLOSED, DRAFT, OPEN, Fielding, Surveys, answers_path, survey_file, survey_files
+from quaestor.surveys.model.in_words import condition_in_words
+from quaestor.surveys.model.questionnaire_checks import problems_of
+from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
+from quaestor.surveys.model.records import Page, Problem, Question, Questionnaire, Standing
+from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
+from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, status_of
 
 _MOST_DAYS = 62
 _WEEK = 7

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answers import Sent, sent_answer
-from quaestor.instruments.flow import is_shown, next_page, page_before, taken
-from quaestor.instruments.records import Answer, Page, Question, Questionnaire, Response, Standing
-from quaestor.instruments.wording import condition_in_words
 from quaestor.study.folder import Study
-from quaestor.study.surveys.answering import SurveyPage, page_met
-from quaestor.study.surveys.overview import questionnaire_now
+from quaestor.surveys.model.answer_forms import Sent, sent_answer
+from quaestor.surveys.model.flow import is_shown, next_page, page_before, taken
+from quaestor.surveys.model.in_words import condition_in_words
+from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.surveys.pages.overview import questionnaire_now
+from quaestor.surveys.respond import SurveyPage, page_met
 
 NEXT, BACK = "next", "back"
 _SEED = 1

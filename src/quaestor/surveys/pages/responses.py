@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.instruments.answer_file import Listed
-from quaestor.instruments.flow import in_order, missing, piped
-from quaestor.instruments.records import Answer, Kind, Question, Questionnaire, Response, Standing
-from quaestor.instruments.wording import answer_lines
-from quaestor.study.surveys.answering import questionnaire_of
-from quaestor.study.surveys.fielding import Decision, Surveys
-from quaestor.study.surveys.flags import flags
+from quaestor.surveys.flags import flags
+from quaestor.surveys.lifecycle import Decision, Surveys
+from quaestor.surveys.model.flow import in_order, missing, piped
+from quaestor.surveys.model.in_words import answer_lines
+from quaestor.surveys.model.records import Answer, Kind, Question, Questionnaire, Response, Standing
+from quaestor.surveys.respond import questionnaire_of
+from quaestor.surveys.store.answers import Listed
 
 FLAGGED, UNDECIDED, LEFT_OUT = "flagged", "undecided", "left out"
 SHOWN = (FLAGGED, UNDECIDED, LEFT_OUT)

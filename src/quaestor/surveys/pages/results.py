@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quaestor.instruments.flow import piped
-from quaestor.instruments.records import CHOSEN, Kind
 from quaestor.measures.records import Share
-from quaestor.study.surveys.behind import words_of
-from quaestor.study.surveys.counting import STRATUM, Counted, CountingRoom
-from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.invitations import ResponseRate, ResponseRates, response_rates
-from quaestor.study.surveys.result_figures import SCALES, size_of_scale
-from quaestor.study.surveys.result_words import MISSING, Told, doubts_of, remarks_of, tests_of
-from quaestor.study.surveys.results import Consent, QuestionResult, Results, response_rate, survey_results
+from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.flow import piped
+from quaestor.surveys.model.records import CHOSEN, Kind
+from quaestor.surveys.results.compute import Consent, QuestionResult, Results, response_rate, survey_results
+from quaestor.surveys.results.counting import STRATUM, Counted, CountingRoom, words_of
+from quaestor.surveys.results.export import SCALES, size_of_scale
+from quaestor.surveys.results.sentences import MISSING, Told, doubts_of, remarks_of, tests_of
 
 _OPEN = (Kind.TEXT, Kind.LONG_TEXT)
 _LONGEST, _SHORTEST = 60, 20

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from quaestor.instruments.conditions import Condition
-from quaestor.instruments.records import Option, Page, Question, Questionnaire, Row
-from quaestor.instruments.wording import condition_in_words, quoted
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.in_words import condition_in_words, quoted
+from quaestor.surveys.model.records import Option, Page, Question, Questionnaire, Row
 
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _PLAIN = {

@@ -7,15 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from quaestor.instruments.flow import piped
-from quaestor.instruments.records import AGREE, CHOSEN, DECLINE, Kind, Missing, Option, Question, Row
-from quaestor.instruments.typed_numbers import LEAST, MOST
-from quaestor.measures.effects import cliffs_delta
-from quaestor.measures.groups import kruskal_wallis
+from quaestor.measures.descriptive import share, summary
+from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.records import Effect, Estimate, GroupTest, Share, Summary
-from quaestor.measures.shares import share
-from quaestor.measures.summaries import summary
-from quaestor.measures.surveys import (
+from quaestor.measures.survey_answers import (
     Crossed,
     Ranked,
     adjusted,
@@ -27,9 +22,12 @@ from quaestor.measures.surveys import (
     single_shares,
     spread,
 )
-from quaestor.study.surveys.column_records import REASONS, Column, Flags, Small
-from quaestor.study.surveys.counting import Counted, CountingRoom, Groups, groups_by, reasons_of
-from quaestor.study.surveys.fielding import Surveys
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.flow import piped
+from quaestor.surveys.model.records import AGREE, CHOSEN, DECLINE, Kind, Missing, Option, Question, Row
+from quaestor.surveys.model.typed_numbers import LEAST, MOST
+from quaestor.surveys.results.column_records import REASONS, Column, Flags, Small
+from quaestor.surveys.results.counting import Counted, CountingRoom, Groups, groups_by, reasons_of
 
 MOST_BARS = 12
 """Numbers are shown one by one up to so many different ones, else in as many ranges."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quaestor.instruments.flow import piped
-from quaestor.instruments.records import CHOSEN, Kind, Missing
 from quaestor.measures.records import GroupTest, Share
-from quaestor.measures.surveys import Crossed
-from quaestor.publish.shown import ABSENT, decimal, interval, percent, probability
-from quaestor.study.surveys.counting import Counted, Which, groups_by
-from quaestor.study.surveys.results import Distribution, Numbers, QuestionResult, Results
+from quaestor.measures.survey_answers import Crossed
+from quaestor.render.number_format import ABSENT, decimal, interval, percent, probability
+from quaestor.surveys.model.flow import piped
+from quaestor.surveys.model.records import CHOSEN, Kind, Missing
+from quaestor.surveys.results.compute import Distribution, Numbers, QuestionResult, Results
+from quaestor.surveys.results.counting import Counted, Which, groups_by
 
 NO_TEST = "no test, since everybody answered the same or all are in one group"
 SEVERAL = "Several could be chosen, so shares can add up to more than 100%."

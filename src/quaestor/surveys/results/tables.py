@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from quaestor.instruments.records import CHOSEN, Kind
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
 from quaestor.measures.records import Estimate, Share, Summary
-from quaestor.publish.records import Cell, Column, Group, Row, Selection, Table
-from quaestor.publish.shown import ABSENT, decimal, interval, percent, whole
-from quaestor.study.surveys.result_words import notes_of, share_interval
-from quaestor.study.surveys.results import Distribution, QuestionResult, Results
+from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
+from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
+from quaestor.surveys.invitations import ResponseRate, ResponseRates
+from quaestor.surveys.model.records import CHOSEN, Kind
+from quaestor.surveys.results.compute import Distribution, Line, QuestionResult, Results, response_rate
+from quaestor.surveys.results.sentences import notes_of, share_interval
 
 INTERVAL = Column("interval", "95% interval", numbers=("low", "high"))
 SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
@@ -160,3 +164,47 @@ def selection_of(question: str, option: str = "", row: str = "", **more: str) ->
     """The responses behind a cell in the words of `counting.Which`."""
     said = {"question": question, "option": option, "row": row, **more}
     return Selection(tuple((name, (value,)) for name, value in said.items() if value))
+
+
+def demographics(results: Results, questions: Sequence[str]) -> Table:
+    """Who answered, as papers print it: one table, a group a question, each level with its number and share."""
+    groups = []
+    for name in questions:
+        found = results.question(name)
+        if found is None or found.question.kind not in CHOSEN:
+            known = [one.question.id for one in results.questions if one.question.kind in CHOSEN]
+            raise InputError(f"{name!r} is no question of choices, there are: {listed(nearest_first(name, known))}")
+        title = f"{found.question.text} (n = {found.base:,})"
+        groups.append(Group(title, tuple(_demographic(found, line) for line in found.rows[0].lines)))
+    note = f"Of {results.base:,} responses; shares are of those who answered the question."
+    columns = (Column("n", "n"), Column("share", "share"))
+    return Table("demographics", "Who answered", "", columns, tuple(groups), notes=(note,))
+
+
+def rates_table(rates: ResponseRates) -> Table:
+    """How many of those who were invited came, and finished, by stratum and batch, with Wilson's interval."""
+    groups = [Group("", (_rate(rates.whole, "all", total=True),))]
+    for title, parts in (("By stratum", rates.by_stratum), ("By batch", rates.by_batch)):
+        if parts:
+            groups.append(Group(title, tuple(_rate(one, one.name or "none") for one in parts)))
+    columns = (
+        Column("invited", "invited"), Column("came", "came"), *SHARE_COLUMNS[1:], Column("finished", "finished"),
+        Column("finished-share", "share"), replace(INTERVAL, key="finished-interval"),
+    )  # fmt: skip
+    return Table("response-rate", "Response rate", "", columns, tuple(groups))
+
+
+def _demographic(found: QuestionResult, line: Line) -> Row:
+    selection = selection_of(found.question.id, option=line.key)
+    share = line.share
+    cells = (Cell((whole(share.count),), (share.count,), selection), Cell((percent(share.value),), (share.value,)))
+    return Row(f"{found.question.id}.{line.key}", line.label, cells)
+
+
+def _rate(rate: ResponseRate, title: str, *, total: bool = False) -> Row:
+    found = response_rate(rate.used, rate.sent)
+    sent = Cell((whole(rate.sent),), (rate.sent,))
+    done: Iterable[Cell] = [Cell((ABSENT,))] * 3
+    if rate.finished is not None:
+        done = share_cells(response_rate(rate.finished, rate.sent))
+    return Row(rate.name or title, title, (sent, *share_cells(found), *done), total=total)

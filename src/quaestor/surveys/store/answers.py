@@ -10,21 +10,27 @@ import hashlib
 import json
 import secrets
 import sqlite3
-import threading
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from quaestor.instruments.places import Places, mark_of
-from quaestor.instruments.records import Answer, Response, Standing
-from quaestor.instruments.response_rows import find_response, hashed, new_id, response_in, row_of
-from quaestor.instruments.sending import Sending, add_save, recorded
-from quaestor.instruments.withdrawn_list import Withdrawal, WithdrawnList
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, PlainCodec, erase_texts
-from quaestor.store.private_copy import Form
+from quaestor.store.group_commit import GroupCommit
+from quaestor.store.private_file_copy import PrivateFileSchema
+from quaestor.surveys.model.records import Answer, Response, Standing
+from quaestor.surveys.store.page_submission import Sending, add_save, recorded
+from quaestor.surveys.store.quotas import Places, mark_of
+from quaestor.surveys.store.responses import (
+    Withdrawal,
+    WithdrawnList,
+    find_response,
+    hashed,
+    new_id,
+    response_in,
+    row_of,
+)
 
 _KIND = 0x51416E73
 _FIRST = """
@@ -56,7 +62,7 @@ CREATE TABLE quoted (survey TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (sur
 """
 """What raters and leads wrote about responses, and where withdrawn responses are still quoted."""
 _PAGE = 2_000
-ANSWERS = Form(
+ANSWERS = PrivateFileSchema(
     "answers", _KIND, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
 )
 
@@ -94,8 +100,8 @@ class AnswerFile:
         self.texts = ActTexts(self._file, PlainCodec(), _is_erased)
         """What raters and leads wrote about responses; each text belongs to the id of a response."""
         self._withdrawn = WithdrawnList.beside(path)
-        self._waiting: deque[Sending] = deque()
-        self._recording = threading.Lock()
+        self.submissions = GroupCommit(self._record)
+        """Pages to be saved, many in one transaction."""
         self._places = Places()
 
     def __enter__(self) -> AnswerFile:
@@ -282,27 +288,13 @@ class AnswerFile:
 
     # Pages
 
-    def ask_for(self, sending: Sending) -> None:
-        """Put a page in the line; whoever records next records it too."""
-        self._waiting.append(sending)
-
-    def record(self) -> None:
-        """Keep all pages that wait, in one transaction; on return each has its outcome, and the disk has it."""
-        with self._recording:
-            together = []
-            while self._waiting:
-                together.append(self._waiting.popleft())
-            if together:
-                self._record(together)
-
     def save(self, sending: Sending) -> Response:
         """Keep a page; the response as it stands then."""
-        self.ask_for(sending)
-        self.record()
-        return sending.response()
+        self.submissions.add(sending)
+        self.submissions.record()
+        return sending.result()
 
-    def _record(self, together: Sequence[Sending]) -> None:
-        outcomes: list[Response | BaseException]
+    def _record(self, together: Sequence[Sending]) -> Sequence[Response | BaseException]:
         try:
             limited = self._look_at_groups(together)
             with self._file.erasing() if self._erases(together) else self._file.writing() as writing:
@@ -310,10 +302,9 @@ class AnswerFile:
                     self._places.catch_up(writing)
                 outcomes = [recorded(writing, sending, self._places) for sending in together]
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
-            outcomes = [error for _ in together]
             self._places = Places()  # what it has noted may not be in the file
-        for sending, outcome in zip(together, outcomes, strict=True):
-            sending.outcome = outcome
+            return [error for _ in together]
+        return outcomes
 
     def _erases(self, together: Sequence[Sending]) -> bool:
         """Whether somebody declines who has sent pages: without consent nothing of them is kept."""

@@ -17,8 +17,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from quaestor.base.errors import StateError
-from quaestor.instruments.words.refusals import NotTaken
-from quaestor.store.secret_file import secret_of
+from quaestor.store.keys import secret_of
+from quaestor.surveys.model.wording.refusals import NotTaken
 
 LONGEST_ADDRESS = 240
 """Bytes; every sealed address has the same size, so that no file tells one from another by its length."""

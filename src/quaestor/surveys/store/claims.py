@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from quaestor.store.private_copy import Form
+from quaestor.store.private_file_copy import PrivateFileSchema
 
 _KIND = 0x51436C6D
 _FIRST = """
@@ -21,7 +21,9 @@ CREATE TABLE claims (
     id BLOB PRIMARY KEY, survey TEXT NOT NULL, sealed BLOB NOT NULL, stage INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-CLAIMS = Form("claims", _KIND, (_FIRST,), "restore a backup of it with `quaestor restore --claims FILE --replace`")
+CLAIMS = PrivateFileSchema(
+    "claims", _KIND, (_FIRST,), "restore a backup of it with `quaestor restore --claims FILE --replace`"
+)
 
 
 class Stage(StrEnum):

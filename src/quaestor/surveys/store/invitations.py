@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.store.private_copy import Form
+from quaestor.store.private_file_copy import PrivateFileSchema
 
 _KIND = 0x51496E76
 _FIRST = """
@@ -21,7 +21,7 @@ CREATE TABLE invitations (
     token BLOB PRIMARY KEY, survey TEXT NOT NULL, batch TEXT NOT NULL, stratum TEXT NOT NULL, used INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-INVITATIONS = Form("invitations", _KIND, (_FIRST,), "restore a backup of it, or invite anew")
+INVITATIONS = PrivateFileSchema("invitations", _KIND, (_FIRST,), "restore a backup of it, or invite anew")
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.instruments.places import Places
-from quaestor.instruments.records import Answer, Quota, Response, Standing
-from quaestor.instruments.response_rows import as_json, find_response, new_id
-from quaestor.instruments.words.refusals import TooLate
+from quaestor.store.group_commit import PendingWrite
+from quaestor.surveys.model.records import Answer, Quota, Response, Standing
+from quaestor.surveys.model.wording.refusals import TooLate
+from quaestor.surveys.store.quotas import Places
+from quaestor.surveys.store.responses import as_json, find_response, new_id
 
 MOST_SAVES = 50
 """How often a page of a response is kept; nobody who answers comes near it, and each stays in the journal."""
@@ -25,8 +26,8 @@ class Overtaken(NotNow):
 
 
 @dataclass(eq=False)
-class Sending:
-    """A page that is to be kept, and what came of it."""
+class Sending(PendingWrite[Response]):
+    """A page of a response to be saved."""
 
     code: str
     page: str
@@ -43,20 +44,11 @@ class Sending:
     today: str = ""
     draft: bool = False
     """Somebody goes back from the page: what they said is kept, and the page has to be sent still."""
-    outcome: Response | BaseException | None = field(default=None)
 
     @property
     def overtaken(self) -> bool:
         """Whether another page of the response came in between: what it says has to be read again, and sent again."""
         return isinstance(self.outcome, Overtaken)
-
-    def response(self) -> Response:
-        """The response as it stands now; raises why the page was not taken."""
-        if isinstance(self.outcome, BaseException):
-            raise self.outcome
-        if self.outcome is None:
-            raise RuntimeError("nobody has recorded this page yet")
-        return self.outcome
 
 
 def recorded(writing: sqlite3.Connection, sending: Sending, places: Places) -> Response | QuaestorError:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from quaestor.instruments.conditions import Condition
-from quaestor.instruments.records import Quota, Response, Standing
-from quaestor.instruments.response_rows import hashed, response_in
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.records import Quota, Response, Standing
+from quaestor.surveys.store.responses import hashed, response_in
 
 Mark = tuple[int, int]
 """The last page and the last erasure that were looked at."""

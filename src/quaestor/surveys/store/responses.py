@@ -1,15 +1,111 @@
-"""Answers on their way back from a backup: what was taken back since does not come with them."""
+"""A response as a row of the file that keeps it, and how it is found there."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from quaestor.instruments.records import Standing
-from quaestor.instruments.response_rows import hashed, response_in
-from quaestor.instruments.withdrawn_list import Withdrawal
+from quaestor.base.errors import InputError
+from quaestor.base.files import write_whole
 from quaestor.store.act_texts import check_plain_texts, erase_texts, owners_in
+from quaestor.surveys.model.records import Response, Standing
+
+
+def new_code() -> str:
+    """What a respondent holds, and nobody else: who has it can go on, and can withdraw."""
+    return secrets.token_urlsafe(18)
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def hashed(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find_response(connection: sqlite3.Connection, code: str) -> Response | None:
+    row = connection.execute("SELECT * FROM responses WHERE code = ?", (hashed(code),)).fetchone()
+    return response_in(row) if row else None
+
+
+def row_of(code: str, one: Response) -> tuple[Any, ...]:
+    return (
+        one.id, hashed(code), one.survey, one.version, one.standing.value, one.language, one.seed, one.stratum,
+        one.seconds, as_json(list(one.sent)), as_json(dict(one.answers)), one.day, one.source, int(one.synthetic),
+    )  # fmt: skip
+
+
+def response_in(row: Sequence[Any]) -> Response:
+    name, _, survey, version, standing, language, seed, stratum, seconds, sent, answers, day, source, synthetic = row
+    return Response(
+        name, survey, version, Standing(standing), json.loads(answers), language, seed, stratum, seconds,
+        tuple(json.loads(sent)), day, source, bool(synthetic),
+    )  # fmt: skip
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+WITHDRAWN_LIST = "withdrawn.txt"
+_LINE = re.compile(r"([0-9a-f]{64})\t([^\t]*)\t([^\t]*)")
+
+
+@dataclass(frozen=True, order=True)
+class Withdrawal:
+    """That a response is gone: the hash by which it is known should it come again."""
+
+    response: str
+    survey: str
+    day: str
+
+
+@dataclass(frozen=True)
+class WithdrawnList:
+    """Whoever adds to it holds the write lock of the answers."""
+
+    path: Path
+
+    @classmethod
+    def beside(cls, answers: Path) -> WithdrawnList:
+        return cls(answers.with_name(WITHDRAWN_LIST))
+
+    def read(self) -> set[Withdrawal]:
+        """All of them; a line that is none is refused, since it may have been one."""
+        found = set()
+        for number, line in enumerate(self._lines(), start=1):
+            read = _LINE.fullmatch(line)
+            if read is None:
+                raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
+            found.add(Withdrawal(*read.groups()))
+        return found
+
+    def add(self, new: Iterable[Withdrawal]) -> None:
+        """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
+        known = set(self._lines())
+        together = known | {f"{one.response}\t{' '.join(one.survey.split())}\t{one.day}" for one in new}
+        if together != known:
+            write_whole(
+                self.path,
+                "".join(f"{line}\n" for line in sorted(together)).encode("utf-8", "surrogateescape"),
+                private=True,
+            )
+
+    def _lines(self) -> list[str]:
+        try:
+            return self.path.read_text("utf-8", "surrogateescape").splitlines()
+        except FileNotFoundError:
+            return []
+
 
 _ERASURES = "SELECT survey, day, by, response FROM erasures"
 Erasure = tuple[str, str, str, str]

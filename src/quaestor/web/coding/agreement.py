@@ -10,18 +10,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.base.tables import FORMS, Cell, csv_text
-from quaestor.study.agreement import to_json
-from quaestor.study.agreement_view import AgreementView, Asked, agreement_view, csv_rows
-from quaestor.study.coding import Coding
-from quaestor.study.confusion import confused_items, matrix_rows
-from quaestor.study.interviews.unnamed_items import unnamed_confused
-from quaestor.study.looking import Look, all_seen, look_at, note_look
-from quaestor.study.round_agreement import RoundAgreement
-from quaestor.web.links import link_to
+from quaestor.base.names import whole_number
+from quaestor.base.table_files import FORMS, Cell, csv_text
+from quaestor.coding.agreement import to_json
+from quaestor.coding.agreement_access import Look, RoundAgreement, all_seen, look_at, note_look
+from quaestor.coding.confusion import confused_items, matrix_rows
+from quaestor.coding.pages.agreement import AgreementView, Asked, agreement_view, csv_rows
+from quaestor.coding.session import Coding
+from quaestor.interviews.names.masked_items import unnamed_confused
+from quaestor.web.error_pages import refusal_status
+from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.refusals import refusal_status
 
 _PAGE = 50
 

@@ -1,4 +1,4 @@
-"""Changing the codebook: a form, a look at what the change would move, and the change itself."""
+"""The codebook to look at: its tree, one code, its changes, two versions side by side, and its file."""
 
 from __future__ import annotations
 
@@ -6,23 +6,107 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from jinja2 import Environment
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.coding.records import Codebook
-from quaestor.study.codebook import CodebookChanged, change_codebook, import_codebook
-from quaestor.study.codes.acts import ACTS, described, text_in
-from quaestor.study.codes.fill import filled
-from quaestor.study.codes.room import CodebookRoom
-from quaestor.study.kept_open import KeptOpen
-from quaestor.web.codebook_pages import viewer
-from quaestor.web.forms import fields_in
+from quaestor.base.names import whole_number
+from quaestor.coding.codebook import CodebookChanged, change_codebook, import_codebook
+from quaestor.coding.model.records import Codebook
+from quaestor.coding.pages.codebook.browser import CodebookRoom
+from quaestor.coding.pages.codebook.change_form import ACTS, described, filled, text_in
+from quaestor.coding.visibility import Viewer
+from quaestor.people.roles import Permission
+from quaestor.web.error_pages import is_unavailable
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import is_unavailable
+from quaestor.web.security.forms import fields_in
+from quaestor.web.security.permissions import MATRIX, PUBLIC
+from quaestor.web.study_session import KeptOpen
+
+
+class CodebookPages(Pages):
+    """What everybody signed in may read of the codebook."""
+
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookRoom) -> None:
+        super().__init__(opened, templates)
+        self._room = room
+        environment: Environment = templates.env
+        environment.globals["items_of_code"] = _items_of_code
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/codebook", self.codebook, methods=["GET"], name="codebook"),
+            Route("/codebook/code", self.code, methods=["GET"], name="code"),
+            Route("/codebook/history", self.history, methods=["GET"], name="codebook-history"),
+            Route("/codebook/diff", self.diff, methods=["GET"], name="codebook-diff"),
+            Route("/codebook.toml", self.file, methods=["GET"], name="codebook-file"),
+        ]
+
+    async def codebook(self, request: Request) -> Response:
+        """The tree, or as much of it as answers a search."""
+        who, asked = viewer(request), request.query_params
+        version, query, facet = number_in(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
+        looked = await self.work(lambda: self._room.look(who, version, query, facet))
+        context = {"looked": looked, "shown": looked.shown, "query": query, "facet": facet}
+        return self.page(request, "codebook.html", context)
+
+    async def code(self, request: Request) -> Response:
+        """One code with all that is known about it."""
+        who, name = viewer(request), request.query_params.get("code", "")
+        if not name:
+            return self.go(request, "codebook")
+        version = number_in(request, "version")
+        shown, page = await self.work(lambda: self._room.code(who, name, version))
+        reads = visitor(request).can(Permission.READ_EVIDENCE)
+        titles = await self.work(lambda: self._room.titles(page.examples)) if reads and page.examples else {}
+        return self.page(request, "code.html", {"shown": shown, "one": page, "code": page.code, "titles": titles})
+
+    async def history(self, request: Request) -> Response:
+        who = viewer(request)
+        changes = await self.work(lambda: self._room.changes(who))
+        return self.page(request, "codebook_history.html", {"changes": changes})
+
+    async def diff(self, request: Request) -> Response:
+        """Two versions; what differs is marked word by word."""
+        who, before, after = viewer(request), number_in(request, "before"), number_in(request, "after")
+        old, new, found = await self.work(lambda: self._room.compare(who, before, after))
+        last = (await self.work(lambda: self._room.book(who))).version
+        return self.page(request, "codebook_diff.html", {"before": old, "after": new, "last": last, "found": found})
+
+    async def file(self, request: Request) -> Response:
+        who, version = viewer(request), number_in(request, "version")
+        text = await self.work(lambda: self._room.file(who, version))
+        headers = {"content-disposition": 'attachment; filename="codebook.toml"'}
+        return Response(text, media_type="application/toml", headers=headers)
+
+
+def viewer(request: Request) -> Viewer:
+    who = visitor(request)
+    return Viewer(who.name, who.role)
+
+
+def number_in(request: Request, name: str) -> int | None:
+    """A version that an address asks for."""
+    text = request.query_params.get(name, "")
+    if not text:
+        return None
+    number = whole_number(text)
+    if number is None:
+        raise HTTPException(404)
+    return number
+
+
+def _items_of_code(request: Request, code: str) -> str:
+    """Where the items with a code are found; empty for those who read no evidence."""
+    needed = MATRIX.get("evidence")
+    if needed is None or needed == PUBLIC or not visitor(request).can(needed):
+        return ""
+    return f"{request.url_for('evidence').path}?{urlencode({'code': code})}"
+
 
 Fields = Mapping[str, Sequence[str]]
 _OURS = ("csrf", "at")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -10,10 +13,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.study.cases import Filter
-from quaestor.study.interviews.quoted import unnamed_case
-from quaestor.study.settling import (
+from quaestor.base.names import whole_number
+from quaestor.coding.pages.disagreements import (
+    Filter,
     case_of,
     comment_case,
     has_desk_without_names,
@@ -22,11 +24,70 @@ from quaestor.study.settling import (
     look_at_disagreements,
     settle_all_agreed,
     settle_case,
+    without_names,
 )
-from quaestor.study.sight import Viewer
-from quaestor.web.cases import CasePages, Fields, chosen_in, one_of, page_of, query_of, typed_in, viewer
-from quaestor.web.forms import checked_key, fields_in
-from quaestor.web.refusals import refusal_status
+from quaestor.coding.pages.disputed_answers import Chosen
+from quaestor.coding.pages.ties import Tie, answer_tie, tie_of, ties_of
+from quaestor.coding.session import Coding
+from quaestor.coding.visibility import Viewer
+from quaestor.evidence.item_texts import ItemText
+from quaestor.interviews.names.masked_cases import quoted, unnamed_case
+from quaestor.web.error_pages import refusal_status
+from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.security.forms import checked_key, fields_in
+
+_PAGE = 50
+Fields = Mapping[str, Sequence[str]]
+_Row = TypeVar("_Row")
+
+
+class CasePages(Pages):
+    """Pages about items in dispute."""
+
+    @property
+    def coding(self) -> Coding:
+        """The rounds to look at and act on; a study in which nobody has acted gets no journal by being looked at."""
+        return self.opened.desk.coding
+
+    async def readings(self, items: Sequence[str]) -> dict[str, ItemText]:
+        """The items as their authors wrote them."""
+        desk = self.opened.desk
+        return await self.work(lambda: desk.readings(items))
+
+    async def words(self, name: str, who: Viewer, error: QuaestorError) -> str:
+        """Why something was refused, with no name in it that the viewer may not read."""
+        return await self.work(lambda: without_names(self.coding, name, who, str(error)))
+
+
+def viewer(request: Request) -> Viewer:
+    found = visitor(request)
+    return Viewer(found.name, found.role)
+
+
+def query_of(**fields: str) -> str:
+    """The fields of an address that say something."""
+    return urlencode({name: value for name, value in fields.items() if value})
+
+
+def chosen_in(form: Fields) -> Chosen:
+    return Chosen(one_of(form, "answer"), tuple(form.get("other", ())), one_of(form, "instead"))
+
+
+def typed_in(form: Fields) -> dict[str, Any]:
+    """What somebody typed before they were refused, so that nothing is lost."""
+    told = {name: one_of(form, name) for name in ("answer", "instead", "how", "reason", "text")}
+    return {**told, "others": tuple(form.get("other", ()))}
+
+
+def one_of(form: Fields, name: str) -> str:
+    return form.get(name, ("",))[0]
+
+
+def page_of(request: Request, rows: Sequence[_Row]) -> tuple[Sequence[_Row], dict[str, int]]:
+    """The part of a long list that is asked for, and where that is."""
+    page = page_asked(request)
+    shown = rows[(page - 1) * _PAGE : page * _PAGE]
+    return shown, {"page": page, "pages": max(1, -(-len(rows) // _PAGE))}
 
 
 class SettlingPages(CasePages):
@@ -151,3 +212,64 @@ def _filter(asked: QueryParams) -> Filter:
 def _filter_in(form: Fields) -> Filter:
     """What a form carries along of the list it came from."""
     return Filter(bool(one_of(form, "open")), one_of(form, "wanted")[:200])
+
+
+class TiePages(CasePages):
+    """What a tie-breaker reads and answers."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [Route("/rounds/{name}/ties", self.ties, methods=["GET", "POST"], name="ties")]
+
+    async def ties(self, request: Request) -> Response:
+        """The next case, the one asked for, or all of them; by POST the answer to one."""
+        if request.method == "POST":
+            return await self._answer(request)
+        name, who, asked = request.path_params["name"], viewer(request), request.query_params
+        if not asked.get("all"):
+            item, facet = asked.get("item", ""), asked.get("facet", "")
+            tie = await self.work(lambda: tie_of(self.coding, name, who.name, item, facet))
+            if tie is not None:
+                return await self._tie(request, tie)
+        found = await self.work(lambda: ties_of(self.coding, name, who.name))
+        rows, place = page_of(request, found.rows)
+        readings = await self.readings([row.item for row in rows])
+        shown = [(row, readings[row.item]) for row in rows]
+        return self.page(request, "ties.html", {"ties": found, "rows": shown, "query": query_of, **place})
+
+    async def _tie(
+        self, request: Request, tie: Tie, typed: Fields | None = None, refused: str = "", status: int = 200
+    ) -> Response:
+        near = [key[0] for key in (tie.after, tie.before) if key]
+        question = await self.work(lambda: quoted(self.opened.interviews_if_any, tie.round, tie.item, tie.question))
+        context = {
+            "tie": replace(tie, question=question),
+            "reading": (await self.readings([tie.item, *near]))[tie.item],
+            "typed": typed_in(typed or {}),
+            "last": request.query_params.get("last", ""),
+            "refused": refused,
+            "query": query_of,
+        }
+        return self.page(request, "tie.html", context, status)
+
+    async def _answer(self, request: Request) -> Response:
+        name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
+        item, facet = one_of(form, "item"), one_of(form, "facet")
+        text, key, settling = (
+            one_of(form, "text").strip(),
+            checked_key(one_of(form, "key")),
+            one_of(form, "settling") == "yes",
+        )
+        chosen = chosen_in(form)
+
+        def answer() -> int:
+            return answer_tie(self.coding, name, who.name, item, facet, chosen, text, settling=settling, key=key)
+
+        try:
+            await self.work(answer)
+        except QuaestorError as error:
+            words = await self.words(name, who, error)
+            tie = await self.work(lambda: tie_of(self.coding, name, who.name, item or "-", facet))
+            if tie is None:
+                raise
+            return await self._tie(request, tie, form, words, refusal_status(error))
+        return self.go(request, "ties", query_of(last=item), name=name)

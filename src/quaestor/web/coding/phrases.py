@@ -11,13 +11,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.study.phrase_sets import SEE, phrase_set, titles_of
-from quaestor.study.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
-from quaestor.study.round_acts import next_set_by_name
-from quaestor.web.forms import fields_in
+from quaestor.base.names import whole_number
+from quaestor.coding.pages.phrase_set import SEE, phrase_set, titles_of
+from quaestor.coding.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
+from quaestor.coding.round_acts import next_set_by_name
+from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import fields_in
 
 _MOST = 100
 """Differing items on a page, and alike ones that are listed."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import anyio
+from jinja2 import Environment
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,16 +18,16 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import NotNow, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.study.desk import Asked, Desk, Sheet, filled_in
-from quaestor.study.interviews.coding_sheet import codes_stretches
-from quaestor.study.interviews.items import place_of
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.ratings import OtherStudy, Said
-from quaestor.web.cases import page_of
-from quaestor.web.forms import checked_key, fields_in, json_in
+from quaestor.base.names import whole_number
+from quaestor.coding.model.facet_kinds import FACET_KINDS
+from quaestor.coding.pages.rating_sheet import Asked, Desk, Sheet, filled_in
+from quaestor.coding.rating_files import OtherStudy, Said
+from quaestor.interviews.items import place_of
+from quaestor.interviews.pages.coding_sheet import codes_stretches
+from quaestor.web.coding.disagreements import page_of
 from quaestor.web.page import Pages, visitor
-from quaestor.web.recording import Together
+from quaestor.web.security.forms import checked_key, fields_in, json_in
+from quaestor.web.study_session import KeptOpen
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
@@ -38,7 +41,6 @@ class RatingPages(Pages):
         super().__init__(opened, templates)
         self._warm = warm
         self._fetching = anyio.Semaphore(1)
-        self._together = Together(self.save)
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -135,8 +137,8 @@ class RatingPages(Pages):
             desk = await self.work(lambda: self._desk)
         told = {field: said[field] for field in ("memo", "seconds", "key", "opened")}
         wanted = desk.rating(name, who, Said(said["item"], said["answers"], tuple(said["unsure"]), **told))
-        await self._together.record(wanted, desk.coding.record)
-        wanted.acts()  # raises what it was refused with
+        await desk.coding.pending.wait(wanted, self.save)
+        wanted.result()  # raises what it was refused with
 
     def _feedback(self, request: Request, name: str, said: dict[str, Any], told: dict[str, Any]) -> Response:
         return self.page(request, "practised.html", {"round": name, "item": said["item"], "told": told})
@@ -178,14 +180,13 @@ async def _from_form(request: Request) -> dict[str, Any]:
         values = [value for value in given if value]
         if values:
             answers[facet] = values if len(values) > 1 else values[0]
-    for facet in {name.partition(".")[2] for name in form if name.startswith(("verb.", "object."))}:
-        verb, thing = _one(form, f"verb.{facet}"), _one(form, f"object.{facet}")
-        if (verb or thing) and facet not in answers:
-            answers[facet] = {"verb": verb, "object": thing}
-    for facet in {name.partition(".")[2] for name in form if name.startswith("instead.")}:
-        instead = _one(form, f"instead.{facet}").strip()
-        if instead and answers.get(facet) == "no":
-            answers[facet] = f"no: {instead}"
+    for kind in FACET_KINDS.values():
+        asked = {name.partition(".")[2] for name in form if name.partition(".")[0] in kind.form_fields}
+        for facet in asked:
+            fields = {field: _one(form, f"{field}.{facet}") for field in kind.form_fields}
+            answer = kind.read_form(answers.get(facet), fields)
+            if answer is not None:
+                answers[facet] = answer
     return {
         "item": _one(form, "item"),
         "answers": answers,
@@ -205,17 +206,7 @@ def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
 
 def chosen_values(asked: Asked) -> tuple[str, ...]:
     """The values of a facet that were chosen before, as the sheet's boxes name them."""
-    said = asked.given
-    if said is None:
-        return ()
-    if isinstance(said, dict):
-        more = said.get("reason")
-        if asked.kind == "keep":
-            return (f"exclude: {more}" if more else str(said.get("answer", "")),)
-        return (str(said.get("answer", "")),)
-    if isinstance(said, list | tuple):
-        return tuple(str(one) for one in said)
-    return (str(said),)
+    return () if asked.given is None else FACET_KINDS[asked.kind].chosen_values(asked.given)
 
 
 def left_in_words(sheet: Sheet) -> str:
@@ -226,3 +217,22 @@ def left_in_words(sheet: Sheet) -> str:
     minutes = left * sheet.pace / 60
     rest = f"{minutes / 60:.0f} h" if minutes >= 90 else f"{max(1, round(minutes))} min"
     return f"{sheet.pace:.0f} s an item, about {rest} left"
+
+
+_KEPT = 64
+
+
+class Facets:
+    """Renders what a sheet asks; a facet nobody has answered yet looks the same on every sheet of a round."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._known = lru_cache(_KEPT)(self._rendered)
+
+    def __call__(self, asked: tuple[Asked, ...]) -> Markup:
+        unanswered = all(one.given is None and not one.unsure for one in asked)
+        return self._known(asked) if unanswered else self._rendered(asked)
+
+    def _rendered(self, asked: tuple[Asked, ...]) -> Markup:
+        html = self._environment.get_template("facets.html").render(asked_here=asked)
+        return Markup(html)  # noqa: S704 - made by a template that escapes

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -11,20 +13,117 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, NoMatchFound, Route
 
+from quaestor.base.clock import in_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.study import round_acts
-from quaestor.study.coding import Coding
-from quaestor.study.round_choices import round_choices
-from quaestor.study.round_files import RoundFile, asking, decisions_file, look, ratings_file, why_no_files
-from quaestor.study.round_log import round_log
-from quaestor.study.round_overview import NOT_OPENED, RoundOverview, round_overview, rounds_overview
-from quaestor.study.round_preview import Preview, preview_round
-from quaestor.study.round_setup import add_round, change_round, remove_round, study_with, wanted_of
-from quaestor.study.rounds import settings_of
-from quaestor.web.forms import fields_in, fields_of
+from quaestor.coding import round_acts
+from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, round_log, round_overview, rounds_overview
+from quaestor.coding.rating_files import RoundFile, asking, decisions_file, look, ratings_file, why_no_files
+from quaestor.coding.round_acts import settings_of
+from quaestor.coding.round_setup import (
+    Preview,
+    add_round,
+    change_round,
+    preview_round,
+    remove_round,
+    round_choices,
+    study_with,
+    wanted_of,
+)
+from quaestor.coding.session import Coding
+from quaestor.web.error_pages import is_unavailable, refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import is_unavailable, refusal_status
-from quaestor.web.round_form import NEW, Shown, Typed, typed_of, wanted_by
+from quaestor.web.security.forms import fields_in, fields_of
+
+Typed = Mapping[str, Sequence[str]]
+_TEXTS = ("round", "kind", "statistic", "measured", "after", "settle", "tie_breaker")
+
+
+def wanted_by(typed: Typed) -> dict[str, Any]:
+    """A form as `[[rounds]]` of a study file would say it; what was left empty is left out."""
+    wanted: dict[str, Any] = {name: _one(typed, name) for name in _TEXTS if _one(typed, name)}
+    wanted["facets"] = _several(typed, "facets")
+    wanted["raters"] = list(dict.fromkeys([*_several(typed, "raters"), *_names(_one(typed, "more_raters"))]))
+    wanted["items"] = _items(typed)
+    wanted["blind"] = _one(typed, "blind") == "yes"
+    if other := _one(typed, "other_tie_breaker"):
+        wanted["tie_breaker"] = other
+    if confirms := _several(typed, "confirms"):
+        wanted["confirms"] = confirms
+    if overlap := _one(typed, "overlap"):
+        wanted["overlap"] = _share(overlap)
+    if threshold := _one(typed, "threshold"):
+        wanted["threshold"] = threshold.replace(",", ".")
+    if instructions := _one(typed, "instructions"):
+        wanted["instructions"] = instructions.replace("\r\n", "\n").replace("\r", "\n")
+    if deadline := _one(typed, "deadline"):
+        wanted["deadline"] = datetime.fromisoformat(in_utc(deadline))
+    return wanted
+
+
+def _items(typed: Typed) -> dict[str, Any]:
+    place, _, name = _one(typed, "items").partition("=")
+    if not name:
+        raise InputError("no items are chosen: say where the round takes its items from")
+    found: dict[str, Any] = {place: name}
+    found |= {key: value for key in ("size", "set_size") if (value := _one(typed, key))}
+    if without := _several(typed, "without"):
+        found["without"] = without
+    return found
+
+
+def typed_of(wanted: Mapping[str, Any]) -> dict[str, list[str]]:
+    """A round of the study file as the form shows it."""
+    typed = {name: [str(wanted[name])] for name in _TEXTS if wanted.get(name)}
+    items = wanted.get("items", {})
+    place = next((key for key in ("after", "sample", "kept_by", "again") if items.get(key)), "")
+    typed["items"] = [f"{place}={items[place]}"] if place else []
+    typed |= {key: [str(items[key])] for key in ("size", "set_size") if items.get(key)}
+    typed["without"] = list(items.get("without", ()))
+    typed |= {name: list(wanted.get(name, ())) for name in ("facets", "raters", "confirms")}
+    typed["overlap"] = [f"{100 * wanted.get('overlap', 1.0):g}"]
+    typed["threshold"] = [f"{wanted['threshold']:g}"] if wanted.get("threshold") is not None else []
+    typed["blind"] = ["yes"] if wanted.get("blind", True) else []
+    typed["instructions"] = [wanted.get("instructions", "")]
+    typed["deadline"] = [wanted["deadline"].isoformat()[:16]] if wanted.get("deadline") else []
+    return typed
+
+
+NEW: Typed = {"blind": ["yes"], "overlap": ["100"], "kind": ["main"]}
+"""What the form shows before anything is typed."""
+
+
+class Shown:
+    """What the fields of the form hold."""
+
+    def __init__(self, typed: Typed) -> None:
+        self._typed = typed
+
+    def value(self, name: str) -> str:
+        return _one(self._typed, name)
+
+    def has(self, name: str, value: str) -> bool:
+        return value in self._typed.get(name, ())
+
+
+def _one(typed: Typed, name: str) -> str:
+    return next(iter(typed.get(name, ())), "").strip()
+
+
+def _several(typed: Typed, name: str) -> list[str]:
+    return [value for value in typed.get(name, ()) if value]
+
+
+def _names(text: str) -> list[str]:
+    """Names one a line, or with commas in between."""
+    return [name for part in re.split(r"[\r\n,]+", text) if (name := part.strip())]
+
+
+def _share(percent: str) -> float:
+    try:
+        return float(percent.replace(",", ".")) / 100
+    except ValueError:
+        raise InputError(f"the overlap is {percent!r}: give a number of percent from 0 to 100") from None
+
 
 _KEPT = ("seed", "practice")
 """What a round of the study file may say and the form does not ask."""

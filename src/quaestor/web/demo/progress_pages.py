@@ -25,15 +25,14 @@ from starlette.templating import Jinja2Templates
 from starlette.types import Message, Receive, Scope, Send
 
 from quaestor import __version__
-from quaestor.base.look import ICON, TOKENS
-from quaestor.study.demo_way import Event, Way
-from quaestor.web.headers import HEADERS, SafeHeaders
-from quaestor.web.prefix import Prefixed
+from quaestor.demo.progress import Event, Way
+from quaestor.render.design_tokens import ICON, TOKENS
+from quaestor.web.security.headers import HEADERS, Prefixed, SafeHeaders
 
 # What the desk needs is loaded when there is a desk, so that the page answers in the first second.
 if TYPE_CHECKING:
-    from quaestor.study.demo_doors import Doors
-    from quaestor.study.demo_survey import SurveySoFar
+    from quaestor.demo.folder import Doors
+    from quaestor.demo.survey import SurveySoFar
 
 PAGE = "/demo"
 INTERVIEWS = "/talks"
@@ -141,20 +140,20 @@ class UnderWay:
         return shown
 
     def _doors_left(self, doors: Doors) -> Doors:
-        from quaestor.study.demo_doors import doors_left
+        from quaestor.demo.folder import doors_left
         from quaestor.study.folder import open_study
 
         return doors_left(open_study(self._folder), doors)
 
     def _talks_door_left(self) -> str | None:
-        from quaestor.study.demo_doors import door_left
-        from quaestor.study.demo_interviews import FOLDER
+        from quaestor.demo.folder import door_left
+        from quaestor.demo.interviews import FOLDER
         from quaestor.study.folder import open_study
 
         return door_left(open_study(self._folder / FOLDER), self._talks_door)
 
     def _survey_so_far(self) -> SurveySoFar | None:
-        from quaestor.study.demo_survey import survey_so_far
+        from quaestor.demo.survey import survey_so_far
         from quaestor.study.folder import open_study
 
         return survey_so_far(open_study(self._folder))

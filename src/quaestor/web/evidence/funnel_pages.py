@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
-from quaestor.base.numbers import whole_number
-from quaestor.study.funnel import drawing, last_result
-from quaestor.study.interviews.unnamed_items import unnamed_examples, unnamed_result
-from quaestor.study.items import items_of_step
+from quaestor.base.names import whole_number
+from quaestor.evidence.funnel import drawing, last_result
+from quaestor.evidence.step_items import items_of_step
+from quaestor.interviews.names.masked_items import unnamed_examples, unnamed_result
 from quaestor.study.status import study_status
 from quaestor.web.page import Pages, page_asked
 
@@ -33,7 +33,7 @@ class FunnelPages(Pages):
     async def funnel(self, request: Request) -> Response:
         """Each step with examples of what it kept and dropped."""
         study, coding = self.opened.study, self.opened.coding_if_any
-        status = await self.work(lambda: study_status(study, coding, self.opened.interviews_if_readable))
+        status = await self.work(lambda: study_status(study, coding, self.opened.open_features))
         found = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
         result, holds = found or (None, True)
         if result is not None:

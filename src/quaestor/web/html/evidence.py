@@ -1,18 +1,24 @@
-"""HTML of strangers through a sanitiser: what goes in is bounded, what comes out holds only what is listed here."""
+"""Evidence in a page: what strangers wrote, made harmless and readable."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from html import escape
 
 import nh3
+from markupsafe import Markup
 
-from quaestor.web.highlight import CLASSES
+from quaestor.evidence.item_texts import ItemText
+from quaestor.web.html.highlight import CLASSES, highlighted, language_of
+from quaestor.web.html.post_layout import shaped
 
 LONGEST = 100_000
 """Characters of a post; no site lets its people write as many."""
 _MOST_WORK, _DEEPEST = 100_000, 100
-_KEPT = {
+_TAGS = {
     "a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
     "img", "ins", "kbd", "li", "ol", "p", "pre", "s", "samp", "strike", "strong", "sub", "sup", "table", "tbody", "td",
     "tfoot", "th", "thead", "tr", "ul", "var",
@@ -38,16 +44,16 @@ _FLOATING_CLASSES = {
 _TOO_MUCH = "<p>The markup of this post is not what people write, so it is shown as it came.</p>"
 _CUT = "<p>The rest of this post is left out: it is longer than 100,000 characters.</p>"
 
-_TAKE_IN = nh3.Cleaner(
-    tags=_KEPT,
+_INPUT = nh3.Cleaner(
+    tags=_TAGS,
     clean_content_tags=_SILENT,
     attributes={"a": {"href"}, "img": {"src", "alt"}, "pre": {"class"}, "code": {"class"}},
     url_schemes={"http", "https", "mailto"},
     url_relative="deny",
     link_rel=None,
 )
-_LET_OUT = nh3.Cleaner(
-    tags=(_KEPT - {"img", "dl", "dt", "dd"}) | {"span", "div"},
+_OUTPUT = nh3.Cleaner(
+    tags=(_TAGS - {"img", "dl", "dt", "dd"}) | {"span", "div"},
     clean_content_tags=_SILENT,
     attributes={"a": {"href"}},
     allowed_classes=_FLOATING_CLASSES,
@@ -61,18 +67,18 @@ _LET_OUT = nh3.Cleaner(
 )
 
 
-def taken_in(html: str) -> str:
+def sanitize_input(html: str) -> str:
     """A post's HTML with what is listed above and no more, written as a browser would write it."""
     text = _LONE.sub("\ufffd", html[:LONGEST])
     if _beyond_reason(text):
         return f"{_TOO_MUCH}<pre>{escape(text[:20_000])}</pre>"
-    taken = _TAKE_IN.clean(text)
-    return taken + _CUT if len(html) > LONGEST else taken
+    clean_html = _INPUT.clean(text)
+    return clean_html + _CUT if len(html) > LONGEST else clean_html
 
 
-def let_out(html: str) -> str:
+def sanitize_output(html: str) -> str:
     """The last word on what a page shows: read once more, with nothing allowed that the desk does not write itself."""
-    return _LET_OUT.clean(html)
+    return _OUTPUT.clean(html)
 
 
 def _beyond_reason(html: str) -> bool:
@@ -95,3 +101,50 @@ def _beyond_reason(html: str) -> bool:
         if deep > _DEEPEST or tags * (1 + len(ways)) > _MOST_WORK:
             return True
     return False
+
+
+_CACHED, _LONGEST_CACHED = 1_000, 20_000
+"""Posts that are cached, and how long one may be: those who rate together read the same ones."""
+
+
+def clean(html: str, tags: Sequence[str] = (), below: int | None = 1) -> Markup:
+    """A post's HTML with nothing in it that runs, loads, or styles; links leave without a trace, code is in colours.
+
+    Its headings come below those of the page down to the level `below`; with None they are headings no more.
+    """
+    make = _cached_clean if len(html) <= _LONGEST_CACHED else _cleaned
+    return Markup(make(html, tuple(tags), below))  # noqa: S704 - the sanitiser has had the last word
+
+
+def prepared(reading: ItemText) -> ItemText:
+    """An item made ready for a page before anybody asks for it; what is kept meanwhile has the last step before it."""
+    body, answer = (_shaped(text, reading.tags, 1) for text in (reading.body, reading.answer))
+    return replace(reading, body=body, answer=answer, is_prepared=True)
+
+
+def body_of(reading: ItemText) -> Markup:
+    return _shown(reading.body, reading)
+
+
+def answer_of(reading: ItemText) -> Markup:
+    return _shown(reading.answer, reading)
+
+
+def _shown(html: str, reading: ItemText) -> Markup:
+    if not reading.is_prepared:
+        return clean(html, reading.tags)
+    return Markup(sanitize_output(html))  # noqa: S704 - the sanitiser has the last word, whoever kept it
+
+
+def _cleaned(html: str, tags: tuple[str, ...], below: int | None) -> str:
+    return sanitize_output(_shaped(html, tags, below))
+
+
+def _shaped(html: str, tags: Sequence[str], below: int | None) -> str:
+    def colour(code: str, classes: str) -> str:
+        return highlighted(code, language_of(code, classes, tags))
+
+    return shaped(sanitize_input(html), colour, below)
+
+
+_cached_clean = lru_cache(maxsize=_CACHED)(_cleaned)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape, unescape
 from typing import NamedTuple
 
-from quaestor.web.highlight import Colour, marked_turns
+from quaestor.web.html.highlight import Colour, marked_turns
 
 _PIECE = re.compile(r'<(/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>|([^<]+)')
 _ATTRIBUTE = re.compile(r' ([a-z-]+)="([^"]*)"')

@@ -1,12 +1,13 @@
-"""Texts of a questionnaire as HTML: paragraphs, lists and links, and nothing else that its author might have typed."""
+"""Texts that researchers wrote as HTML: paragraphs, lists, links and Markdown, and no tags of their own."""
 
 from __future__ import annotations
 
 import re
 
+from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from quaestor.instruments.words.records import Wording
+from quaestor.surveys.model.wording.records import Wording
 
 _LINK = re.compile(
     r"https?://[^\s<>\"']{0,2000}[^\s<>\"'.,;:!?)\]]"
@@ -55,3 +56,27 @@ def _block(block: str) -> Markup:
         items = Markup("").join(Markup("<li>{}</li>").format(web_links(line[2:])) for line in lines)
         return Markup("<ul>{}</ul>").format(items)
     return Markup("<p>{}</p>").format(Markup(" ").join(web_links(line) for line in lines))
+
+
+def with_commands(words: str) -> Markup:
+    """A sentence as HTML, what it puts between backticks set as code."""
+    pieces = str(escape(words)).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(words)
+    set_apart = (f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+    return Markup("".join(set_apart))  # noqa: S704 - every piece is escaped
+
+
+_READER = MarkdownIt("commonmark", {"html": False}).disable("image")
+_DEEPEST = 6
+
+
+def set_markdown(text: str, below: int = 1) -> Markup:
+    """A text as HTML, its headings so many levels below how they are written."""
+    tokens = _READER.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + below, _DEEPEST)}"
+    for link in (child for token in tokens for child in token.children or () if child.type == "link_open"):
+        link.attrSet("rel", "noopener noreferrer")
+    return Markup(_READER.renderer.render(tokens, _READER.options, {}))  # noqa: S704 - it escapes all that it is given

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from quaestor.study.interviews.coding_sheet import CodedTurn, CodingSheet, Mark
+from quaestor.interviews.pages.coding_sheet import CodedTurn, CodingSheet, Mark
 
 LANES = 5
 """Ways of drawing a stretch that can be told apart; what lies deeper is drawn like the last one."""

@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import NotNow, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.store.records import Act
-from quaestor.study.coding import Wanted
-from quaestor.study.interviews.coding_acts import (
+from quaestor.base.names import whole_number
+from quaestor.coding.model.state import State
+from quaestor.coding.rating_files import OtherStudy
+from quaestor.interviews.coding.acts import (
     CodedAs,
     ReadTo,
     Selected,
@@ -26,23 +26,18 @@ from quaestor.study.interviews.coding_acts import (
     selected_place,
     stretches_shown,
 )
-from quaestor.study.interviews.coding_progress import next_transcript, round_progress
-from quaestor.study.interviews.coding_sheet import (
-    CodingSheet,
-    codes_stretches,
-    coding_sheet,
-    require_stretches,
-)
-from quaestor.study.interviews.items import item_of
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.ratings import OtherStudy
-from quaestor.web.cases import one_of
-from quaestor.web.forms import checked_key, fields_in, json_in
+from quaestor.interviews.coding.progress import next_transcript, round_progress
+from quaestor.interviews.items import item_of
+from quaestor.interviews.pages.coding_sheet import CodingSheet, codes_stretches, coding_sheet, require_stretches
+from quaestor.interviews.repository import Interviews
+from quaestor.store.records import Act
+from quaestor.study.session import PendingAct
+from quaestor.web.coding.disagreements import one_of
+from quaestor.web.error_pages import is_unavailable
+from quaestor.web.html.transcript import exactly, margin, spoken, stretches_json
 from quaestor.web.page import Pages, visitor
-from quaestor.web.recording import Together
-from quaestor.web.refusals import is_unavailable
-from quaestor.web.spoken_text import exactly, margin, spoken, stretches_json
+from quaestor.web.security.forms import checked_key, fields_in, json_in
+from quaestor.web.study_session import KeptOpen
 
 _LONGEST_BODY = 400_000
 _LATER = "The desk cannot save at this moment. What you coded is not lost; the lead can see what is wrong."
@@ -57,7 +52,6 @@ class CodingPages(Pages):
         templates.env.filters |= {
             "exactly": exactly, "spoken": spoken, "margin": margin, "stretches_json": stretches_json
         }  # fmt: skip
-        self._together = Together(self.save)
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -139,18 +133,18 @@ class CodingPages(Pages):
         """The acts that the disk has; none where nothing was left to record."""
         name, who = request.path_params["name"], visitor(request).name
 
-        def wanted() -> Wanted:
+        def wanted() -> PendingAct[State]:
             interviews = self._interviews(name)
             if isinstance(said, ReadTo):
                 made = reading_wanted(interviews.coding, interviews, name, who, said)
             else:
                 made = coding_wanted(interviews.coding, interviews, name, who, said)
-            interviews.coding.ask_for(made)
+            interviews.coding.pending.add(made)
             return made
 
         waiting = await self.work(wanted)
-        await self._together.record(waiting, self.opened.interviews.coding.record)
-        return waiting.acts()
+        await self.opened.interviews.coding.pending.wait(waiting, self.save)
+        return waiting.result()
 
     async def _form(self, request: Request) -> Response:
         """The same without a script: a stretch added or removed, or turns read; then the page again, at its place."""

@@ -11,19 +11,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.base.numbers import whole_number
-from quaestor.study.interviews.conduct_sent import OTHER, StepSent, carry_out, take_step
-from quaestor.study.interviews.conducting import clock_json, desk_sheet, since
-from quaestor.study.interviews.consent import HOW, agreement_of, record_consent, require_shown
-from quaestor.study.interviews.conversation_acts import LONGEST, Stamp, move_clock
-from quaestor.study.interviews.protocol import protocol, protocol_markdown
-from quaestor.study.interviews.reading import clock_words
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.ratings import OtherStudy
-from quaestor.web.cases import one_of
-from quaestor.web.forms import checked_key, fields_in, json_in
+from quaestor.base.names import whole_number
+from quaestor.coding.rating_files import OtherStudy
+from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step
+from quaestor.interviews.conduct.protocol import protocol, protocol_markdown
+from quaestor.interviews.pages.conduct import clock_json, desk_sheet, since
+from quaestor.interviews.pages.transcript import clock_words
+from quaestor.interviews.participants.consent import HOW, agreement_of, record_consent, require_shown
+from quaestor.interviews.repository import Interviews
+from quaestor.web.coding.disagreements import one_of
+from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import checked_key, fields_in, json_in
 
 _ONE = "/interviews/{name:interview}"
 _LONGEST_BODY = 200_000

@@ -12,14 +12,14 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
-from quaestor.base.numbers import whole_number
-from quaestor.study.interviews.consent import Asked, answer_by_link, asked_by
-from quaestor.study.interviews.withdrawal import withdraw_by_link
-from quaestor.study.kept_open import KeptOpen
-from quaestor.web.forms import fields_of
-from quaestor.web.pace import Pace
+from quaestor.base.names import whole_number
+from quaestor.interviews.participants.consent import Asked, answer_by_link, asked_by
+from quaestor.interviews.participants.withdrawal import withdraw_by_link
 from quaestor.web.page import Pages
-from quaestor.web.strangers import Handler
+from quaestor.web.security.forms import fields_of
+from quaestor.web.security.rate_limit import Pace
+from quaestor.web.study_session import KeptOpen
+from quaestor.web.surveys.public_page import Handler
 
 MOST_TRIES = 30
 """Links that lead nowhere, and answers, in a minute from one address."""

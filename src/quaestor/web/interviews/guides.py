@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError
-from quaestor.base.numbers import whole_number
-from quaestor.study.interviews.guides import guide_lines, guide_sheet
-from quaestor.web.links import link_to
+from quaestor.base.names import whole_number
+from quaestor.interviews.guide_versions import guide_lines, guide_sheet
+from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages
 
 

@@ -10,14 +10,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.study.interviews.coding_sheet import require_stretches
-from quaestor.study.interviews.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
-from quaestor.study.interviews.room import Interviews
-from quaestor.web.cases import page_of
-from quaestor.web.forms import fields_of
+from quaestor.base.names import whole_number
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
+from quaestor.interviews.pages.coding_sheet import require_stretches
+from quaestor.interviews.repository import Interviews
+from quaestor.web.coding.disagreements import page_of
+from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import fields_of
 
 
 class InVivoPages(Pages):

@@ -11,15 +11,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.study.interviews.name_places import OPEN, STATES
-from quaestor.study.interviews.names import add_name, change_name, remove_name
-from quaestor.study.interviews.names_sheet import NamesSheet, names_sheet
-from quaestor.study.interviews.proposals import answer, answer_all, looked_through, show_as
-from quaestor.study.interviews.rewording import replace_written
-from quaestor.study.interviews.room import Interviews
-from quaestor.web.forms import fields_of
+from quaestor.interviews.names.confirmations import answer, answer_all, looked_through, show_as
+from quaestor.interviews.names.known_names import add_name, change_name, remove_name
+from quaestor.interviews.names.matches import OPEN, STATES
+from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.pages.names import NamesSheet, names_sheet
+from quaestor.interviews.repository import Interviews
+from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import fields_of
 
 KINDS = {
     "person": "Person",

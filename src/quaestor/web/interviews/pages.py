@@ -11,9 +11,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.numbers import whole_number
-from quaestor.people.roles import Permission
-from quaestor.study.interviews.consent import (
+from quaestor.base.names import whole_number
+from quaestor.interviews.pages.overview import about, interview_line, interviews_at_a_glance, person_line
+from quaestor.interviews.participants.consent import (
     HOW,
     agreement_draft,
     agreement_of,
@@ -24,8 +24,7 @@ from quaestor.study.interviews.consent import (
     record_consent,
     require_shown,
 )
-from quaestor.study.interviews.overview import about, interview_line, interviews_at_a_glance, person_line
-from quaestor.study.interviews.people import (
+from quaestor.interviews.participants.people import (
     Contact,
     add_participant,
     change_participant,
@@ -35,12 +34,13 @@ from quaestor.study.interviews.people import (
     set_contact,
     years_from,
 )
-from quaestor.study.interviews.room import Interviews, guide_files
-from quaestor.study.interviews.withdrawal import withdraw
-from quaestor.web.forms import checked_key, fields_of
-from quaestor.web.links import link_to, outside
+from quaestor.interviews.participants.withdrawal import withdraw
+from quaestor.interviews.repository import Interviews, guide_files
+from quaestor.people.roles import Permission
+from quaestor.web.error_pages import refusal_status
+from quaestor.web.navigation import link_to, outside
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import checked_key, fields_of
 
 _NONE = "nobody takes part in interviews yet: add a participant first"
 

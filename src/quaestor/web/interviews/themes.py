@@ -12,17 +12,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
-from quaestor.publish.records import Row, Table
-from quaestor.study.interviews.reading import page_of as page_with
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.theme_cells import quotations_behind
-from quaestor.study.interviews.theme_figures import drawn
-from quaestor.study.interviews.theme_files import quotations_of
-from quaestor.study.interviews.theme_page import themes_page_seen
-from quaestor.study.interviews.theme_records import Quotation, Themes
-from quaestor.study.interviews.themes import themes_seen
-from quaestor.web.cases import page_of, viewer
-from quaestor.web.links import link_to
+from quaestor.interviews.pages.themes import themes_page_seen
+from quaestor.interviews.pages.transcript import page_of as page_with
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.themes.cells import quotations_behind
+from quaestor.interviews.themes.figures import drawn
+from quaestor.interviews.themes.files import quotations_of
+from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.records import Quotation, Themes
+from quaestor.render.table_model import Row, Table
+from quaestor.web.coding.disagreements import page_of, viewer
+from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages
 
 _NOBODY = "Nobody takes part in interviews yet: their themes stand here when transcripts have been coded."

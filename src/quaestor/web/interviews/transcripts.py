@@ -11,18 +11,23 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.numbers import whole_number
-from quaestor.instruments.interviews.records import Voice
-from quaestor.study.interviews.correcting import match_again, set_question, set_speaker, set_voice
-from quaestor.study.interviews.left_out import left_out_of
-from quaestor.study.interviews.reading import VOICE_WORDS, TranscriptSheet, clock_words, page_of, transcript_sheet
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.interviews.transcripts import ENCODING_WORDS, AnotherTranscript, import_refused, take_in
-from quaestor.web.forms import fields_of
-from quaestor.web.links import link_to
-from quaestor.web.multipart import SentFile, parts_in
+from quaestor.base.names import whole_number
+from quaestor.interviews.model.records import Voice
+from quaestor.interviews.pages.transcript import (
+    VOICE_WORDS,
+    TranscriptSheet,
+    clock_words,
+    left_out_of,
+    page_of,
+    transcript_sheet,
+)
+from quaestor.interviews.repository import Interviews
+from quaestor.interviews.transcripts.corrections import match_again, set_question, set_speaker, set_voice
+from quaestor.interviews.transcripts.import_file import ENCODING_WORDS, AnotherTranscript, import_refused, take_in
+from quaestor.web.error_pages import refusal_status
+from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import SentFile, fields_of, read_upload
 
 _ONE = "/interviews/{name:interview}/transcript"
 _ANOTHER = (
@@ -57,7 +62,7 @@ class TranscriptPages(Pages):
     async def file(self, request: Request) -> Response:
         """A transcript from somebody's disk."""
         name, who = request.path_params["name"], visitor(request).name
-        sent = parts_in(await request.body(), request.headers)
+        sent = await read_upload(await request.body(), request.headers)
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]

@@ -13,15 +13,16 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.numbers import whole_number
-from quaestor.people.records import Invitation
+from quaestor.base.names import whole_number
+from quaestor.coding.model.ratings import work_of
+from quaestor.people.directory import Invitation
+from quaestor.people.membership import change_role, invite, remove_person, revoke_invitation
+from quaestor.people.pages import Gathering, gathering
 from quaestor.people.roles import Role, role_named
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.people import change_role, invite, remove_person, revoke_invitation
-from quaestor.study.people_page import Gathering, gathering
-from quaestor.web.forms import fields_of
+from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import fields_of
+from quaestor.web.study_session import KeptOpen
 
 _LONGEST = 365
 _OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER, Role.VIEWER, Role.REVIEWER, Role.PAYER)
@@ -50,7 +51,7 @@ class PeoplePages(Pages):
 
     def _all(self) -> Gathering:
         with self.opened.looking() as state:
-            return gathering(self.opened.study, state, self._clock)
+            return gathering(self.opened.study, lambda name: work_of(state, name), self._clock)
 
     async def act(self, request: Request) -> Response:
         """One act; a link that was made is told on the page that answers, and never again."""

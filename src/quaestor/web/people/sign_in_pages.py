@@ -13,14 +13,13 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError
-from quaestor.people.directory import Directory
-from quaestor.people.passwords import SHORTEST, Passwords
-from quaestor.people.records import Invitation
+from quaestor.people.credentials import SHORTEST, Passwords
+from quaestor.people.directory import Directory, Invitation
 from quaestor.people.roles import Role
 from quaestor.people.sign_in import Refused, sign_in
 from quaestor.study.folder import open_study
-from quaestor.web.access import Cookie
-from quaestor.web.forms import fields_of, local_path
+from quaestor.web.security.access import Cookie
+from quaestor.web.security.forms import fields_of, local_path
 
 _PARTS = {
     Role.LEAD: "You lead this study.",

@@ -5,27 +5,36 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
+from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
+from starlette.types import Scope
 
+from quaestor.base.errors import InputError, StateError
+from quaestor.interviews.themes.quotations import has_themes
 from quaestor.people.roles import Permission
-from quaestor.study.interviews.themes import has_themes
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.results.freshness import PUBLISHED
-from quaestor.study.results.publication import rounds_shown_to_lead
-from quaestor.study.results.remaking import Remaking
-from quaestor.study.results.standing import Standing, pack, standing, without
-from quaestor.study.results.withheld import refuse_withheld, withheld_at
-from quaestor.study.surveys.overview import survey_lines
-from quaestor.web.links import link_to
+from quaestor.publication.publication import rounds_shown_to_lead
+from quaestor.publication.publication_hold import published_folders, withheld
+from quaestor.publication.publication_status import PUBLISHED, Standing, pack, standing, without
+from quaestor.publication.rebuild_jobs import Remaking
+from quaestor.surveys.pages.overview import survey_lines
+from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, visitor
+from quaestor.web.study_session import KeptOpen
+from quaestor.web.thread_pools import run_in_pool
 
 _IN_MEMORY, _PIECE = 8_000_000, 64_000
+_WITHHELD = (
+    "A name is known since this was published that may stand in it: it can be read again when the lead has replaced "
+    "the name and made it anew."
+)
 
 
 class ResultPages(Pages):
@@ -48,7 +57,7 @@ class ResultPages(Pages):
     async def results(self, request: Request) -> Response:
         """What is published; where the study has moved on and its lead looks, it is made anew meanwhile."""
         found, shows_ratings, spoken = await self.work(self._standing)
-        kept_back, unread = await self.work(lambda: withheld_at(self.opened))
+        kept_back, unread = await self.work(lambda: _withheld(self.opened))
         may_make = visitor(request).can(Permission.LEAD)
         if may_make and found.stale and not shows_ratings and not self._remaking.told.failed:
             self._remaking.begin(found.stale)
@@ -82,7 +91,7 @@ class ResultPages(Pages):
     async def packed(self, request: Request) -> Response:
         name = request.path_params["name"]
         if not visitor(request).can(Permission.LEAD):
-            await self.work(lambda: refuse_withheld(self.opened, name))
+            await self.work(lambda: _refuse_withheld(self.opened, name))
         study = self.opened.study
         file: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it has been sent
         try:
@@ -95,6 +104,20 @@ class ResultPages(Pages):
         return StreamingResponse(self.stream(_pieces(file)), media_type="application/zip", headers=headers)
 
 
+def _withheld(opened: KeptOpen) -> tuple[tuple[str, ...], str]:
+    """What may hold a name; all of it where names cannot be read, and why, which is for the lead alone."""
+    try:
+        return withheld(opened.interviews_if_any), ""
+    except (InputError, StateError) as error:
+        return published_folders(opened.latest), str(error)
+
+
+def _refuse_withheld(opened: KeptOpen, name: str) -> None:
+    """Nobody but the lead reads what may hold a name."""
+    if name in _withheld(opened)[0]:
+        raise StateError(_WITHHELD)
+
+
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         file.seek(0)
@@ -104,3 +127,25 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 def _moment(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+class Published(StaticFiles):
+    """A folder of published/, with a page that says why it cannot be read: it is not there yet, or may hold a name."""
+
+    def __init__(self, study: Path, name: str, opened: KeptOpen) -> None:
+        folder = study / "published" / name
+        super().__init__(directory=folder, html=True, check_dir=False)
+        self.config_checked = True  # the folder may come later, and then at any moment
+        self._index = folder / "index.html"
+        self._name = name
+        self._opened = opened
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if not self._index.exists():
+            raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to make it.")
+        if not visitor(Request(scope)).can(Permission.LEAD):
+            await run_in_pool(lambda: _refuse_withheld(self._opened, self._name))
+        try:
+            return await super().get_response(path, scope)
+        except HTTPException as error:
+            raise HTTPException(error.status_code) from None

@@ -13,23 +13,21 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.coding.visibility import Viewer
+from quaestor.evidence.funnel import current_result
+from quaestor.evidence.text_index import Index
+from quaestor.interviews.names.masked_items import unnamed_history
+from quaestor.interviews.stale_items import refuse_older_items
 from quaestor.people.directory import Directory
-from quaestor.study.interviews.older_items import refuse_older_items
-from quaestor.study.interviews.unnamed_items import unnamed_history
-from quaestor.study.item_history import history_of
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.search.choices import choices_of
-from quaestor.study.search.export import csv_of
-from quaestor.study.search.found import found
-from quaestor.study.search.index import Index
-from quaestor.study.search.indexing import Indexing, Progress
-from quaestor.study.search.saved import can_save, change_saved, saved_by
-from quaestor.study.search.standing import standing_result
-from quaestor.study.search.wanted import Wanted
-from quaestor.study.search.words import LONGEST
-from quaestor.study.sight import Viewer
-from quaestor.web.forms import fields_of
+from quaestor.search.index_job import Indexing, Progress
+from quaestor.search.index_query import Search
+from quaestor.search.item_history import history_of
+from quaestor.search.query import LONGEST, Query
+from quaestor.search.results import export_csv, find_items
+from quaestor.search.saved_searches import can_save, change_saved, saved_by
 from quaestor.web.page import Pages, visitor
+from quaestor.web.security.forms import fields_of
+from quaestor.web.study_session import KeptOpen
 
 _UNFIT = 422
 
@@ -65,13 +63,13 @@ class EvidencePages(Pages):
         """A page of what was found; a search is an address, so that it can be shared."""
         viewer, query = _viewer(request), request.query_params
         try:
-            wanted, refused = Wanted.of(query), ""
+            wanted, refused = Query.of(query), ""
         except InputError as error:
-            wanted, refused = Wanted(words=query.get("words", "")[:LONGEST]), str(error)
+            wanted, refused = Query(words=query.get("words", "")[:LONGEST]), str(error)
         context = await self.work(lambda: self._context(wanted, viewer, refused))
         return self.page(request, "evidence.html", context, _UNFIT if context["refused"] else 200)
 
-    def _context(self, wanted: Wanted, viewer: Viewer, refused: str) -> Mapping[str, Any]:
+    def _context(self, wanted: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
         study, coding = self.opened.study, self.opened.coding_if_any
         context: dict[str, Any] = {
             "wanted": wanted, "refused": refused, "found": None, "choices": None, "building": None,
@@ -79,17 +77,18 @@ class EvidencePages(Pages):
         }  # fmt: skip
         try:
             refuse_older_items(self.opened.interviews_if_any, viewer.name)
-            standing_result(study, coding)
+            current_result(study, coding)
             index = self.indexing.index(study)
         except QuaestorError as reason:
             return context | {"nothing": str(reason)}
         if isinstance(index, Progress):
             return context | {"building": index}
-        context["choices"] = choices_of(study, coding, index, viewer)
+        search = Search(study, coding, index, viewer)
+        context["choices"] = search.filters()
         if refused:
             return context
         try:
-            return context | {"found": found(study, coding, index, wanted, viewer)}
+            return context | {"found": find_items(search, wanted)}
         except QuaestorError as error:
             return context | {"refused": str(error)}
 
@@ -106,10 +105,10 @@ class EvidencePages(Pages):
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""
-        viewer, wanted = _viewer(request), Wanted.of(request.query_params)
+        viewer, wanted = _viewer(request), Query.of(request.query_params)
         study, coding = self.opened.study, self.opened.coding_if_any
         await self.work(lambda: refuse_older_items(self.opened.interviews_if_any, viewer.name))
-        lines = await self.work(lambda: csv_of(study, coding, self._ready(), wanted, viewer))
+        lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(), viewer), wanted))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 

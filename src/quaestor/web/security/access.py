@@ -16,13 +16,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import QuaestorError
-from quaestor.people.directory import DEVICE_KNOWN_FOR, SIGNED_IN_FOR, Directory, is_due
-from quaestor.people.records import Session
+from quaestor.people.credentials import form_token, new_token, same
+from quaestor.people.directory import DEVICE_KNOWN_FOR, SIGNED_IN_FOR, Directory, Session, is_due
 from quaestor.people.roles import Permission, Role, can
-from quaestor.people.tokens import form_token, new_token, same
-from quaestor.web.forms import LONGEST, TooLong, fields_in, is_form, is_same_origin, read_whole, told_again
-from quaestor.web.matrix import BY_LINK, FILES, MATRIX, PUBLIC, WITH_A_FILE
-from quaestor.web.multipart import LONGEST_WITH_A_FILE, is_multipart, parts_in
+from quaestor.web.security.forms import (
+    LONGEST,
+    LONGEST_WITH_A_FILE,
+    TooLong,
+    fields_in,
+    is_form,
+    is_multipart,
+    is_same_origin,
+    read_upload,
+    read_whole,
+    told_again,
+)
+from quaestor.web.security.permissions import BY_LINK, FILES, MATRIX, PUBLIC, WITH_A_FILE
 
 _HARMLESS = ("GET", "HEAD")
 _ROUTE = "quaestor.route"
@@ -185,7 +194,7 @@ class Access:
         if not said and is_form(request.headers):
             said = fields_in(body).get("csrf", [""])[0]
         elif not said and with_a_file:
-            said = parts_in(body, request.headers).fields.get("csrf", "")
+            said = (await read_upload(body, request.headers)).fields.get("csrf", "")
         if not same(said, request.state.csrf):
             return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         return receive, None

@@ -17,7 +17,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from quaestor.people.sign_in import network_of
-from quaestor.web.pace import is_this_machine
+from quaestor.web.security.rate_limit import is_this_machine
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
 LONGEST = 1_000_000
 """Bytes of a form, or of anything else that is sent."""
+LONGEST_WITH_A_FILE = 21_000_000
+"""Bytes of a form with a file: the largest transcript and the parts around it."""
 _MOST_FIELDS = 1_000
+_MOST_PARTS, _MOST_FILES, _LONGEST_PART = 40, 10, 10_000
 _LONGEST_KEY = 200
 IMPORTED = ("import/", "published/")
 """How the keys of acts begin that come from files."""
@@ -64,6 +70,60 @@ def fields_in(body: bytes) -> dict[str, list[str]]:
 async def fields_of(request: Request) -> dict[str, str]:
     """The fields of a form with one value each."""
     return {name: values[0] for name, values in fields_in(await request.body()).items()}
+
+
+@dataclass(frozen=True)
+class SentFile:
+    """A file that somebody chose; its name is theirs and leads nowhere."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A form with files: its fields with one value each, and its files by the names of their fields."""
+
+    fields: dict[str, str] = field(default_factory=dict)
+    files: dict[str, SentFile] = field(default_factory=dict)
+
+
+class _InMemory(MultiPartParser):
+    """Starlette's parser, which would write a file of more than a megabyte to disk: a transcript is not for it."""
+
+    spool_max_size = LONGEST_WITH_A_FILE
+    is_whole = False
+
+    def on_end(self) -> None:
+        self.is_whole = True
+
+
+def is_multipart(headers: Headers) -> bool:
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data"
+
+
+async def read_upload(body: bytes, headers: Headers) -> Upload:
+    """A form with files; nothing where it cannot be read. A field that comes twice keeps its first value."""
+
+    async def stream() -> AsyncGenerator[bytes]:
+        yield body
+        if not parser.is_whole:  # raised here, so that the parser closes its files
+            raise MultiPartException("the end of the form is missing")
+
+    upload = Upload()
+    parser = _InMemory(headers, stream(), max_files=_MOST_FILES, max_fields=_MOST_PARTS, max_part_size=len(body))
+    try:
+        form = await parser.parse()
+    except MultiPartException:
+        return upload
+    for name, value in form.multi_items():
+        if not isinstance(value, str):
+            file_name = unquote(value.filename or "").replace("\\", "/").rpartition("/")[2][:200]
+            upload.files.setdefault(name, SentFile(file_name, await value.read()))
+        elif len(value) <= _LONGEST_PART:
+            upload.fields.setdefault(name, value)
+    await form.close()
+    return upload
 
 
 def json_in(body: bytes, most: int) -> dict[str, Any]:

@@ -1,34 +1,40 @@
-"""The study at a glance, for whoever looks: what is done and next, the rounds, how far raters agree, the last acts."""
+"""The start of the desk: the state of the study for those who lead or read it, for raters what waits for them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.rounds import left_by_seat
-from quaestor.coding.settings import RoundSettings
-from quaestor.coding.state import CLOSED, RoundState, Seat, State
-from quaestor.coding.views import require_lead_view
-from quaestor.corpus.records import FunnelResult
-from quaestor.people.roles import Role
-from quaestor.study.agreement import statistic
-from quaestor.study.agreement_view import estimates_of, in_words, interval_in_words
-from quaestor.study.coding import Coding
-from quaestor.study.coding_status import Next, Stage
+from quaestor.coding.agreement_access import Look, beside_threshold, facets_compared, look_at
+from quaestor.coding.agreement_cache import WorkedOut, agreement_now
+from quaestor.coding.model.rounds import left_by_seat
+from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
+from quaestor.coding.model.views import require_lead_view
+from quaestor.coding.pages.activity import Done, Waiting, called, latest_acts, waiting_for
+from quaestor.coding.pages.agreement import measure_of
+from quaestor.coding.session import Coding
+from quaestor.coding.visibility import Sight, Viewer
+from quaestor.evidence.funnel import last_result
+from quaestor.evidence.records import FunnelResult
+from quaestor.interviews.pages.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
+from quaestor.measures.agreement.statistics import STATISTICS
+from quaestor.people.roles import Permission, Role
+from quaestor.publication.publication_status import report_can_be_made
+from quaestor.study.contributions import Next, StatusLine
 from quaestor.study.folder import Study
-from quaestor.study.funnel import last_result
-from quaestor.study.interviews.overview import has_interviews
-from quaestor.study.interviews.room import Interviews
-from quaestor.study.latest import Done, called, latest_acts
-from quaestor.study.looking import Look, facets_compared, look_at
-from quaestor.study.results.publishable import report_can_be_made
-from quaestor.study.round_agreement import beside_threshold
-from quaestor.study.sight import Sight, Viewer
+from quaestor.study.settings.coding import RoundSettings
 from quaestor.study.status import status_and_next
-from quaestor.study.surveys.fielding import OPEN
-from quaestor.study.surveys.status import SurveyStatus, survey_status
-from quaestor.study.waiting import Waiting, waiting_for
-from quaestor.study.worked_out import WorkedOut, agreement_now
+from quaestor.surveys.lifecycle import OPEN
+from quaestor.surveys.status import SurveyStatus, survey_status
+from quaestor.web.navigation import link_to
+from quaestor.web.page import Pages, visitor
+from quaestor.web.security.access import Visitor
 
 NOT_OPENED = "not opened"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -92,7 +98,7 @@ class RoundLine:
 class Overview:
     """All that the study's page shows."""
 
-    stages: tuple[Stage, ...]
+    stages: tuple[StatusLine, ...]
     next: Next | None
     command: str
     """What to do where no page does it."""
@@ -111,10 +117,10 @@ class Overview:
         return sum(one.hours or 0.0 for one in self.rounds)
 
 
-def overview(study: Study, coding: Coding | None, viewer: Viewer, interviews: Interviews | None = None) -> Overview:
+def overview(study: Study, coding: Coding | None, viewer: Viewer, opened: Mapping[str, Any] | None = None) -> Overview:
     """The study as it stands for one viewer; nothing large is waited for."""
     leads = viewer.role is Role.LEAD
-    status, following = status_and_next(study, coding, interviews, wait=False)
+    status, following = status_and_next(study, coding, opened, wait=False)
     result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
     rounds = [RoundLine(one.round, one.kind, NOT_OPENED, seats=_planned(one, viewer)) for one in study.settings.rounds]
     waiting: list[Waiting] = []
@@ -157,7 +163,7 @@ def _command(study: Study, words: str, publishable: bool) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _told(stage: Stage, leads: bool, sees: set[str]) -> Stage:
+def _told(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
     """A stage without what is not for the viewer: paths of the machine, and an agreement they have not looked at."""
     if stage.name.startswith("source ") and not leads and stage.state != "done":
         return replace(stage, detail={"none": "its input is not there yet"}.get(stage.state, "not up to date"))
@@ -167,7 +173,7 @@ def _told(stage: Stage, leads: bool, sees: set[str]) -> Stage:
     return stage
 
 
-def _round_of(stage: Stage) -> str:
+def _round_of(stage: StatusLine) -> str:
     return stage.name.removeprefix("round ")
 
 
@@ -259,16 +265,69 @@ def _reached(state: State, line: RoundLine, found: WorkedOut) -> Reached:
     one = state.round(line.round)
     result = beside_threshold(one, found.agreement, as_fixed=True)
     name = one.plan.statistic
-    estimate = statistic(found.agreement, name)
-    share = name == "percent"
+    measure = measure_of(found.agreement, STATISTICS[name], found.agreement.estimates[name])
     return Reached(
-        next(words for known, words, _ in estimates_of(found.agreement) if known == name),
-        in_words(estimate.value, share=share),
-        interval_in_words(estimate, share=share),
-        found.agreement.band if name == "kappa" else "",
+        measure.name,
+        measure.value,
+        measure.interval,
+        measure.band,
         found.agreement.n,
         max(0, one.given - found.ratings),
         result.verdict,
         result.passed,
-        estimate.undefined,
+        measure.why,
     )
+
+
+class StudyPages(Pages):
+    """Where the study stands and what comes next."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [Route("/", self.home, name="home")]
+
+    async def home(self, request: Request) -> Response:
+        """The study at a glance for those who read; for those who rate, what waits for them and nothing else."""
+        who = visitor(request)
+        links = {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
+        if who.can(Permission.PAY):
+            return self.go(request, "claims")
+        if not who.can(Permission.READ_EVIDENCE):
+            waiting = await self.work(lambda: self._waiting(who.name))
+            talks = await self.work(lambda: self._talks(who))
+            return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
+        study, coding = self.opened.study, self.opened.coding_if_any
+        viewer, opened = Viewer(who.name, who.role), self.opened
+        found = await self.work(lambda: overview(study, coding, viewer, opened.open_features))
+        context = {
+            "overview": found,
+            "result": found.funnel,
+            "widest": found.funnel.steps[0].entered if found.funnel and found.funnel.steps else 0,
+            "talks": await self.work(lambda: self._talks(who)),
+            "erasing": await self.pending_erasures(),
+            "next_link": _next_link(request, found.next),
+            **links,
+        }
+        return self.page(request, "study.html", context)
+
+    def _talks(self, who: Visitor) -> InterviewsAtAGlance | None:
+        """The interviews for those who hold them; none where the study has none."""
+        if not who.can(Permission.CONDUCT) or not has_interviews(self.opened.latest):
+            return None
+        return interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, who.can(Permission.LEAD))
+
+    def _waiting(self, name: str) -> list[Waiting]:
+        with self.opened.looking() as state:
+            return waiting_for(state, name)
+
+
+def _next_link(request: Request, following: Next | None) -> str:
+    """The page on which the next thing is done, or the nearest to it."""
+    if following is None or not following.page:
+        return ""
+    if following.survey:
+        return link_to(request, following.page, name=following.survey) or link_to(request, "surveys")
+    if following.page == "rounds":
+        return link_to(request, "round", name=following.round) or link_to(request, "rounds")
+    if not following.round:
+        return link_to(request, following.page)
+    return link_to(request, following.page, name=following.round)

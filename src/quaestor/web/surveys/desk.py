@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -12,13 +13,14 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.names import whole_number
 from quaestor.people.roles import Permission
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.surveys.erasing import erase_response
-from quaestor.study.surveys.fielding import Surveys, close_survey, decide, open_survey, survey_files
-from quaestor.study.surveys.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
-from quaestor.study.surveys.previewing import Walk, walk
-from quaestor.study.surveys.responses import (
+from quaestor.surveys.invitations import invite, links_csv, sent_by
+from quaestor.surveys.lifecycle import Surveys, close_survey, decide, open_survey, survey_files
+from quaestor.surveys.open_answers import erase_response
+from quaestor.surveys.pages.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
+from quaestor.surveys.pages.preview import Walk, walk
+from quaestor.surveys.pages.responses import (
     FLAGGED,
     SHOWN,
     UNDECIDED,
@@ -28,11 +30,12 @@ from quaestor.study.surveys.responses import (
     response_list,
     response_sheet,
 )
-from quaestor.study.surveys.status import STANDING_WORDS
-from quaestor.web.forms import fields_in, fields_of
-from quaestor.web.links import link_to, outside
+from quaestor.surveys.status import STANDING_WORDS
+from quaestor.web.error_pages import refusal_status
+from quaestor.web.navigation import link_to, outside
 from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.refusals import refusal_status
+from quaestor.web.security.forms import fields_in, fields_of
+from quaestor.web.study_session import KeptOpen
 
 _Found = TypeVar("_Found")
 _DECIDED = {"keep": True, "leave out": False}
@@ -213,3 +216,47 @@ def _public_link(request: Request, name: str) -> str:
     """The address that respondents are given, as the lead's own browser reaches the desk."""
     path = link_to(request, "answer-begin", name=name)
     return outside(request, path) if path else ""
+
+
+class SurveyInvitationPages(Pages):
+    """Whom the lead invites: counts by batch and stratum, never who came."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        both = ["GET", "POST"]
+        return [Route("/surveys/{name}/invitations", self.invitations, methods=both, name="survey-invitations")]
+
+    async def invitations(self, request: Request) -> Response:
+        """The batches; a new one is answered with its links as a file, which nobody can fetch again."""
+        if request.method == "GET":
+            return await self._page(request)
+        fields = await fields_of(request)
+        name, who = request.path_params["name"], visitor(request).name
+        home = outside(request, str(request.url_for("home").path))
+        try:
+            text = await self.work(lambda: self._made(name, who, fields, home))
+        except QuaestorError as error:
+            status = refusal_status(error)
+            return await self._page(request, status, refused=str(error), typed=fields)
+        file = quote(f"{name}-{fields.get('batch', '').strip()}.csv", safe="")
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{file}"}
+        return Response(text, media_type="text/csv", headers=headers)
+
+    async def _page(self, request: Request, status: int = 200, **more: Any) -> Response:
+        name = request.path_params["name"]
+        context = await self.work(lambda: self._found(name))
+        context |= shared(request, name, was_opened=context["one"].line.version is not None)
+        return self.page(request, "survey_invitations.html", {**context, "typed": {}, **more}, status)
+
+    def _found(self, name: str) -> dict[str, Any]:
+        surveys = self.opened.surveys_if_any
+        one = survey_overview(self.opened.study, surveys, name)
+        return {"one": one, "sent": sent_by(surveys, name) if surveys else []}
+
+    def _made(self, name: str, who: str, fields: Mapping[str, str], home: str) -> str:
+        labels = [line.strip() for line in fields.get("labels", "").splitlines() if line.strip()]
+        asked = fields.get("count", "").strip()
+        count = whole_number(asked) if asked else None
+        if asked and count is None:
+            raise InputError(f"{asked[:60]!r} is no number of invitations: write digits, such as 50")
+        made = invite(self.opened.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who)
+        return links_csv(made, home)

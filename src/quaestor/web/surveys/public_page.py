@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quaestor.base.errors import NotNow
-from quaestor.instruments.records import Questionnaire
-from quaestor.study.surveys.speaking import accepted
+from quaestor.surveys.model.records import Questionnaire
+from quaestor.surveys.speaking import accepted
 from quaestor.web.page import Pages
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -13,33 +13,36 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, NotNow, StateError
-from quaestor.instruments.records import Response as Answers
-from quaestor.instruments.records import Standing
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.surveys.answering import (
+from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.model.records import Response as Answers
+from quaestor.surveys.model.records import Standing
+from quaestor.surveys.payment import claim_token
+from quaestor.surveys.respond import (
     TRAP_FIELD,
+    Door,
+    Entrance,
     Outcome,
     SurveyPage,
     again,
     begin,
+    code_at_entrance,
+    door,
     found_response,
+    is_mark,
     page_after,
     page_back,
     questionnaire_of,
     sent,
     shown,
+    shown_mark,
+    time_spent,
     withdraw,
 )
-from quaestor.study.surveys.claims import claim_token
-from quaestor.study.surveys.codes import code_at_entrance
-from quaestor.study.surveys.entrance import Door, Entrance, door
-from quaestor.study.surveys.fielding import Surveys
-from quaestor.study.surveys.speaking import told
-from quaestor.study.surveys.time_spent import is_mark, shown_mark, time_spent
-from quaestor.web.forms import checked_key, fields_in, fields_of
-from quaestor.web.pace import Pace
-from quaestor.web.recording import Together
-from quaestor.web.strangers import StrangerPages
+from quaestor.surveys.speaking import told
+from quaestor.web.security.forms import checked_key, fields_in, fields_of
+from quaestor.web.security.rate_limit import Pace
+from quaestor.web.study_session import KeptOpen
+from quaestor.web.surveys.public_page import StrangerPages
 
 MOST_BEGUN = 30
 """Responses begun in a minute from one address; a class in one room is let in within a few."""
@@ -53,7 +56,6 @@ class RespondentPages(StrangerPages):
         super().__init__(opened, templates)
         self._clock = clock
         self._pace = Pace(MOST_BEGUN, timedelta(minutes=1), clock)
-        self._together = Together(self.save)
 
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
@@ -160,10 +162,10 @@ class RespondentPages(StrangerPages):
         outcome = await self.work(read)
         if isinstance(outcome, SurveyPage):
             return outcome
-        await self._together.record(outcome, self._surveys.answers.record)
+        await self._surveys.answers.submissions.wait(outcome, self.save)
         if outcome.overtaken and tries > 1:
             return await self._recorded(read, tries - 1)
-        return outcome.response()
+        return outcome.result()
 
     async def _kept_typed(self, request: Request, page: str, form: Mapping[str, Sequence[str]]) -> Response:
         _, code = _place(request)

@@ -14,18 +14,17 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.numbers import whole_number
+from quaestor.base.names import whole_number
 from quaestor.people.roles import Permission
-from quaestor.study.kept_open import KeptOpen
-from quaestor.study.surveys.behind import Behind, answers_behind
-from quaestor.study.surveys.counting import CountingRoom, Which
-from quaestor.study.surveys.fielding import Surveys, survey_file
-from quaestor.study.surveys.result_figures import svg_of_question
-from quaestor.study.surveys.result_words import counted_in_words, share_interval, which_in_words
-from quaestor.study.surveys.results import survey_results
-from quaestor.study.surveys.results_page import results_page
+from quaestor.surveys.lifecycle import Surveys, survey_file
+from quaestor.surveys.pages.results import results_page
+from quaestor.surveys.results.compute import survey_results
+from quaestor.surveys.results.counting import Behind, CountingRoom, Which, answers_behind
+from quaestor.surveys.results.export import svg_of_question
+from quaestor.surveys.results.sentences import counted_in_words, share_interval, which_in_words
 from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.survey_desk import shared
+from quaestor.web.study_session import KeptOpen
+from quaestor.web.surveys.desk import shared
 
 _ASKED = ("question", "option", "row", "missing", "by", "group")
 

@@ -11,27 +11,23 @@ from typing import Any
 import pytest
 
 from quaestor.base.errors import StateError
-from quaestor.coding.codebook.history import UNDO
-from quaestor.coding.decisions import decide_agreed, import_published
-from quaestor.coding.ratings import give_rating, labels
-from quaestor.coding.records import CANNOT_JUDGE, Codebook, Facet, Plan
-from quaestor.coding.rounds import close_round, open_round
-from quaestor.coding.state import State
+from quaestor.coding.codebook import CodebookChanged, change_codebook
+from quaestor.coding.model.codebook.history import UNDO
+from quaestor.coding.model.decisions import decide_agreed, import_published
+from quaestor.coding.model.ratings import give_rating, labels
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan
+from quaestor.coding.model.rounds import close_round, open_round
+from quaestor.coding.model.state import State
+from quaestor.coding.pages.codebook.browser import book_seen, counted, last_version, trees_of, why_no_counts
+from quaestor.coding.pages.codebook.change_form import described
+from quaestor.coding.pages.codebook.change_log import ChangeLog, compared, told_apart
+from quaestor.coding.pages.codebook.change_preview import DECIDED, RATED, preview_change
+from quaestor.coding.pages.codebook.code_detail import count_items, taken_out
+from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.visibility import Sight, Viewer
 from quaestor.people.roles import Role
 from quaestor.store.records import NewAct
-from quaestor.study.codebook import CodebookChanged, change_codebook
-from quaestor.study.codes.acts import described
-from quaestor.study.codes.changes import ChangeLog
-from quaestor.study.codes.compared import compared
-from quaestor.study.codes.counts import count_items
-from quaestor.study.codes.preview import DECIDED, RATED, preview_change
-from quaestor.study.codes.readings import taken_out
-from quaestor.study.codes.seen import book_seen, counted, last_version, why_no_counts
-from quaestor.study.codes.texts import told_apart
-from quaestor.study.codes.tree import trees_of
-from quaestor.study.coding import Coding, open_coding
 from quaestor.study.folder import open_study
-from quaestor.study.sight import Sight, Viewer
 
 BOOK = {
     "name": "small",

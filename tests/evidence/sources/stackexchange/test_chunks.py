@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.sources.records import Reject
-from quaestor.sources.stackexchange import pieces
-from quaestor.sources.stackexchange.columns import parse_piece
-from quaestor.sources.stackexchange.schema import POSTS
+from quaestor.evidence.sources.protocol import Reject
+from quaestor.evidence.sources.stackexchange import chunks as pieces
+from quaestor.evidence.sources.stackexchange.columns import parse_piece
+from quaestor.evidence.sources.stackexchange.schema import POSTS
 
 ROWS = [
     f'  <row Id="{number}" Body="{"x" * (number * 37 % 211)} &lt;b&gt; é" Title="t{number}" />\n'.encode()

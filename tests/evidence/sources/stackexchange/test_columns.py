@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.sources.records import Row
-from quaestor.sources.stackexchange.columns import parse_piece
-from quaestor.sources.stackexchange.rows import BadRow, parse_row
-from quaestor.sources.stackexchange.schema import BADGES, COMMENTS, OTHER, POSTS, TABLES, Table
+from quaestor.evidence.sources.protocol import Row
+from quaestor.evidence.sources.stackexchange.columns import parse_piece
+from quaestor.evidence.sources.stackexchange.row_parser import BadRow, parse_row
+from quaestor.evidence.sources.stackexchange.schema import BADGES, COMMENTS, OTHER, POSTS, TABLES, Table
 
 XML_TEXT = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\ufffe\uffff").filter(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.sources.stackexchange.pieces import Piece
-from quaestor.sources.stackexchange.schema import COMMENTS
-from quaestor.sources.stackexchange.selection import scan_keyed, scan_posts, wanted_tags
+from quaestor.evidence.sources.stackexchange.chunks import Piece
+from quaestor.evidence.sources.stackexchange.schema import COMMENTS
+from quaestor.evidence.sources.stackexchange.tag_selection import scan_keyed, scan_posts, wanted_tags
 
 TAG = st.sampled_from(
     ["tensorflow", "tensorflow2.0", "tensorflow-lite", "keras", "c#", "c++", "node.js", "python", "gpytorch"]

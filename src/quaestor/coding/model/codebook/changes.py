@@ -9,19 +9,11 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.records import (
-    MERGED,
-    RETIRED,
-    SPLIT,
-    WITHDRAWN,
-    Code,
-    Codebook,
-    CodeFacet,
-    SplitRule,
-)
+from quaestor.coding.model.records import MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, CodeFacet, SplitRule
 
 Payload = Mapping[str, Any]
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_NO_LETTERS = re.compile(r"[^\w]+")
 
 
 def change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False) -> Codebook:
@@ -34,6 +26,14 @@ def change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False)
         leave = _UNDONE.get(kind)
         return leave(book, payload) if leave else book
     return _DONE[kind](book, payload)
+
+
+def id_from(name: str, parent: str, book: Codebook) -> str:
+    """An id for a new code, in the manner of model-training/loss, that no code has or had."""
+    word = _NO_LETTERS.sub("-", name.casefold()).strip("-")
+    wanted = f"{parent}/{word}" if parent else word
+    numbered = (f"{wanted}-{number}" for number in range(2, len(book.codes) + 3))
+    return next(unused for unused in (wanted, *numbered) if unused not in book.codes)
 
 
 def code_of(payload: Payload, *, since: int, facet: str = "", parent: str = "", **more: Any) -> Code:

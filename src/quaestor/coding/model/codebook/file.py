@@ -9,9 +9,8 @@ import tomlkit
 from pydantic import Field, ValidationError
 
 from quaestor.base.errors import InputError
-from quaestor.base.settings import Settings
-from quaestor.base.toml import read_toml
-from quaestor.coding.records import Code, Codebook
+from quaestor.base.toml import Settings, read_toml
+from quaestor.coding.model.records import Code, Codebook
 
 _TEXTS = ("definition", "use", "not", "colour", "key")
 

@@ -1,4 +1,4 @@
-"""Answers that code stretches of an item: what one may be, which codes it names, and what two of them make together."""
+"""Facets answered by coding passages of an item; the passages of several raters can be combined."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
-from quaestor.coding.records import Codebook, Facet, Stretch, stretches_in
+from quaestor.coding.model.facet_kinds.base import (
+    Choice,
+    FacetKind,
+    FacetSettings,
+    Label,
+    ReplaceText,
+    Words,
+    code_choice,
+    code_choices,
+)
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Stretch, stretches_in
 
 KIND = "stretches"
 MOST = 400
@@ -21,6 +31,8 @@ BETWEEN_RATERS = f" {_SIGN} "
 """Stands between the words for a field where raters gave one code and say different things of it."""
 _LONGEST_LINK = 64
 _LONGEST_LINKS = (_LONGEST_LINK + 1) * MOST
+NOTHING = "[]"
+"""The answer that there is nothing to code, as a cell of a table has it."""
 _PARTS = ("start", "end", "code", "memo", "fields", "link")
 
 
@@ -118,11 +130,6 @@ def _linked(*several: Stretch) -> str:
 def is_stretches(answer: Any) -> bool:
     """Whether an answer holds stretches; only such an answer can be an empty list."""
     return isinstance(answer, list | tuple) and all(isinstance(one, Mapping) for one in answer)
-
-
-def written_stretches(answer: Any) -> str:
-    """Stretches as one cell of a table, which `checked_stretches` reads back."""
-    return json.dumps(list(answer), ensure_ascii=False, sort_keys=True)
 
 
 def codes_in(answer: Any) -> list[str]:
@@ -241,3 +248,74 @@ def differing_fields(answer: Any) -> list[str]:
     """The fields for which an answer still holds what each of several raters said."""
     said = [one.fields for one in stretches_in(answer)]
     return list(dict.fromkeys(name for fields in said for name, words in fields.items() if BETWEEN_RATERS in words))
+
+
+class Passages(FacetKind):
+    """A list of coded passages, each with its place, its code, a memo and the fields that the code asks for."""
+
+    name = KIND
+    takes = frozenset({"codes", "fields"})
+    has_several_codes = True
+    has_words = True
+
+    def check_settings(self, settings: FacetSettings) -> None:
+        if not settings.codes or settings.options:
+            raise ValueError("a stretches facet takes its choices from codes: name the facet of the codebook")
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> list[dict[str, Any]]:
+        return checked_stretches(facet, book, given)
+
+    def label(self, facet: Facet, answer: Any) -> Label | None:
+        return frozenset(codes_in(answer))
+
+    def combine(self, answers: Sequence[Any], words: Words) -> Any:
+        return union(answers)
+
+    def differing_words(self, answers: Sequence[Any]) -> Sequence[str]:
+        return differing_fields(union(answers))
+
+    def codes(self, answer: Any) -> list[str]:
+        return codes_in(answer)
+
+    def summarise(self, answer: Any) -> str:
+        return "; ".join(codes_in(answer))
+
+    def in_words(self, facet: Facet, book: Codebook, answer: Any) -> str:
+        own = len(in_vivo_in(answer))
+        if not own:
+            return super().in_words(facet, book, answer)
+        names = [super().in_words(facet, book, answer)] if codes_in(answer) else []
+        return "; ".join([*names, f"{own} in vivo"])
+
+    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+        return code_choices(facet, book)
+
+    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[Choice, ...]:
+        """The codes that somebody gave, since only these have a place."""
+        used = sorted({code for answer in answers for code in codes_in(answer) if answer != CANNOT_JUDGE})
+        codes = [code_choice(book, book.codes[code]) for code in used if code in book.codes]
+        return (*codes, Choice(NOTHING, "nothing is coded here"))
+
+    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+        if NOTHING in others and len(others) > 1:
+            raise InputError("Codes were chosen, and that nothing is coded: clear one of them and send again.")
+        if list(others) == [NOTHING]:
+            return []
+        return union([answer for answer in answers if answer != CANNOT_JUDGE], others)
+
+    def replace_free_text(self, facet: Facet, answer: Any, replace: ReplaceText) -> Any:
+        return replace_passage_texts(answer, replace) if is_stretches(answer) else replace(answer, False)
+
+
+def replace_passage_texts(answer: Any, replace: ReplaceText) -> list[dict[str, Any]]:
+    """Returns passages with each memo and each field replaced."""
+    passages = []
+    for passage in answer:
+        changed = dict(passage)
+        if passage.get("memo"):
+            changed["memo"] = replace(passage["memo"], False)
+        if passage.get("fields"):
+            fields = passage["fields"].items()
+            changed["fields"] = {name: replace(words, False) if words else words for name, words in fields}
+        passages.append(changed)
+    return passages

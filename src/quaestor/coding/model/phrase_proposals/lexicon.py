@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+LONGEST_TITLE = 500
+ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+TOKEN = re.compile(r"[^\W_](?:[\w.+#'’-]*[\w+#])?|[,;:?!()/|&]|(?<=\s)[-–—](?=\s)|\.(?=\s)")
+TENSOR_FLOW = re.compile("tensor flow", re.IGNORECASE)
+HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 VOWELS = frozenset("aeiou")
 IRREGULAR_PLURALS = {
     "axes": "axis", "biases": "bias", "children": "child", "criteria": "criterion", "indices": "index",
@@ -43,7 +50,7 @@ class Words:
 @cache
 def words() -> Words:
     """The words of the package; the file is read once."""
-    text = resources.files("quaestor.coding.proposals").joinpath("words.toml").read_text("utf-8")
+    text = resources.files("quaestor.coding.model.phrase_proposals").joinpath("words.toml").read_text("utf-8")
     found = tomllib.loads(text)
     bases = found["verbs"].split()
     spelled = {form: base for base in bases for form in _spellings(base)} | found["irregular_verbs"]
@@ -108,3 +115,29 @@ def _by_words(table: Mapping[str, str]) -> dict[tuple[str, ...], str]:
 
 def _sets(table: Mapping[str, str | list[str]]) -> dict[str, frozenset[str]]:
     return {name: frozenset(part.split() if isinstance(part, str) else part) for name, part in table.items()}
+
+
+def read_title(title: str, known: Words) -> tuple[str, ...]:
+    """The words and marks of a title; of a text longer than any title, the beginning."""
+    text = ASIDE.sub(" ", html.unescape(title[:LONGEST_TITLE]))
+    text = TENSOR_FLOW.sub("tensorflow", text.replace("::", "."))
+    found: list[str] = []
+    for token in TOKEN.findall(text):
+        found.extend(_plain_words(token, known))
+    return tuple(found)
+
+
+def _plain_words(token: str, known: Words) -> tuple[str, ...]:
+    lower = token.lower()
+    if lower.isalpha() and (lower == token or token[1:].islower()):
+        return (lower,)
+    if lower in known.grammar["frameworks"] or lower in known.grammar["boundaries"] or len(lower) == 1:
+        return ("-",) if lower in "–—" else (lower,)
+    token = token.removesuffix("'s").removesuffix("’s")
+    last = token.rsplit(".", 1)[-1]
+    if last and not last[0].isdigit():
+        token = last
+    humps = HUMP.findall(token) if "_" not in token else token.split("_")
+    if len(humps) > 1 and "-" not in token and singular(humps[-1].lower()) in known.nouns["things"]:
+        return tuple(hump.lower() for hump in humps if hump)
+    return (token.lower(),)

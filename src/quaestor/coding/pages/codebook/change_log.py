@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.coding.codebook.changes import CAN_BE_UNDONE
-from quaestor.coding.codebook.history import UNDO, History, undone_in
-from quaestor.coding.records import Codebook
+from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
+from quaestor.coding.model.codebook.history import UNDO, History, differences, undone_in
+from quaestor.coding.model.records import Code, Codebook, Difference
+from quaestor.coding.session import Coding
 from quaestor.store.records import Act
-from quaestor.study.coding import Coding
 
 _FIELDS = ("definition", "use", "not", "examples", "colour", "key", "across")
 
@@ -144,3 +146,105 @@ def _name(book: Codebook, code: str) -> str:
 
 def _quoted(name: str) -> str:
     return f"“{name}”"
+
+
+Pieces = tuple[tuple[str, bool], ...]
+"""A text cut up; True where a piece is to be marked."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+def plain(text: str) -> Pieces:
+    return ((text, False),) if text else ()
+
+
+def marked(text: str, words: Iterable[str]) -> Pieces:
+    """A text with the words that were searched for."""
+    wanted = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word]
+    if not wanted:
+        return plain(text)
+    parts = re.split(f"({'|'.join(wanted)})", text, flags=re.IGNORECASE)
+    return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
+
+
+def told_apart(before: str, after: str) -> tuple[Pieces, Pieces]:
+    """Two texts, each with the words that the other does not have in that place."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    left: list[tuple[str, bool]] = []
+    right: list[tuple[str, bool]] = []
+    for what, start, end, other, until in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        changed = what != "equal"
+        left.append(("".join(old[start:end]), changed))
+        right.append(("".join(new[other:until]), changed))
+    return tuple(piece for piece in left if piece[0]), tuple(piece for piece in right if piece[0])
+
+
+_TEXTS = ("name", "stands below", "definition", "use", "not", "examples", "across", "key", "colour")
+
+
+@dataclass(frozen=True)
+class TextChange:
+    """A text of a code before and after."""
+
+    label: str
+    before: Pieces
+    after: Pieces
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A code, or a facet, that differs between two versions."""
+
+    code: str
+    name: str
+    what: tuple[str, ...]
+    texts: tuple[TextChange, ...]
+    is_code: bool = True
+
+
+def compared(before: Codebook, after: Codebook) -> list[Compared]:
+    """In the order of the later version; what does not differ is left out."""
+    facets, by_code = [], dict[str, list[Difference]]()
+    for one in differences(before, after):
+        if one.what == "facet added":
+            levels = f"facet added, with the levels {one.after}"
+            facets.append(Compared(one.code, after.facets[one.code].title or one.code, (levels,), (), is_code=False))
+        else:
+            by_code.setdefault(one.code, []).append(one)
+    return [*facets, *(_of_code(before, after, code, found) for code, found in by_code.items())]
+
+
+def _of_code(before: Codebook, after: Codebook, code: str, found: list[Difference]) -> Compared:
+    old, new = before.codes.get(code), after.codes.get(code)
+    left = _texts(before, old) if old else {}
+    right = _texts(after, new) if new else {}
+    gone = new is None or not new.active
+    texts = () if gone else tuple(
+        TextChange(label, *told_apart(left.get(label, ""), right.get(label, "")))
+        for label in _TEXTS
+        if left.get(label, "") != right.get(label, "")
+    )  # fmt: skip
+    name = (after if new else before).path_name(code)
+    return Compared(code, name, tuple(_in_words(after, one) for one in found), texts)
+
+
+def _in_words(after: Codebook, one: Difference) -> str:
+    if one.what == "merged" and one.after in after.codes:
+        return f"merged into {after.path_name(one.after)}"
+    if one.what == "split":
+        return f"split into {', '.join(after.codes[part].name for part in one.after.split(', ') if part)}"
+    return one.what
+
+
+def _texts(book: Codebook, code: Code) -> dict[str, str]:
+    across = [f"{facet}: {book.path_name(other)}" for facet, other in code.across.items() if other in book.codes]
+    return {
+        "name": code.name,
+        "stands below": book.path_name(code.parent) if code.parent else "",
+        "definition": code.definition,
+        "use": code.use,
+        "not": code.not_,
+        "examples": "\n".join(code.examples),
+        "across": "\n".join(across),
+        "key": code.key,
+        "colour": code.colour,
+    }

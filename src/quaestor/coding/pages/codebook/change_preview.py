@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.coding.codebook.history import History
-from quaestor.coding.split_rules import refuse_rules_that_fit_nothing
-from quaestor.coding.state import CLOSED, OPEN, State
+from quaestor.coding.codebook import refuse_rules_that_fit_nothing
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.state import CLOSED, OPEN, State
+from quaestor.coding.pages.codebook.change_log import Compared, compared, told
+from quaestor.coding.pages.codebook.code_detail import Material, Said, coded_facets, taken_out
+from quaestor.coding.session import Where, open_coding
+from quaestor.coding.visibility import Sight, Viewer
 from quaestor.people.roles import Role
-from quaestor.study.codes.changes import told
-from quaestor.study.codes.compared import Compared, compared
-from quaestor.study.codes.readings import Material, Said, coded_facets, taken_out
-from quaestor.study.coding import Where, open_coding
-from quaestor.study.sight import Sight, Viewer
 
 DECIDED, RATED = "decided items", "ratings"
 _EXAMPLES = 3

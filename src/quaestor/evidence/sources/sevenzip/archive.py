@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from quaestor.base.errors import InputError
-from quaestor.sources.sevenzip.decode import PIECE, START_SIZE, decoded, obstacle_to
-from quaestor.sources.sevenzip.header import (
+from quaestor.evidence.sources.sevenzip.decode import PIECE, START_SIZE, decoded, obstacle_to
+from quaestor.evidence.sources.sevenzip.header import (
     AES,
     ENCODED_HEADER,
     HEADER_LIMIT,
@@ -28,7 +28,7 @@ from quaestor.sources.sevenzip.header import (
     parse_encoded_header,
     parse_header,
 )
-from quaestor.sources.sevenzip.program import command_for, find_program, from_program, is_fast
+from quaestor.evidence.sources.sevenzip.program import command_for, find_program, from_program, is_fast
 
 __all__ = ["PIECE", "START_SIZE", "Member", "SevenZip", "looks_like_sevenzip"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from quaestor.sources.sevenzip.header import (
+from quaestor.evidence.sources.sevenzip.header import (
     BCJ_X86,
     BZIP2,
     COPY,

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
-from quaestor.sources.sevenzip.decode import PIECE
-from quaestor.sources.sevenzip.header import BZIP2, COPY, Block
+from quaestor.evidence.sources.sevenzip.decode import PIECE
+from quaestor.evidence.sources.sevenzip.header import BZIP2, COPY, Block
 
 
 def find_program() -> str | None:

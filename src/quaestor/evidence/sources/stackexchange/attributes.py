@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quaestor.sources.stackexchange import arrow
-from quaestor.sources.stackexchange.frames import Flags, Positions
-from quaestor.sources.stackexchange.schema import FLAG, TAGS, TIME, WHOLE, Table
+from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
+from quaestor.evidence.sources.stackexchange.schema import FLAG, TAGS, TIME, WHOLE, Table
+from quaestor.evidence.sources.stackexchange.xml_scan import Flags, Positions
 
 _LABEL = re.compile(rb'"? ([A-Za-z_][A-Za-z0-9_.-]*)="')
 _WHOLE = r"^-?[0-9]{1,18}$"

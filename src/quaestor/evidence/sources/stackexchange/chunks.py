@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from quaestor.base.errors import InputError
 from quaestor.base.hashing import map_file
-from quaestor.sources.records import Reject
-from quaestor.sources.stackexchange.columns import element_end, make_reject
+from quaestor.evidence.sources.protocol import Reject
+from quaestor.evidence.sources.stackexchange.columns import element_end, make_reject
 
 PIECE = 4 << 20
 LARGEST_ROW = 16 << 20

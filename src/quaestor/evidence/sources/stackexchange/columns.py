@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from quaestor.sources.records import REJECT_EXCERPT, Reject, Row
-from quaestor.sources.stackexchange import arrow, frames
-from quaestor.sources.stackexchange.fields import Fields, build_batch
-from quaestor.sources.stackexchange.frames import Bytes, Flags, Marks, Positions
-from quaestor.sources.stackexchange.rows import BadRow, parse_row
-from quaestor.sources.stackexchange.schema import Table
+from quaestor.evidence.sources.protocol import REJECT_EXCERPT, Reject, Row
+from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
+from quaestor.evidence.sources.stackexchange import xml_scan
+from quaestor.evidence.sources.stackexchange.attributes import Fields, build_batch
+from quaestor.evidence.sources.stackexchange.row_parser import BadRow, parse_row
+from quaestor.evidence.sources.stackexchange.schema import Table
+from quaestor.evidence.sources.stackexchange.xml_scan import Bytes, Flags, Marks, Positions
 
 _ELEMENT = re.compile(rb"""<row(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
@@ -29,14 +30,14 @@ class Parsed:
 
 def parse_piece(data: bytes, table: Table) -> Parsed:
     """All rows of a piece that begins at a `<` (or at the file's beginning) and ends where a frame ends."""
-    buffer = frames.padded(data)
-    marks = frames.find_marks(buffer, len(data))
+    buffer = xml_scan.padded(data)
+    marks = xml_scan.find_marks(buffer, len(data))
     starts = marks.at[marks.less]
-    if (buffer[starts + 1] == ord("!")).any() and (blanked := frames.without_comments(data)) != data:
+    if (buffer[starts + 1] == ord("!")).any() and (blanked := xml_scan.without_comments(data)) != data:
         return parse_piece(blanked, table)
     ends = np.append(starts[1:], len(data))
-    is_row = frames.begins_with(buffer, starts, frames.ROW_START)
-    entities = frames.read_entities(buffer, marks.at[marks.ampersands])
+    is_row = xml_scan.begins_with(buffer, starts, xml_scan.ROW_START)
+    entities = xml_scan.read_entities(buffer, marks.at[marks.ampersands])
     regular = is_row & _regular(buffer, marks, entities, starts, ends)
     batch, late = build_batch(_fields(buffer, len(data), marks, entities, regular), table)
     fast = np.flatnonzero(regular)
@@ -82,7 +83,7 @@ def make_reject(offset: int, reason: str, raw: bytes) -> Reject:
     return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
 
 
-def _regular(buffer: Bytes, marks: Marks, entities: frames.Entities, starts: Positions, ends: Positions) -> Flags:
+def _regular(buffer: Bytes, marks: Marks, entities: xml_scan.Entities, starts: Positions, ends: Positions) -> Flags:
     """Which frames have the usual shape: paired quotes, common entities, a proper end."""
     quotes = marks.quotes & (marks.frame >= 0)
     count = np.bincount(marks.frame[quotes], minlength=len(starts))
@@ -90,9 +91,9 @@ def _regular(buffer: Bytes, marks: Marks, entities: frames.Entities, starts: Pos
 
     # White space between rows is no harm; a control character before a quote or an entity is.
     control = np.flatnonzero(marks.byte < 32)
-    following = np.append(marks.byte, np.uint8(frames.LESS))[control + 1]
-    inside = (following == frames.QUOTE) | (following == frames.AMPERSAND)
-    spoiled = [marks.frame[control[inside | ~frames.is_space(marks.byte[control])]]]
+    following = np.append(marks.byte, np.uint8(xml_scan.LESS))[control + 1]
+    inside = (following == xml_scan.QUOTE) | (following == xml_scan.AMPERSAND)
+    spoiled = [marks.frame[control[inside | ~xml_scan.is_space(marks.byte[control])]]]
     if not entities.known.all():
         spoiled.append(marks.frame[marks.ampersands][~entities.known])
     frame = np.concatenate(spoiled)
@@ -100,10 +101,10 @@ def _regular(buffer: Bytes, marks: Marks, entities: frames.Entities, starts: Pos
 
     last_quote = np.zeros(len(starts), dtype=np.int64)
     last_quote[marks.frame[quotes]] = marks.at[quotes]
-    return regular & frames.closes_well(buffer, last_quote, ends)
+    return regular & xml_scan.closes_well(buffer, last_quote, ends)
 
 
-def _fields(buffer: Bytes, length: int, marks: Marks, entities: frames.Entities, regular: Flags) -> Fields:
+def _fields(buffer: Bytes, length: int, marks: Marks, entities: xml_scan.Entities, regular: Flags) -> Fields:
     """The attributes of the regular frames, cut out of the piece after its entities are resolved."""
     amp = np.flatnonzero(marks.ampersands)
     extra, becomes, cuts = entities.extra, entities.becomes, marks.at[amp]
@@ -113,7 +114,7 @@ def _fields(buffer: Bytes, length: int, marks: Marks, entities: frames.Entities,
     if not entities.known.all():
         extra, becomes, cuts = extra[entities.known], becomes[entities.known], cuts[entities.known]
     buffer[cuts] = becomes
-    text = frames.without(buffer, length, cuts, extra)
+    text = xml_scan.without(buffer, length, cuts, extra)
 
     quotes = np.flatnonzero(marks.quotes & (marks.frame >= 0))
     starts = np.flatnonzero(marks.less)

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
-from quaestor.sources.stackexchange.pieces import PIECE, Piece, Range, from_stream, ranges
-from quaestor.sources.stackexchange.schema import BY_STEM, TABLES, Table
+from quaestor.evidence.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
+from quaestor.evidence.sources.stackexchange.chunks import PIECE, Piece, Range, from_stream, ranges
+from quaestor.evidence.sources.stackexchange.schema import TABLES, Table
 
 _SNIFF = 64 << 10
 _READ, _PACKED = 1 << 20, 256 << 10
 _GZIP = 31  # the window bits that ask zlib for gzip
 _ROOT = re.compile(rb"<([A-Za-z_][\w.-]*)")
-_BY_LOWER_STEM = {stem.lower(): table for stem, table in BY_STEM.items()}
+_BY_LOWER_STEM = {table.name: table for table in TABLES}
 _EXPECTED = "Posts.xml, Comments.xml and so on, plain, as .xml.gz or in a .7z archive"
 
 

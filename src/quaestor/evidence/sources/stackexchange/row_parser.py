@@ -13,8 +13,8 @@ from xml.parsers import expat
 
 import pyarrow as pa
 
-from quaestor.sources.records import Row
-from quaestor.sources.stackexchange.schema import FLAG, OTHER, TAGS, TIME, WHOLE, Table
+from quaestor.evidence.sources.protocol import Row
+from quaestor.evidence.sources.stackexchange.schema import FLAG, OTHER, TAGS, TIME, WHOLE, Table
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?")
 _WHOLE = re.compile(r"-?\d{1,19}")

@@ -95,8 +95,6 @@ TAG_LIST = _table(
 )  # fmt: skip
 
 TABLES = (POSTS, COMMENTS, USERS, VOTES, POST_HISTORY, POST_LINKS, BADGES, TAG_LIST)
-BY_NAME = {table.name: table for table in TABLES}
-BY_STEM = {table.stem: table for table in TABLES}
 
 QUESTION, ANSWER = 1, 2
 """The two values of PostTypeId that a study asks for."""

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from quaestor.sources.stackexchange import arrow, frames
-from quaestor.sources.stackexchange.columns import odd_markup
-from quaestor.sources.stackexchange.frames import Bytes, Flags, Positions
-from quaestor.sources.stackexchange.pieces import Data, Piece
-from quaestor.sources.stackexchange.rows import BadRow, read_attributes, split_tags
-from quaestor.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, Table
+from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
+from quaestor.evidence.sources.stackexchange import xml_scan
+from quaestor.evidence.sources.stackexchange.chunks import Data, Piece
+from quaestor.evidence.sources.stackexchange.columns import odd_markup
+from quaestor.evidence.sources.stackexchange.row_parser import BadRow, read_attributes, split_tags
+from quaestor.evidence.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, Table
+from quaestor.evidence.sources.stackexchange.xml_scan import Bytes, Flags, Positions
 
 Ids = npt.NDArray[np.int64]
 
@@ -22,7 +23,7 @@ _ROW_ID = b'<row Id="'
 _TYPE = b'" PostTypeId="'
 _PARENT = b' ParentId="'
 _TAGS = b' Tags="'
-_ROW = np.uint64(int.from_bytes(frames.ROW_START, "little"))
+_ROW = np.uint64(int.from_bytes(xml_scan.ROW_START, "little"))
 _FOUR_BYTES, _TWO_BYTES = np.uint64(0xFFFF_FFFF), np.uint64(0xFFFF)
 _CLOSED = np.uint64(int.from_bytes(b"/>", "little"))
 _NEW_TAGS, _OLD_TAGS = (np.uint64(int.from_bytes(_TAGS + first, "little")) for first in (b"|", b"&"))
@@ -64,7 +65,7 @@ def scan_posts(piece: Piece, wanted: Wanted) -> PostScan:
     rows = _Rows.of(piece)
     piece = rows.piece
     scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), piece=piece)
-    far = np.flatnonzero(rows.ends <= len(piece.data) - frames.PADDING - _LOOK)
+    far = np.flatnonzero(rows.ends <= len(piece.data) - xml_scan.PADDING - _LOOK)
     header = _Header.read(rows.buffer, rows.starts[far])
     usual = header.plain & _ends_well(rows.buffer, rows.ends[far])
     answers = usual & (header.kind == ANSWER)
@@ -103,16 +104,16 @@ class _Rows:
     @classmethod
     def of(cls, piece: Piece) -> _Rows:
         buffer = np.frombuffer(piece.data, dtype=np.uint8)
-        starts = frames.frame_starts(buffer[piece.begin :], piece.size) + piece.begin
+        starts = xml_scan.frame_starts(buffer[piece.begin :], piece.size) + piece.begin
         ends = np.append(starts[1:], piece.end)
         # The last frames may lie too near the end for a look of eight bytes.
         whole = starts <= len(buffer) - 8
         is_row = np.zeros(len(starts), dtype=bool)
-        is_row[whole] = (frames.eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
+        is_row[whole] = (xml_scan.eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
         others = _pairs(starts[~is_row], ends[~is_row])
         if any(piece.data[start : start + 4] == b"<!--" for start, _ in others):
             text = piece.text()
-            if (blanked := frames.without_comments(text)) != text:
+            if (blanked := xml_scan.without_comments(text)) != text:
                 return cls.of(replace(Piece.of(piece.offset, blanked), rejects=piece.rejects))
         return cls(piece, buffer, starts[is_row], ends[is_row], others)
 
@@ -132,24 +133,24 @@ class _Header:
 
     @classmethod
     def read(cls, buffer: Bytes, starts: Positions) -> _Header:
-        plain = frames.starts_with(buffer, starts, _ROW_ID)
+        plain = xml_scan.starts_with(buffer, starts, _ROW_ID)
         number, at = _digits(buffer, starts + len(_ROW_ID))
-        plain &= frames.starts_with(buffer, at, _TYPE)
+        plain &= xml_scan.starts_with(buffer, at, _TYPE)
         kind = buffer[at + len(_TYPE)].astype(np.int64) - ord("0")
         at = at + len(_TYPE) + 1
-        plain &= (buffer[at] == frames.QUOTE) & (kind >= 0) & (kind <= 9)
+        plain &= (buffer[at] == xml_scan.QUOTE) & (kind >= 0) & (kind <= 9)
         answer = np.flatnonzero(plain & (kind == ANSWER))
         at = at[answer] + 1
-        has_parent = frames.starts_with(buffer, at, _PARENT)
+        has_parent = xml_scan.starts_with(buffer, at, _PARENT)
         parent = np.full(len(starts), -1, dtype=np.int64)
         parent[answer], close = _digits(buffer, at + len(_PARENT))
-        plain[answer] = has_parent & (buffer[close] == frames.QUOTE)
+        plain[answer] = has_parent & (buffer[close] == xml_scan.QUOTE)
         return cls(number, kind, parent, plain)
 
 
 def _digits(buffer: Bytes, at: Positions) -> tuple[Ids, Positions]:
     """The number that begins at each position and the position behind it."""
-    value = frames.eight_bytes(buffer, at) ^ _ZEROS
+    value = xml_scan.eight_bytes(buffer, at) ^ _ZEROS
     other = ((value & _SEVEN_BITS) + _ABOVE_NINE | value) & _TOP_BITS
     count = np.bitwise_count((other & (~other + np.uint64(1))) - np.uint64(1)) >> np.uint8(3)
     # Eight digits, the first in the lowest byte, become four pairs, two fours, one number.
@@ -176,7 +177,7 @@ def _more_digits(buffer: Bytes, number: Ids, at: Positions) -> tuple[Ids, Positi
 
 def _ends_well(buffer: Bytes, ends: Positions) -> Flags:
     """Whether `/>` stands in the last eight bytes of each row."""
-    tail = frames.eight_bytes(buffer, ends - 8)
+    tail = xml_scan.eight_bytes(buffer, ends - 8)
     flags = np.zeros(len(ends), dtype=bool)
     for place in range(7):
         flags |= (tail >> np.uint64(8 * place)) & _TWO_BYTES == _CLOSED
@@ -238,7 +239,8 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> t
     flags[list(wanted.rows_in(text, limits))] = True
     # A tail that was cut just behind the space before Tags finds that space at the end of the row before it.
     cut = (
-        frames.eight_bytes(np.frombuffer(data, dtype=np.uint8), edges[0::2].astype(np.int64)) & _SIX_BYTES == _CUT_TAGS
+        xml_scan.eight_bytes(np.frombuffer(data, dtype=np.uint8), edges[0::2].astype(np.int64)) & _SIX_BYTES
+        == _CUT_TAGS
     )
     for row in _rows_to_look_at(text, limits) | set(np.flatnonzero(cut).tolist()):
         tags = _written_tags(data, starts[row], ends[row])
@@ -251,7 +253,7 @@ def _rows_to_look_at(text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
     """Rows whose tail has no Tags written the usual way, or a character reference inside them."""
     letters = np.frombuffer(text, dtype=np.uint8)
     at = np.flatnonzero(letters[1:] == ord("#"))
-    at = at[letters[at] == frames.AMPERSAND]
+    at = at[letters[at] == xml_scan.AMPERSAND]
     referring = zip(_row_at(limits, at).tolist(), at.tolist(), strict=True)
     rows = {row for row, place in referring if text.find(_TAGS, limits[row], place) >= 0}
     usual = np.zeros(len(limits) - 1, dtype=bool)
@@ -267,9 +269,9 @@ def _row_at(limits: npt.NDArray[np.int32], at: Positions) -> Positions:
 def _usual_tags(letters: Bytes) -> Positions:
     """Where ` Tags="|` or ` Tags="&lt;` stands."""
     at = np.flatnonzero(letters[1:-12] == ord("T"))
-    start = frames.eight_bytes(letters, at)
+    start = xml_scan.eight_bytes(letters, at)
     new, old = at[start == _NEW_TAGS], at[start == _OLD_TAGS]
-    old = old[frames.eight_bytes(letters, old + 7) & _FOUR_BYTES == _LESS]
+    old = old[xml_scan.eight_bytes(letters, old + 7) & _FOUR_BYTES == _LESS]
     return np.concatenate([new, old])
 
 

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from quaestor.sources.records import LEFT_OUT, Reject, RowWriter, Sink, TableCounts
-from quaestor.sources.stackexchange import arrow
-from quaestor.sources.stackexchange.columns import parse_piece
-from quaestor.sources.stackexchange.lanes import Outcome
-from quaestor.sources.stackexchange.pieces import Piece, Range, load
-from quaestor.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, Table
-from quaestor.sources.stackexchange.selection import (
+from quaestor.evidence.sources.protocol import LEFT_OUT, Reject, RowWriter, Sink, TableCounts
+from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
+from quaestor.evidence.sources.stackexchange.chunks import Piece, Range, load
+from quaestor.evidence.sources.stackexchange.columns import parse_piece
+from quaestor.evidence.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, Table
+from quaestor.evidence.sources.stackexchange.tag_selection import (
     Ids,
     PostScan,
     Wanted,
@@ -28,6 +27,7 @@ from quaestor.sources.stackexchange.selection import (
     scan_posts,
     wanted_tags,
 )
+from quaestor.evidence.sources.stackexchange.workers import Outcome
 
 Part = Range | Piece
 _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])

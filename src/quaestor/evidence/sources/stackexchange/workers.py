@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.base.errors import QuaestorError
-from quaestor.sources.records import Progress, TableCounts
-from quaestor.sources.stackexchange.arrow import distinct
+from quaestor.evidence.sources.protocol import Progress, TableCounts
+from quaestor.evidence.sources.stackexchange.arrow_buffers import distinct
 
 Part_contra = TypeVar("Part_contra", contravariant=True)
 PartType = TypeVar("PartType")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from quaestor.sources.stackexchange import arrow
+from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
 
 Positions = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]

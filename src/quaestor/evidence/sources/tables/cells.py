@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from quaestor.sources.tables.settings import ColumnSettings, ColumnType
+from quaestor.evidence.sources.tables.settings import ColumnSettings, ColumnType
 
 SHOWN = 60
 """Characters of a value that a message shows."""

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from quaestor.base.errors import InputError
-from quaestor.sources.records import REJECT_EXCERPT
-from quaestor.sources.tables.cells import LONGEST_FIELD, Record
-from quaestor.sources.tables.settings import TableSettings
+from quaestor.evidence.sources.protocol import REJECT_EXCERPT
+from quaestor.evidence.sources.tables.cells import LONGEST_FIELD, Record
+from quaestor.evidence.sources.tables.settings import TableSettings
 
 LONGEST_ROW = 4 * LONGEST_FIELD
 """Characters of a row; one that goes on for longer is a quote that nobody closed."""

@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from quaestor.study.settings.sources import SourceSettings
+
 ColumnType = Literal["text", "whole", "number", "time", "flag", "list"]
 
 ITEM, ROW_NUMBER, OTHER = "item", "row_number", "other"
@@ -51,10 +53,8 @@ class ColumnSettings(BaseModel):
         return self
 
 
-class TableSettings(BaseModel):
+class TableSettings(SourceSettings):
     """One `[sources.…]` of kind "table"."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["table"] = "table"
     path: str = Field(min_length=1)

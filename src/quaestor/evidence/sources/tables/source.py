@@ -8,7 +8,7 @@ import hashlib
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,18 @@ from typing import Any
 import pyarrow as pa
 
 from quaestor.base.errors import InputError
-from quaestor.sources.records import Progress, Reject, RowWriter, Sink, TableCounts, no_progress
-from quaestor.sources.tables.cells import (
+from quaestor.evidence.sources.protocol import (
+    PUT_INPUT,
+    IngestPlan,
+    Progress,
+    Reject,
+    RowWriter,
+    Sink,
+    SourceRequest,
+    TableCounts,
+    no_progress,
+)
+from quaestor.evidence.sources.tables.cells import (
     ARROW_TYPES,
     BadValue,
     Cell,
@@ -28,8 +38,8 @@ from quaestor.sources.tables.cells import (
     convert,
     shorten,
 )
-from quaestor.sources.tables.delimited import DELIMITERS, read_delimited
-from quaestor.sources.tables.settings import (
+from quaestor.evidence.sources.tables.delimited import DELIMITERS, read_delimited
+from quaestor.evidence.sources.tables.settings import (
     ITEM,
     OTHER,
     ROW_NUMBER,
@@ -37,7 +47,7 @@ from quaestor.sources.tables.settings import (
     TableSettings,
     split_template,
 )
-from quaestor.sources.tables.workbook import read_workbook
+from quaestor.evidence.sources.tables.workbook import read_workbook
 
 TABLE = "items"
 BATCH_ROWS = 10_000
@@ -46,6 +56,24 @@ BATCH_CHARACTERS = 64 * 1024 * 1024
 
 _LISTED = 30
 _OTHER_TYPE = pa.map_(pa.string(), pa.string())
+
+
+class TableSource:
+    """A CSV, TSV or XLSX file, whose columns the study file maps."""
+
+    settings = TableSettings
+
+    def plan(self, request: SourceRequest[TableSettings]) -> IngestPlan:
+        path, settings = request.path, request.settings
+
+        def read(sink: Sink, finished: Mapping[str, TableCounts]) -> Iterator[tuple[str, TableCounts, int]]:
+            yield TABLE, ingest_table(path, settings, sink, request.progress), path.stat().st_size
+
+        remembered = settings.model_dump(mode="json", by_alias=True) | {"site": request.name}
+        return IngestPlan("table", remembered, [path], {TABLE: path.stat().st_size}, read)
+
+    def remedy(self, path: Path) -> str:
+        return PUT_INPUT
 
 
 def ingest_table(path: Path, settings: TableSettings, sink: Sink, progress: Progress = no_progress) -> TableCounts:

@@ -23,9 +23,9 @@ from xml.parsers import expat
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum
 
 from quaestor.base.errors import InputError
-from quaestor.sources.records import REJECT_EXCERPT
-from quaestor.sources.tables.cells import LONGEST_FIELD, Cell, ErrorCell, Record, as_text, shorten
-from quaestor.sources.tables.settings import TableSettings
+from quaestor.evidence.sources.protocol import REJECT_EXCERPT
+from quaestor.evidence.sources.tables.cells import LONGEST_FIELD, Cell, ErrorCell, Record, as_text, shorten
+from quaestor.evidence.sources.tables.settings import TableSettings
 
 MOST_PARTS = 10_000
 MOST_BYTES = 1024**3

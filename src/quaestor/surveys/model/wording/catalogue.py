@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 
 from quaestor.base.names import listed, nearest_first
-from quaestor.instruments.words.records import Wording, base_of, names_in
+from quaestor.surveys.model.wording.records import Wording, base_of, names_in
 
 ENGLISH = "en"
 _FEW = 6
@@ -81,4 +81,4 @@ def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Itera
 
 
 def _folder() -> resources.abc.Traversable:
-    return resources.files("quaestor.instruments.words")
+    return resources.files("quaestor.surveys.model.wording")

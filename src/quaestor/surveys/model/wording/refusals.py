@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.instruments.words.catalogue import wording
-from quaestor.instruments.words.records import Wording
+from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.records import Wording
 
 
 class _Worded(QuaestorError):

@@ -1,0 +1,1 @@
+"""Commands of codebook, rounds, ratings, agreement and decisions."""

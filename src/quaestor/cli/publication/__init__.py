@@ -1,0 +1,1 @@
+"""Commands of report, audit, replication and handbook."""

@@ -1,0 +1,197 @@
+"""Looking at the agreement of a round: who may, who is asked first, and what is on record of it.
+
+What may be seen is decided in `coding.views`; looking at a blind round is an act, so a page never does it by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from quaestor.base.errors import StateError
+from quaestor.coding.agreement import round_agreement, statistic
+from quaestor.coding.agreement_cache import WorkedOut, agreement_now
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.coding.model.views import asks_first, require_lead_view
+from quaestor.coding.rating_files import note_view
+from quaestor.coding.session import Coding, Where, open_coding
+from quaestor.measures.records import Agreement
+
+
+@dataclass(frozen=True)
+class RoundAgreement:
+    """The agreement of one round on one facet, and what was to be reached."""
+
+    round: str
+    kind: str
+    open: bool
+    simulated: bool
+    blindness: str
+    """Empty where the raters were blind."""
+    statistic: str
+    threshold: float | None
+    passed: bool | None
+    agreement: Agreement
+
+    @property
+    def title(self) -> str:
+        notes = [
+            self.kind,
+            *(["still open"] if self.open else []),
+            *(["simulated raters"] if self.simulated else []),
+            *([self.blindness] if self.blindness else []),
+        ]
+        return f"{self.round} ({', '.join(notes)})"
+
+    @property
+    def verdict(self) -> str:
+        if self.threshold is None:
+            return ""
+        return f"{self.statistic} had to reach {self.threshold:g}: {'reached' if self.passed else 'not reached'}"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {
+            "round": self.round,
+            "kind": self.kind,
+            "open": self.open,
+            "simulated": self.simulated,
+            "blindness": self.blindness,
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "passed": self.passed,
+        }
+
+
+def agreement_of_rounds(
+    study: Where,
+    name: str | None,
+    facets: Sequence[str],
+    *,
+    version: int | None = None,
+    level: str = "",
+    against: str = "",
+    actor: str | None = None,
+) -> list[RoundAgreement]:
+    """The agreement of one closed round, or of all of them."""
+    with open_coding(study) as coding:
+        state = coding.state
+        chosen = [state.round(name)] if name else [one for one in state.rounds.values() if one.status == CLOSED]
+        if not chosen:
+            raise StateError("no round has been closed yet: agreement can be seen when one is")
+        found = []
+        if against:
+            require_lead_view(state, against, actor or coding.lead, coding.lead)
+        for one in chosen:
+            require_lead_view(state, one.plan.round, actor or coding.lead, coding.lead)
+            asked = list(facets) or facets_compared(one, level)
+            found += [_one(coding, one, facet, version, level, against) for facet in asked]
+        # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.
+        for name_seen in {one.plan.round for one in chosen} | ({against} if against else set()):
+            note_view(coding, name_seen, actor or coding.lead)
+        return found
+
+
+def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str, against: str) -> RoundAgreement:
+    found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level, against=against)
+    return beside_threshold(one, found, as_fixed=not (against or level or version is not None))
+
+
+def beside_threshold(one: RoundState, found: Agreement, *, as_fixed: bool) -> RoundAgreement:
+    """An agreement with what the round had to reach, where it is the one that was fixed beforehand."""
+    plan = one.plan
+    measured = as_fixed and found.facet == plan.measured and plan.threshold is not None and one.status == CLOSED
+    value = statistic(found, plan.statistic).value
+    return RoundAgreement(
+        plan.round,
+        plan.kind,
+        one.status != CLOSED,
+        one.simulated,
+        one.blindness,
+        plan.statistic,
+        plan.threshold if measured else None,
+        (value is not None and value >= (plan.threshold or 0)) if measured else None,
+        found,
+    )
+
+
+@dataclass(frozen=True)
+class Look:
+    """Whether somebody sees the agreement of a round: now, once they say that they look, or not yet."""
+
+    may: Literal["now", "ask", "not yet"]
+    words: str = ""
+
+
+def look_at(state: State, name: str, actor: str, lead: str) -> Look:
+    """How somebody stands to a round; asking this opens nobody's eyes."""
+    try:
+        one = require_lead_view(state, name, actor, lead)
+    except StateError as refusal:
+        return Look("not yet", _why_not(state.round(name), actor, str(refusal)))
+    if not asks_first(state, name, actor):
+        return Look("now")
+    if one.status == CLOSED:
+        return Look("ask", "Your look goes on record. The round can then be reopened only as not blind.")
+    return Look("ask", "This round is open and blind. Who looks is on record and can take no seat in it any more.")
+
+
+def _why_not(one: RoundState, actor: str, refusal: str) -> str:
+    if one.seat_of(actor):
+        return "You rate in this round: agreement can be seen when it is closed."
+    if actor == one.plan.tie_breaker:
+        return "You break the ties of this round: agreement can be seen when all of them are settled."
+    return refusal
+
+
+def note_look(coding: Coding, name: str, actor: str) -> None:
+    """Put on record that somebody now sees the agreement of a round; refuses those who may not."""
+    with coding.looking() as state:
+        require_lead_view(state, name, actor, coding.lead)
+    note_view(coding, name, actor)
+
+
+def require_look(coding: Coding, name: str, actor: str) -> RoundState:
+    """The round, for those who may see its agreement, and who are on record from now on."""
+    with coding.looking() as state:
+        one = require_lead_view(state, name, actor, coding.lead)
+        if asks_first(state, name, actor):
+            raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
+    note_view(coding, name, actor)
+    return one
+
+
+def facets_compared(one: RoundState, level: str = "") -> list[str]:
+    """The facets of a round that raters can agree on."""
+    return [facet.id for facet in one.plan.facets if kind_of(facet).is_compared and (facet.codes or not level)]
+
+
+def seen(
+    coding: Coding,
+    name: str,
+    actor: str,
+    facet: str,
+    *,
+    version: int | None = None,
+    level: str = "",
+    wait: bool = True,
+) -> tuple[RoundAgreement, WorkedOut] | None:
+    """The agreement on one facet beside its threshold; None where it is still being worked out."""
+    require_look(coding, name, actor)
+    found = agreement_now(coding, name, facet, version=version, level=level, wait=wait)
+    if found is None:
+        return None
+    with coding.looking() as state:
+        one = state.round(name)
+        return beside_threshold(one, found.agreement, as_fixed=not level and version is None), found
+
+
+def all_seen(
+    coding: Coding, name: str, actor: str, facets: Sequence[str] = (), *, version: int | None = None, level: str = ""
+) -> list[RoundAgreement]:
+    """What `quaestor agreement --round` says, for those who have looked already."""
+    wanted = list(facets) or facets_compared(require_look(coding, name, actor), level)
+    each = (seen(coding, name, actor, facet, version=version, level=level) for facet in wanted)
+    return [found[0] for found in each if found is not None]

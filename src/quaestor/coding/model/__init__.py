@@ -1,0 +1,1 @@
+"""Codebook, rounds, ratings, decisions and phrases as values and rules: no files, no clock, no database."""

@@ -1,0 +1,76 @@
+"""What an answer to a facet may be, and the label that agreement compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import is_storable, listed, nearest_first
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.base import Label, write_answer
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan
+
+
+def checked_answers(plan: Plan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Answers to every facet of a round in their proper form; raises InputError with what is allowed."""
+    names = [facet.id for facet in plan.facets]
+    for name in answers:
+        if name not in names:
+            raise InputError(
+                f"the round {plan.round!r} asks no {name!r}, allowed: {listed(nearest_first(name, names))}"
+            )
+    checked = {}
+    for facet in plan.facets:
+        given = answers.get(facet.id)
+        if given is None or given == "":
+            if facet.required:
+                raise InputError(f"{facet.id} has no answer: answer it, or say {CANNOT_JUDGE!r}")
+            continue
+        checked[facet.id] = checked_answer(facet, book, given)
+    return checked
+
+
+def checked_answer(facet: Facet, book: Codebook, given: Any) -> Any:
+    """One answer in its proper form."""
+    refuse_unstorable(given, facet.id)
+    if given == CANNOT_JUDGE:
+        return CANNOT_JUDGE
+    return kind_of(facet).read(facet, book, given)
+
+
+def refuse_unstorable(value: Any, what: str) -> None:
+    """Refuse an answer in which a text has a NUL or half a character, which no file or page can show."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str) and not is_storable(part):
+            raise InputError(f"{what} holds a NUL or half a character: write it again")
+        if isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+
+
+def label_of(facet: Facet, answer: Any) -> Label | None:
+    """Returns what agreement compares; None where nobody could judge or nothing was answered."""
+    return None if answer is None or answer == CANNOT_JUDGE else kind_of(facet).label(facet, answer)
+
+
+def write_cell(facet: Facet | None, answer: Any) -> str:
+    """Returns an answer as a cell of a table, which `checked_answer` reads back; by its form where it has no facet."""
+    if facet is None or answer is None or answer == CANNOT_JUDGE:
+        return write_answer(answer)
+    return kind_of(facet).write(answer)
+
+
+def summarise(facet: Facet, answer: Any) -> str:
+    """Returns an answer as one line of text."""
+    return write_answer(answer) if answer is None or answer == CANNOT_JUDGE else kind_of(facet).summarise(answer)
+
+
+def answer_in_words(facet: Facet, book: Codebook, answer: Any) -> str:
+    """Returns an answer with the names of its codes."""
+    if answer is None or answer == CANNOT_JUDGE:
+        return write_answer(answer)
+    return kind_of(facet).in_words(facet, book, answer)

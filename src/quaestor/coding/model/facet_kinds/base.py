@@ -1,0 +1,203 @@
+"""What every facet kind can do with an answer; a kind overrides what is different about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.model.records import Code, Codebook, Facet
+
+Label = str | frozenset[str]
+Words = Mapping[str, Mapping[str, str]]
+"""By part of a phrase: which word was replaced by which."""
+ReplaceText = Callable[[str, bool], str]
+"""Gets a free text and whether it is a label; returns what takes its place."""
+
+
+class FacetSettings(Protocol):
+    """The keys of a facet in study.toml that a kind may take or refuse."""
+
+    @property
+    def codes(self) -> str | None: ...
+    @property
+    def options(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer that can be chosen, and the key that chooses it."""
+
+    value: str
+    label: str
+    key: str = ""
+    definition: str = ""
+    group: str = ""
+
+
+class FacetKind:
+    """Reads, compares, shows, exports and imports the answers to facets of one kind.
+
+    Every kind also allows the answer that one cannot judge, which only `chosen_values` is asked about.
+    """
+
+    name: ClassVar[str]
+    """In study.toml, in the journal, and of the templates in `facets/` and `settling/`."""
+    takes: ClassVar[frozenset[str]] = frozenset()
+    """Keys of study.toml that not every kind takes: codes, fields, scale, reasons."""
+    is_compared: ClassVar[bool] = True
+    """Whether raters can agree on an answer, so that agreement is computed and disagreements are decided."""
+    has_several_codes: ClassVar[bool] = False
+    """Whether a label is a set of codes."""
+    confirms_proposal: ClassVar[bool] = False
+    """Whether raters are shown what an earlier round proposes."""
+    unifies_words: ClassVar[bool] = False
+    """Whether words of answers are unified after each set of items."""
+    is_free_text: ClassVar[bool] = False
+    """Whether every character of an imported cell counts, spaces included."""
+    has_words: ClassVar[bool] = False
+    """Whether raters describe their codes in words, which can differ where the codes agree."""
+    form_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields of the rating form next to `answer`, each called `field.facet`."""
+
+    def check_settings(self, settings: FacetSettings) -> None:
+        """Raises ValueError where a study file describes a facet of this kind that cannot be answered."""
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> Any:
+        """Returns an answer in the form in which it is stored; raises InputError with what is allowed."""
+        raise NotImplementedError
+
+    def label(self, facet: Facet, answer: Any) -> Label | None:
+        """Returns what agreement compares: the answer without its explanation."""
+        return str(answer)
+
+    def compared(self, facet: Facet, answer: Any, words: Words) -> object:
+        """Returns what must be equal for raters to agree, once their words are unified."""
+        return self.label(facet, answer)
+
+    def unify(self, answer: Any, words: Words) -> Any:
+        """Returns an answer with its words replaced by those that were unified."""
+        return answer
+
+    def combine(self, answers: Sequence[Any], words: Words) -> Any:
+        """Returns the one answer to record where all answers agree."""
+        return self.unify(answers[0], words)
+
+    def differing_words(self, answers: Sequence[Any]) -> Sequence[str]:
+        """Returns the fields that answers with equal codes describe in different words, or one answer still does."""
+        return ()
+
+    def codes(self, answer: Any) -> list[str]:
+        """Returns the codes that an answer names, each once."""
+        return [str(answer)]
+
+    def write(self, answer: Any) -> str:
+        """Returns an answer as one cell of a table, which `read` reads back."""
+        return write_answer(answer)
+
+    def summarise(self, answer: Any) -> str:
+        """Returns an answer as one line of text."""
+        return self.write(answer)
+
+    def in_words(self, facet: Facet, book: Codebook, answer: Any) -> str:
+        """Returns an answer with the names of its codes."""
+        if not facet.codes:
+            return self.write(answer)
+        names = [book.codes[code].name if code in book.codes else code for code in self.codes(answer)]
+        return "; ".join(names) or "nothing coded"
+
+    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+        """Returns what a rater can choose from; nothing where words are asked for."""
+        return ()
+
+    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[Choice, ...]:
+        """Returns what can be decided in place of the answers in dispute."""
+        return self.choices(facet, book)
+
+    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+        """Returns the answer that a form means in which alternatives were chosen or typed."""
+        return others[0]
+
+    def hint(self, facet: Facet, book: Codebook) -> str:
+        """Returns what is allowed, for a rater at a terminal."""
+        return " | ".join(allowed_choices(facet, book))
+
+    def chosen_values(self, answer: Any) -> tuple[str, ...]:
+        """Returns the choices of the rating form that an answer ticks; it may be one that `read` refused."""
+        if isinstance(answer, Mapping):
+            return (str(answer.get("answer", "")),)
+        return tuple(map(str, answer)) if isinstance(answer, list | tuple) else (str(answer),)
+
+    def read_form(self, answer: Any, fields: Mapping[str, str]) -> Any:
+        """Returns the answer of a rating form from what was chosen (None: nothing) and its further fields."""
+        return answer
+
+    def replace_free_text(self, facet: Facet, answer: Any, replace: ReplaceText) -> Any:
+        """Returns an answer with each text that a rater wrote freely replaced, always in the same order."""
+        return answer
+
+
+def allowed_choices(facet: Facet, book: Codebook) -> dict[str, str]:
+    """Returns the codes or options that a rater may choose, with their names."""
+    if facet.codes:
+        return {code.id: code.name for code in book.active(facet.codes, facet.level or None)}
+    return {option: option for option in facet.options}
+
+
+def read_choice(facet: Facet, book: Codebook, given: Any) -> str:
+    """Returns the code that is meant by an id or a name; raises InputError with the nearest ones."""
+    allowed = allowed_choices(facet, book)
+    if isinstance(given, str) and given in allowed:
+        return given
+    by_name = [code for code, name in allowed.items() if name.casefold() == str(given).casefold()]
+    if len(by_name) == 1:
+        return by_name[0]
+    options = nearest_first(str(given), allowed)
+    raise InputError(f"{facet.id} is {given!r}, allowed: {listed(options[:5])}{' …' if len(options) > 5 else ''}")
+
+
+def code_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+    """Returns the codes or options of a facet with what the codebook says of them."""
+    return tuple(
+        code_choice(book, book.codes[value]) if value in book.codes else Choice(value, label)
+        for value, label in allowed_choices(facet, book).items()
+    )
+
+
+def code_choice(book: Codebook, code: Code) -> Choice:
+    group = book.codes[code.parent].name if code.parent else ""
+    return Choice(code.id, code.name, code.key, code.definition, group)
+
+
+def read_word_and_more(given: Any, name: str) -> tuple[str, str]:
+    """Reads `word: more`, or a table with the two apart."""
+    if isinstance(given, Mapping):
+        word, more = str(given.get("answer", "")), str(given.get(name, ""))
+    else:
+        word, _, more = str(given).partition(":")
+    return word.strip().lower(), more.strip()
+
+
+def combine_word_and_more(answers: Sequence[Mapping[str, str]], name: str) -> dict[str, str]:
+    """Returns the word that all gave with every explanation that one of them gave."""
+    explanations = dict.fromkeys(answer[name] for answer in answers if answer.get(name))
+    return {"answer": answers[0]["answer"]} | ({name: "; ".join(explanations)} if explanations else {})
+
+
+def write_answer(answer: Any) -> str:
+    """Returns an answer of any kind as one cell of a table, by its form alone."""
+    if isinstance(answer, Mapping):
+        if "verb" in answer:
+            return f"{answer['verb']}, {answer['object']}"
+        if "answer" not in answer:
+            return ": ".join(str(part) for part in answer.values())
+        more = answer.get("reason") or answer.get("instead")
+        return f"{answer['answer']}: {more}" if more else str(answer["answer"])
+    if isinstance(answer, list | tuple) and all(isinstance(part, Mapping) for part in answer):
+        return json.dumps(list(answer), ensure_ascii=False, sort_keys=True)  # passages, of which there may be none
+    if isinstance(answer, list | tuple | frozenset):
+        return "; ".join(sorted(answer))
+    return "" if answer is None else str(answer)

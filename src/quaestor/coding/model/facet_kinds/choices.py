@@ -1,0 +1,61 @@
+"""Facets answered with one or several of the codes or options that are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.coding.model.facet_kinds.base import (
+    Choice,
+    FacetKind,
+    FacetSettings,
+    Label,
+    code_choices,
+    read_choice,
+)
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet
+
+
+class SingleChoice(FacetKind):
+    """One code or option."""
+
+    name = "single"
+    takes = frozenset({"codes", "scale"})
+
+    def check_settings(self, settings: FacetSettings) -> None:
+        if bool(settings.codes) == bool(settings.options):
+            raise ValueError(f"a {self.name} facet takes its choices from codes or from options: give one of the two")
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> Any:
+        return read_choice(facet, book, given)
+
+    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+        return code_choices(facet, book)
+
+
+class MultipleChoice(SingleChoice):
+    """Several codes or options, in alphabetical order."""
+
+    name = "multiple"
+    takes = frozenset({"codes"})
+    has_several_codes = True
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> Any:
+        values = given if isinstance(given, list | tuple) else [part.strip() for part in str(given).split(";")]
+        chosen = sorted({read_choice(facet, book, value) for value in values if value})
+        if not chosen:
+            raise InputError(f"{facet.id} names nothing: choose at least one, or say {CANNOT_JUDGE!r}")
+        return chosen
+
+    def label(self, facet: Facet, answer: Any) -> Label | None:
+        return frozenset(answer)
+
+    def codes(self, answer: Any) -> list[str]:
+        return [str(code) for code in answer]
+
+    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+        return list(others)
+
+    def hint(self, facet: Facet, book: Codebook) -> str:
+        return f"{super().hint(facet, book)} (several, separated by ;)"

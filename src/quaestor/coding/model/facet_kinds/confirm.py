@@ -1,0 +1,58 @@
+"""Facets that confirm what an earlier round or a machine proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.coding.model.facet_kinds.base import (
+    Choice,
+    FacetKind,
+    Label,
+    ReplaceText,
+    Words,
+    combine_word_and_more,
+    read_word_and_more,
+)
+from quaestor.coding.model.records import Codebook, Facet
+
+YES, NO = "yes", "no"
+
+
+class Confirm(FacetKind):
+    """`yes`, or `no` with what it should be instead."""
+
+    name = "confirm"
+    confirms_proposal = True
+    form_fields = ("instead",)
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
+        word, instead = read_word_and_more(given, "instead")
+        if word not in (YES, NO):
+            raise InputError(f"{facet.id} is {given!r}, allowed: yes, no, or no: and what it should be")
+        return {"answer": word, "instead": instead} if instead else {"answer": word}
+
+    def label(self, facet: Facet, answer: Any) -> Label | None:
+        return str(answer["answer"])
+
+    def combine(self, answers: Sequence[Any], words: Words) -> Any:
+        return combine_word_and_more(answers, "instead")
+
+    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+        return (Choice(YES, YES, "y"), Choice(NO, NO, "n"))
+
+    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+        return f"{NO}: {instead}" if others[0] == NO and instead else others[0]
+
+    def hint(self, facet: Facet, book: Codebook) -> str:
+        return "yes, no, or no: what it should be"
+
+    def read_form(self, answer: Any, fields: Mapping[str, str]) -> Any:
+        instead = fields["instead"].strip()
+        return f"{NO}: {instead}" if instead and answer == NO else answer
+
+    def replace_free_text(self, facet: Facet, answer: Any, replace: ReplaceText) -> Any:
+        if not isinstance(answer, Mapping) or not answer.get("instead"):
+            return answer
+        return {**answer, "instead": replace(answer["instead"], False)}

@@ -1,0 +1,61 @@
+"""Facets that keep an item in the study or exclude it, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quaestor.base.errors import InputError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.model.facet_kinds.base import (
+    Choice,
+    FacetKind,
+    Label,
+    ReplaceText,
+    Words,
+    combine_word_and_more,
+    read_word_and_more,
+)
+from quaestor.coding.model.records import EXCLUDE, KEEP, Codebook, Facet
+
+
+class Keep(FacetKind):
+    """`keep`, `exclude`, or `exclude: the reason`, stored as a table with the two apart."""
+
+    name = "keep"
+    takes = frozenset({"reasons"})
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
+        word, reason = read_word_and_more(given, "reason")
+        if word not in (KEEP, EXCLUDE):
+            raise InputError(f"{facet.id} is {given!r}, allowed: keep, or exclude: and the reason")
+        if word == KEEP and reason:
+            raise InputError(f"{facet.id} says keep and gives the reason {reason!r}: a reason is for exclude")
+        if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
+            excludes = f"for {reason!r}" if reason else "without a reason"
+            raise InputError(f"{facet.id} excludes {excludes}, allowed: {listed(nearest_first(reason, facet.reasons))}")
+        return {"answer": word, "reason": reason} if reason else {"answer": word}
+
+    def label(self, facet: Facet, answer: Any) -> Label | None:
+        return str(answer["answer"])
+
+    def combine(self, answers: Sequence[Any], words: Words) -> Any:
+        return combine_word_and_more(answers, "reason")
+
+    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+        reasons = [Choice(f"{EXCLUDE}: {reason}", reason, group=EXCLUDE) for reason in facet.reasons]
+        return (Choice(KEEP, KEEP), *(reasons or [Choice(EXCLUDE, EXCLUDE)]))
+
+    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[Choice, ...]:
+        return tuple(Choice(choice.value, choice.value) for choice in self.choices(facet, book))
+
+    def hint(self, facet: Facet, book: Codebook) -> str:
+        return "keep, or exclude: " + (" | ".join(facet.reasons) or "and the reason")
+
+    def chosen_values(self, answer: Any) -> tuple[str, ...]:
+        return (self.write(answer),) if isinstance(answer, Mapping) else super().chosen_values(answer)
+
+    def replace_free_text(self, facet: Facet, answer: Any, replace: ReplaceText) -> Any:
+        if facet.reasons or not isinstance(answer, Mapping) or not answer.get("reason"):
+            return answer
+        return {**answer, "reason": replace(answer["reason"], False)}

@@ -1,0 +1,141 @@
+"""Where people write freely in an act: texts, and words that are labels; codes and choices are neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.passages import is_stretches, replace_passage_texts
+from quaestor.coding.model.phrases import phrases_of
+from quaestor.coding.model.records import CANNOT_JUDGE, Facet
+from quaestor.coding.model.state import State, plan_from
+
+Change = Callable[[Sequence[str], str, bool], str]
+"""Gets the items that a text is about, the text, and whether it is a label; returns what takes its place."""
+Payload = Mapping[str, Any]
+Walk = Callable[[State, Payload, Change], dict[str, Any]]
+"""Returns a payload with what a `Change` makes of each text in it, always in the same order."""
+
+
+def items_of(state: State, payload: Payload) -> list[str]:
+    """The items that an act with free text is about; of words that were unified, one of the round."""
+    if "item" in payload:
+        return [payload["item"]]
+    if "plan" in payload:
+        return [one["item"] for one in payload["plan"]["practice"]]
+    if "words" in payload:
+        return list(state.round(payload["round"]).plan.items[:1])
+    return [one["item"] for one in payload.get("decisions", ())]
+
+
+def origin_in(state: State, payload: Payload) -> str:
+    """Where the items of an act come from; empty where its round, or the act, was recorded before that was said."""
+    if "plan" in payload:
+        return str(payload["plan"].get("origin", ""))
+    if "round" in payload:
+        return state.rounds[payload["round"]].plan.origin
+    return str(payload.get("origin", ""))
+
+
+def _rating(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    facets = _facets(state, payload)
+    return _text("memo", payload["item"], {**payload, **_answered(state, facets, payload, change)}, change)
+
+
+def _answered(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
+    item = payload["item"]
+    answers = {name: _answer(state, facets.get(name), item, one, change) for name, one in payload["answers"].items()}
+    return {"answers": answers}
+
+
+def _comment(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    changed = _text("text", payload["item"], payload, change)
+    return changed | (_decided(state, _facets(state, payload), changed, change) if "answer" in payload else {})
+
+
+def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    """A reason is given where one item is decided. What was published elsewhere belongs to no round."""
+    facets = _facets(state, payload) if "round" in payload else {}
+    decisions = [_decided(state, facets, one, change) for one in payload["decisions"]]
+    with_reason = _text("reason", decisions[0]["item"], payload, change) if decisions else payload
+    return {**with_reason, "decisions": decisions}
+
+
+def _decided(state: State, facets: Mapping[str, Facet], one: Payload, change: Change) -> dict[str, Any]:
+    return {**one, "answer": _answer(state, facets.get(one["facet"]), one["item"], one["answer"], change)}
+
+
+def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    """What is said about practice items, and what raters are to confirm, which others wrote."""
+    plan = payload["plan"]
+    facets = {one.id: one for one in plan_from(plan).facets}
+    practice = [
+        {**_text("feedback", one["item"], one, change), **_answered(state, facets, one, change)}
+        for one in plan["practice"]
+    ]
+    proposals = {
+        item: {name: change([item], words, False) if words else words for name, words in proposed.items()}
+        for item, proposed in plan["proposals"].items()
+    }
+    return {**payload, "plan": {**plan, "practice": practice, "proposals": proposals}}
+
+
+def _unification(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    """Words of phrases are about the items whose phrases have them; a wider word is about all of these."""
+    one, part = state.round(payload["round"]), payload["part"]
+    using: dict[str, list[str]] = {}
+    for item, phrases in phrases_of(one, one.plan.items).items():
+        for word in dict.fromkeys(phrase[part] for phrase in phrases):
+            using.setdefault(word, []).append(item)
+    about = _once(item for word in payload["words"] for item in using.get(word, ()))
+    changed = {
+        **payload,
+        "words": [change(using.get(word, ()), word, True) for word in payload["words"]],
+        "to": change(using.get(payload["to"], about), payload["to"], True),
+    }
+    return changed | ({"reason": change(about, payload["reason"], False)} if payload.get("reason") else {})
+
+
+def _once(items: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(items))
+
+
+def _facets(state: State, payload: Payload) -> Mapping[str, Facet]:
+    return {one.id: one for one in state.round(payload["round"]).plan.facets}
+
+
+def _text(name: str, item: str, payload: Payload, change: Change) -> dict[str, Any]:
+    return {**payload, name: change([item], payload[name], False)} if payload.get(name) else dict(payload)
+
+
+def _answer(state: State, facet: Facet | None, item: str, answer: Any, change: Change) -> Any:
+    """Of an unknown facet any text but a code is free, and so are stretches as one cell of a table has them."""
+    if not answer or answer == CANNOT_JUDGE:
+        return answer
+
+    def replace(text: str, is_label: bool) -> str:
+        return change([item], text, is_label)
+
+    if facet is not None:
+        return kind_of(facet).replace_free_text(facet, answer, replace)
+    if is_stretches(answer):
+        return replace_passage_texts(answer, replace)
+    return replace(answer, False) if isinstance(answer, str) and not _is_code(state, answer) else answer
+
+
+def _is_code(state: State, answer: str) -> bool:
+    return all(one.strip() in state.history.latest.codes for one in answer.split(";"))
+
+
+WALKS: Mapping[str, Walk] = {
+    "rating": _rating,
+    "practice": _rating,
+    "comment": _comment,
+    "tie.comment": _comment,
+    "decision": _decision,
+    "decision.import": _decision,
+    "round.open": _opening,
+    "words.unify": _unification,
+}
+"""By kind of act, for those that take free text about items."""

@@ -1,0 +1,205 @@
+"""Constant comparison: phrases in sets, words unified after each, and two curves that should fall."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from quaestor.base.errors import InputError, StateError
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.phrase import PARTS, unify_words
+from quaestor.coding.model.records import CANNOT_JUDGE, Decision, Facet, Unification
+from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.state import OPEN, RoundState, State
+from quaestor.render.figures.records import SetCurve
+from quaestor.store.records import NewAct
+
+SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
+
+
+def words_before(one: RoundState, number: int) -> dict[str, dict[str, str]]:
+    """Which word stands for which, by part, as known when a set was begun."""
+    return _remembered(one, number)
+
+
+def all_words(one: RoundState) -> dict[str, dict[str, str]]:
+    """Which word stands for which, by all that has been unified."""
+    return _remembered(one, None)
+
+
+def _remembered(one: RoundState, before: int | None) -> dict[str, dict[str, str]]:
+    """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
+    key = ("words", before, len(one.unifications))
+    if key not in one.memory:
+        one.memory[key] = _words(made for made in one.unifications if before is None or made.set < before)
+    found: dict[str, dict[str, str]] = one.memory[key]
+    return found
+
+
+def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
+    words: dict[str, dict[str, str]] = {part: {} for part in PARTS}
+    for made in unifications:
+        table = words[made.part]
+        to = table.get(made.to, made.to)
+        if to in made.words:  # the other way round than before: the new word stands for itself
+            table.pop(made.to, None)
+            to = made.to
+        for word in made.words:
+            if word != to:
+                table[word] = to
+        for word, to in list(table.items()):
+            if to in table:
+                table[word] = table[to]
+    return words
+
+
+def phrase_facet(one: RoundState) -> Facet:
+    facet = next((facet for facet in one.plan.facets if kind_of(facet).unifies_words), None)
+    if facet is None:
+        raise StateError(f"the round {one.plan.round!r} asks for no phrases")
+    return facet
+
+
+def phrases_of(one: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
+    """The phrases that were given to items, one for each seat that gave one."""
+    facet = phrase_facet(one).id
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for item in items:
+        for seat in one.seats:
+            rating = one.of_seat(seat, item)
+            answer = rating.answers.get(facet) if rating else None
+            if answer and answer != CANNOT_JUDGE:
+                found.setdefault(item, []).append(answer)
+    return found
+
+
+def unify(
+    state: State,
+    name: str,
+    actor: str,
+    part: str,
+    words: Sequence[str],
+    to: str,
+    rule: str,
+    reason: str = "",
+    *,
+    simulated: bool = False,
+) -> NewAct:
+    """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
+    one = _compared(state, name)
+    if part not in PARTS:
+        raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
+    if rule not in (SAME_MEANING, HYPERNYM):
+        raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
+    words = [" ".join(word.lower().split()) for word in words]
+    to = " ".join(to.lower().split())
+    counts = word_counts(one, part)
+    for word in words:
+        if word not in counts:
+            raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: look at `quaestor phrases words`")
+    if not to or set(words) <= {to}:
+        raise InputError(f"name the words to unify and another one that stands for them, not {to!r} alone")
+    if rule == SAME_MEANING and not reason:
+        if to not in counts:
+            raise InputError(f"no phrase has the {part} {to!r}: of words with the same meaning the more frequent stays")
+        most = max(words, key=lambda word: counts[word])
+        if counts[most] > counts[to]:
+            raise InputError(
+                f"{most!r} ({counts[most]} times) is more frequent than {to!r} ({counts[to]}): unify to it, "
+                "or give a reason"
+            )
+    payload: dict[str, object] = {"round": name, "set": one.set, "part": part, "words": words, "to": to, "rule": rule}
+    payload |= {"reason": reason} if reason else {}
+    payload |= {"simulated": True} if simulated else {}
+    return NewAct("words.unify", actor, payload, one.plan.codebook)
+
+
+def _compared(state: State, name: str) -> RoundState:
+    """A round whose present set all have rated: only then do raters compare their words."""
+    one = state.round(name)
+    phrase_facet(one)
+    if one.status != OPEN:
+        raise StateError(
+            f"the round {name!r} is closed: its words stand; settle what is left with `quaestor decisions`"
+        )
+    if left := missing(one):
+        raise StateError(
+            f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: "
+            "words are compared when all have rated it"
+        )
+    return one
+
+
+def compare(state: State, name: str, actor: str) -> NewAct | None:
+    """Put on record that raters now see each other's words of this set: from here on only what is read again counts."""
+    one = state.round(name)
+    if one.set in one.compared or one.status != OPEN:
+        return None
+    return NewAct("words.compare", actor, {"round": name, "set": one.set}, one.plan.codebook)
+
+
+def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
+    """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
+    one = _compared(state, name)
+    if item not in one.open_items():
+        raise InputError(f"the item {item!r} is not in set {one.set} of {name!r}")
+    return NewAct("words.reread", actor, {"round": name, "set": one.set, "item": item}, one.plan.codebook)
+
+
+def word_counts(one: RoundState, part: str) -> Counter[str]:
+    """How often each word was given in the sets so far, as it was written."""
+    items = [item for items in one.sets[: one.set] for item in items]
+    return Counter(phrase[part] for given in phrases_of(one, items).values() for phrase in given)
+
+
+def curves(one: RoundState) -> list[SetCurve]:
+    """Discrepancy and incompatibility of each set that both raters have finished.
+
+    Discrepancy: the share of a set's items whose raters differ once the words known before the set are unified.
+    Incompatibility: the share whose phrase was rewritten after the set, because its words did not go with those
+    of the sets before.
+    """
+    found = []
+    for number, items in enumerate(one.sets[: one.set], start=1):
+        due = [(seat, item) for item in items for seat in one.seats if seat.has(seat.raters[0], item)]
+        if any(one.of_seat(seat, item) is None for seat, item in due):
+            continue
+        given = {item: phrases for item, phrases in phrases_of(one, items).items() if len(phrases) > 1}
+        if not given:
+            continue
+        before, after = words_before(one, number), words_before(one, number + 1)
+        differ = sum(len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in given.values())
+        rewritten = sum(
+            any(unify_words(phrase, before) != unify_words(phrase, after) for phrase in phrases)
+            for phrases in given.values()
+        )
+        found.append(SetCurve(number, len(given), differ / len(given), rewritten / len(given)))
+    return found
+
+
+def agreed_phrases(one: RoundState) -> dict[str, tuple[str, str]]:
+    """The phrase of each item on whose words the raters now agree, or that was decided."""
+    words = all_words(one)
+    facet = phrase_facet(one).id
+    found: dict[str, tuple[str, str]] = {}
+    for item, phrases in phrases_of(one, one.plan.items).items():
+        made = one.decisions.get((item, facet))
+        if made and made[-1].answer != CANNOT_JUDGE:
+            found[item] = unify_words(made[-1].answer, words)
+        elif not made and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in one.seats):
+            said = {unify_words(phrase, words) for phrase in phrases}
+            found |= {item: said.pop()} if len(said) == 1 else {}
+    return found
+
+
+def propose_objects(
+    phrases: Mapping[str, tuple[str, str]], phases: Mapping[str, Decision], at_least: int = 1
+) -> list[tuple[str, str, int]]:
+    """(phase, object, count): the core objects of the phrases of each phase, the most frequent first."""
+    counts = Counter(
+        (phases[item].answer, thing)
+        for item, (_, thing) in phrases.items()
+        if item in phases and isinstance(phases[item].answer, str) and phases[item].answer != CANNOT_JUDGE
+    )
+    rows = [(phase, thing, count) for (phase, thing), count in counts.items() if count >= at_least]
+    return sorted(rows, key=lambda row: (row[0], -row[2], row[1]))

@@ -1,0 +1,1 @@
+"""What the desk shows of codebook, rounds, agreement and disagreements; imported by web alone."""

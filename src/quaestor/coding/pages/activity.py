@@ -1,0 +1,184 @@
+"""The last acts of a study in words: who did what and when, never what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+
+from quaestor.base.clock import Clock, now
+from quaestor.base.names import fits_an_address
+from quaestor.coding.model.decisions import disagreements
+from quaestor.coding.model.records import Noted
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
+from quaestor.coding.model.views import rater_place, unblinding
+from quaestor.coding.visibility import Sight
+from quaestor.study.features import features
+
+MOST = 15
+_RATED = ("rating", "practice", "ratings.import")
+_JOINED = (*_RATED, "survey.decide")
+
+_COUNTED = ("rating", "decision", "survey.decide")
+"""Kinds of acts whose sentence counts what they are about."""
+
+
+@cache
+def act_sentences() -> Mapping[str, str]:
+    """By kind of act, the sentence of the feature that it belongs to; acts of other kinds are not listed."""
+    return {kind: sentence for feature in features() for kind, sentence in feature.act_sentences.items()}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What somebody did, one or several times in a row."""
+
+    who: str
+    what: str
+    when: str
+
+
+@dataclass
+class _Run:
+    last: Noted
+    times: int = 1
+
+
+def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
+    """The last acts as far as the viewer may know of them, the newest first.
+
+    Ratings of one rater that nothing but other ratings came between are told as one, and so are decisions about
+    responses.
+    """
+    runs: list[_Run] = []
+    joined: dict[tuple[str, str, str, str], _Run] = {}
+    for act in reversed(sight.state.latest):
+        if len(runs) > most:
+            break
+        if act.kind not in _JOINED:
+            joined = {}
+        if not _may_know(sight, act) or (act.kind not in _COUNTED and act.kind not in act_sentences()):
+            continue
+        known = joined.get((act.kind, act.actor, act.round, act.survey))
+        if known is not None:
+            known.times += 1
+            continue
+        run = _Run(act)
+        runs.append(run)
+        if act.kind in _JOINED:
+            joined[act.kind, act.actor, act.round, act.survey] = run
+    return [Done(_who(sight, run.last), _what(run), run.last.time) for run in runs[:most]]
+
+
+def _may_know(sight: Sight, act: Noted) -> bool:
+    """Who rates in an open blind round is told nothing of what the others do in it."""
+    one = sight.state.rounds.get(act.round)
+    if one is None or act.kind not in _RATED or act.actor == sight.viewer.name:
+        return True
+    return not (one.status == OPEN and one.plan.blind and one.seat_of(sight.viewer.name))
+
+
+def called(sight: Sight, round_: str, actor: str) -> str:
+    """How somebody is called where it is told that they acted, not what they said."""
+    return actor if sight.viewer.sees_names and actor != sight.viewer.name else sight.shown(round_, actor)
+
+
+def _who(sight: Sight, act: Noted) -> str:
+    if act.kind == "interview.withdraw":
+        return "A participant"
+    if act.actor == sight.viewer.name:
+        return "You"
+    found = called(sight, act.round, act.actor)
+    return f"The {found}" if found in ("lead", "tie-breaker") and not sight.viewer.sees_names else found
+
+
+def _what(run: _Run) -> str:
+    act = run.last
+    if act.kind == "rating":
+        return f"rated {_items(run.times)} in {act.round}"
+    if act.kind == "decision":
+        return f"settled {_items(act.count)} of {act.round}"
+    if act.kind == "survey.decide":
+        return f"decided about {'1 response' if run.times == 1 else f'{run.times:,} responses'} to {act.survey}"
+    return act_sentences()[act.kind].format(round=act.round, survey=act.survey)
+
+
+def _items(number: int) -> str:
+    return "1 item" if number == 1 else f"{number:,} items"
+
+
+RATE, BREAK_TIES, DISCUSS = "rate", "break ties", "discuss"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A round in which somebody has something left to do."""
+
+    round: str
+    kind: str
+    part: str  # rate, break ties, discuss
+    done: int
+    items: int
+    deadline: str = ""
+    set: int = 0
+    sets: int = 0
+    until: str = ""
+    """The deadline as one says it."""
+    is_late: bool = False
+    looked: bool = True
+    """Of a discussion: whether this rater has seen what the others said; before that, no number is told either."""
+
+    @property
+    def left(self) -> int:
+        return self.items - self.done
+
+
+def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
+    """The rounds in which somebody has something to do, those with the nearest deadline first."""
+    moment = clock()
+    found = []
+    for one in state.rounds.values():
+        plan = one.plan
+        if not fits_an_address(plan.round):  # opened before names had to, and without pages
+            continue
+        if one.status == OPEN and one.seat_of(name) is not None:
+            place = rater_place(state, plan.round, name)
+            done, total = place.progress.done, len(place.progress)
+            until, is_late = in_time(one.deadline, moment)
+            found.append(
+                Waiting(
+                    plan.round, plan.kind, RATE, done, total, one.deadline, place.set, place.sets, until, is_late
+                )
+            )  # fmt: skip
+        if one.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
+            cases = disagreements(state, plan.round)
+            done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
+            found.append(Waiting(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
+        if one.status == CLOSED and one.seat_of(name) is not None and plan.settle != "tie-breaker":
+            found.append(_discussion(state, one, name))
+    waits = (one for one in found if one.left or not one.looked)
+    return sorted(waits, key=lambda one: (one.deadline or "9", (RATE, BREAK_TIES, DISCUSS).index(one.part), one.round))
+
+
+def _discussion(state: State, one: RoundState, name: str) -> Waiting:
+    """How many cases there are would tell a rater of a round that may still open again how others rated."""
+    plan = one.plan
+    if unblinding(state, plan.round, name) is not None:
+        return Waiting(plan.round, plan.kind, DISCUSS, 0, 0, looked=False)
+    cases = disagreements(state, plan.round)
+    return Waiting(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
+
+
+def in_time(deadline: str, moment: datetime) -> tuple[str, bool]:
+    """A deadline as one says it, and whether it is over."""
+    if not deadline:
+        return "", False
+    end = datetime.fromisoformat(deadline)
+    left = end - moment
+    day = f"{end:%A} {end.day} {end:%B}" + (f" {end.year}" if end.year != moment.year else "")
+    if left.total_seconds() < 0:
+        return f"was due on {day}", True
+    days = (end.date() - moment.date()).days
+    near = {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
+    return f"until {day}, {end:%H:%M} UTC, {near}", False

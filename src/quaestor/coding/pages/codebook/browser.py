@@ -1,0 +1,278 @@
+"""The codebook room of a study kept open: what its pages show, counted once for as long as nothing changes."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from quaestor.base.errors import StateError
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.model.codebook.file import write_codebook
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.decisions import settled
+from quaestor.coding.model.records import Code, Codebook, CodeFacet
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
+from quaestor.coding.pages.codebook.change_log import Change, ChangeLog, Compared, Pieces, compared, marked, plain
+from quaestor.coding.pages.codebook.change_preview import Preview, preview_change
+from quaestor.coding.pages.codebook.code_detail import CodePage, Counts, Material, code_page, count_items, taken_out
+from quaestor.coding.session import Coding
+from quaestor.coding.visibility import Sight, Viewer
+from quaestor.evidence.item_texts import read_titles
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study
+
+
+def why_no_counts(sight: Sight) -> str:
+    """Why a viewer sees no counts at all; empty where they do.
+
+    A lead who rates sees those of the rounds that `counted` names, since a codebook cannot be kept without them.
+    """
+    if sight.viewer.role is Role.LEAD:
+        return ""
+    for one in sight.state.rounds.values():
+        if _rates(one, sight.viewer.name):
+            return f"you rate in {one.plan.round}: how often each code was chosen is shown when that round is closed"
+        if one.plan.tie_breaker == sight.viewer.name and not (
+            one.status == CLOSED and settled(sight.state, one.plan.round)
+        ):
+            return f"you break the ties of {one.plan.round}: counts are shown when all of them are settled"
+    return ""
+
+
+def counted(sight: Sight) -> list[str]:
+    """The rounds, and the published decisions, whose final answers a viewer sees counted."""
+    if why_no_counts(sight):
+        return []
+    state = sight.state
+    if sight.viewer.role in (Role.RATER, Role.TIE_BREAKER):
+        closed = [one.plan.round for one in state.rounds.values() if one.status == CLOSED]
+        return [*(name for name in closed if settled(state, name)), *state.published]
+    return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
+
+
+def last_version(sight: Sight) -> int:
+    """The last version a viewer may see: raters keep to that of their open rounds, so that no new code reaches them."""
+    latest = sight.state.history.latest.version
+    if sight.viewer.role is Role.LEAD:
+        return latest
+    frozen = [one.plan.codebook for one in sight.state.rounds.values() if _rates(one, sight.viewer.name)]
+    return max(frozen) if frozen else latest
+
+
+def book_seen(sight: Sight, version: int | None = None) -> Codebook:
+    """A version of the codebook, by default the last one the viewer may see."""
+    last = last_version(sight)
+    if version is not None and last < version < len(sight.state.history.versions):
+        raise StateError(
+            f"you rate under version {last} of the codebook: later ones are shown when the round is closed"
+        )
+    return sight.state.history.at(last if version is None else version)
+
+
+def _rates(one: RoundState, name: str) -> bool:
+    return one.status == OPEN and one.seat_of(name) is not None
+
+
+_SHORT = 140
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A code with what stands below it."""
+
+    code: Code
+    name: Pieces
+    says: Pieces
+    """What it means in short; in a search, the words that were found."""
+    label: str
+    """Where those words stand, if not in the definition."""
+    found: bool
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One facet of a codebook."""
+
+    facet: CodeFacet
+    codes: int
+    found: int
+    branches: tuple[Branch, ...]
+
+
+def trees_of(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree, ...]:
+    """The facets, or one of them; with a query, the codes that have all of its words and what they stand below."""
+    words = query.casefold().split()
+    below: dict[tuple[str, str], list[Code]] = {}
+    for code in book.codes.values():
+        if code.active:
+            below.setdefault((code.facet, code.parent), []).append(code)
+
+    def grow(tree: str, parent: str) -> tuple[Branch, ...]:
+        grown = (_branch(code, words, grow(tree, code.id)) for code in below.get((tree, parent), ()))
+        return tuple(branch for branch in grown if branch.found or branch.branches or not words)
+
+    trees = []
+    for one in book.facets.values():
+        if facet in ("", one.id):
+            branches = grow(one.id, "")
+            trees.append(Tree(one, len(book.active(one.id)), sum(map(_found, branches)), branches))
+    return tuple(trees)
+
+
+def _branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]) -> Branch:
+    whole = " ".join(text for _, text in _texts(code)).casefold()
+    found = bool(words) and all(word in whole for word in words)
+    label, says = "", _shortened(code.definition)
+    if found and not any(word in f"{code.name} {code.definition}".casefold() for word in words):
+        label, says = next(
+            (label, text) for label, text in _texts(code) if any(word in text.casefold() for word in words)
+        )
+    elif found:
+        says = code.definition
+    shown = marked if found else lambda text, _: plain(text)
+    return Branch(code, shown(code.name, words), shown(says, words), label, found, branches)
+
+
+def _texts(code: Code) -> list[tuple[str, str]]:
+    """All that a search looks at."""
+    examples = [("example", example) for example in code.examples]
+    told = [("", code.name), ("", code.definition), ("use", code.use), ("not", code.not_), *examples, ("id", code.id)]
+    return [(label, text) for label, text in told if text]
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _SHORT:
+        return text
+    return f"{text[:_SHORT].rsplit(' ', 1)[0]} …"
+
+
+def _found(branch: Branch) -> int:
+    return branch.found + sum(map(_found, branch.branches))
+
+
+_KEPT = 8
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A version of the codebook as one viewer sees it."""
+
+    book: Codebook
+    last: int
+    """The last version the viewer may see."""
+    counts: Counts | None
+    why_no_counts: str
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The tree of codes, or of those that answer a search."""
+
+    shown: Shown
+    trees: tuple[Tree, ...]
+    found: int
+    gone: tuple[Code, ...]
+    """Codes that are no longer offered."""
+    has_file: bool
+    """Whether the study folder holds a codebook to begin with."""
+
+
+class OpenStudy(Protocol):
+    """The study behind the web server."""
+
+    @property
+    def study(self) -> Study: ...
+    @property
+    def coding(self) -> Coding: ...
+    @property
+    def coding_if_any(self) -> Coding | None: ...
+    def looking(self) -> AbstractContextManager[State]: ...
+
+
+class CodebookRoom:
+    """What people see of a codebook; safe for many threads."""
+
+    def __init__(self, opened: OpenStudy) -> None:
+        self._opened = opened
+        self._log = ChangeLog()
+        self._lock = threading.Lock()
+        self._counted: OrderedDict[object, Counts] = OrderedDict()
+
+    def shown(self, viewer: Viewer, version: int | None = None) -> Shown:
+        with self._opened.looking() as state:
+            sight = Sight(state, self._opened.study.settings.study.lead, viewer)
+            book = book_seen(sight, version)
+            last = last_version(sight)
+            why = why_no_counts(sight)
+            material = None if why else taken_out(state, decided=counted(sight))
+        return Shown(book, last, self._counts(material, book) if material else None, why)
+
+    def book(self, viewer: Viewer) -> Codebook:
+        """The last version the viewer may see, with nothing counted."""
+        with self._opened.looking() as state:
+            return book_seen(Sight(state, self._opened.study.settings.study.lead, viewer))
+
+    def look(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> Looked:
+        shown = self.shown(viewer, version)
+        trees = trees_of(shown.book, query, facet)
+        gone = tuple(code for code in shown.book.codes.values() if not code.active)
+        file = self._opened.study.root / CODEBOOK_FILE
+        return Looked(shown, trees, sum(tree.found for tree in trees), gone, file.is_file())
+
+    def code(self, viewer: Viewer, name: str, version: int | None = None) -> tuple[Shown, CodePage]:
+        shown = self.shown(viewer, version)
+        return shown, code_page(shown.book, name, self.changes(viewer), shown.counts)
+
+    def changes(self, viewer: Viewer) -> list[Change]:
+        """Every change that the viewer may know of, the newest first."""
+        coding = self._opened.coding_if_any
+        if coding is None:
+            return []
+        return self._log.changes(coding, self._history(viewer))[::-1]
+
+    def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[Compared]]:
+        """Two versions; by default the last one the viewer may see, and the one before it."""
+        with self._opened.looking() as state:
+            sight = Sight(state, self._opened.study.settings.study.lead, viewer)
+            new = book_seen(sight, after)
+            old = book_seen(sight, max(0, new.version - 1) if before is None else before)
+        return old.version, new.version, compared(old, new)
+
+    def file(self, viewer: Viewer, version: int | None = None) -> str:
+        """A version as the file that `quaestor codebook import` reads."""
+        with self._opened.looking() as state:
+            book = book_seen(Sight(state, self._opened.study.settings.study.lead, viewer), version)
+        return write_codebook(book)
+
+    def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> Preview:
+        return preview_change(self._opened.coding, kind, payload, viewer)
+
+    def titles(self, items: Sequence[str]) -> dict[str, str]:
+        """Items by what their authors called them; an item is its own title where evidence does not hold it."""
+        return read_titles(self._opened.study, items)
+
+    def _history(self, viewer: Viewer) -> History:
+        with self._opened.looking() as state:
+            last = last_version(Sight(state, self._opened.study.settings.study.lead, viewer))
+            return History(state.history.changes[:last], state.history.versions[: last + 1])
+
+    def _counts(self, material: Material, book: Codebook) -> Counts:
+        """Counted outside the lock; kept by all that it depends on."""
+        newest = (
+            (name, len(made), max((one.number for one in made), default=0)) for name, made in material.decisions.items()
+        )
+        key = (book.version, material.history.latest.version, *newest)
+        with self._lock:
+            known = self._counted.get(key)
+        if known is None:
+            known = count_items(material, book)
+            with self._lock:
+                self._counted[key] = known
+                while len(self._counted) > _KEPT:
+                    self._counted.popitem(last=False)
+        return known

@@ -1,0 +1,187 @@
+"""One code with all that is known about it: what it means, where it stands, what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quaestor.base.errors import StateError
+from quaestor.base.names import listed, nearest_first
+from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.facet_kinds.passages import codes_in
+from quaestor.coding.model.records import Code, Codebook, Decision, Rating
+from quaestor.coding.model.state import State
+from quaestor.coding.pages.codebook.change_log import Change
+
+
+@dataclass(frozen=True)
+class Said:
+    """The codes that an item was given, by a rater or by a decision, as they were given."""
+
+    round: str
+    facet: str
+    item: str
+    codes: tuple[str, ...]
+    answers: Mapping[str, Any]
+    """All that was said with them: the rules of a split code go by it."""
+    number: int
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is to be read, taken out while nobody changes it, so that the reading holds up nobody."""
+
+    history: History
+    decisions: Mapping[str, list[Decision]]
+    ratings: Mapping[str, list[Rating]]
+    asked: Mapping[str, frozenset[str]]
+    """By round the facets that are answered with codes."""
+
+    def decided(self) -> Iterator[Said]:
+        """The final answers that name codes."""
+        for name, made in self.decisions.items():
+            answers: dict[str, dict[str, Any]] = {}
+            for one in made:
+                answers.setdefault(one.item, {})[one.facet] = one.answer
+            for one in made:
+                if codes := self._codes(name, one.facet, one.answer):
+                    yield Said(name, one.facet, one.item, codes, answers[one.item], one.number)
+
+    def rated(self) -> Iterator[Said]:
+        """The ratings that name codes, one for each seat and item."""
+        for name, given in self.ratings.items():
+            for one in given:
+                for facet in self.asked[name]:
+                    if codes := self._codes(name, facet, one.answers.get(facet)):
+                        yield Said(name, facet, one.item, codes, one.answers, one.number)
+
+    def _codes(self, name: str, facet: str, answer: Any) -> tuple[str, ...]:
+        asked = self.asked.get(name)
+        if asked is not None and facet not in asked:
+            return ()
+        given = codes_in(answer) if isinstance(answer, str | list | tuple) else []
+        # Published decisions have no plan that says which facets have codes; an answer that is none is no code.
+        return tuple(code for code in given if code in self.history.latest.codes)
+
+
+def taken_out(state: State, *, decided: Iterable[str] = (), rated: Iterable[str] = ()) -> Material:
+    """The decisions and the ratings of these rounds, or published decisions of these names."""
+    decided, rated = list(decided), list(rated)
+    return Material(
+        History(list(state.history.changes), list(state.history.versions)),
+        {name: _decisions(state, name) for name in decided},
+        {name: _ratings(state, name) for name in rated},
+        {name: coded_facets(state, name) for name in (*decided, *rated) if name in state.rounds},
+    )
+
+
+def coded_facets(state: State, name: str) -> frozenset[str]:
+    """What a round asks that is answered with codes."""
+    return frozenset(facet.id for facet in state.round(name).plan.facets if facet.codes)
+
+
+def _decisions(state: State, name: str) -> list[Decision]:
+    if name in state.published:
+        return list(state.published[name].values())
+    return [made[-1] for made in state.round(name).decisions.values()]
+
+
+def _ratings(state: State, name: str) -> list[Rating]:
+    one = state.round(name)
+    found = (one.of_seat(seat, item) for seat in one.seats for item in seat.items[0])
+    return [rating for rating in found if rating is not None]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Decided items by code: those decided to be that very code, and those at it or below it."""
+
+    own: Mapping[str, frozenset[str]]
+    below: Mapping[str, frozenset[str]]
+    decided: int
+    """Items that have any code."""
+
+    def items(self, code: str) -> frozenset[str]:
+        return self.below.get(code, frozenset())
+
+
+def count_items(material: Material, book: Codebook) -> Counts:
+    """The newest decision on an item counts where several rounds decided on the same facet."""
+    newest: dict[tuple[str, str], Said] = {}
+    for said in material.decided():
+        known = newest.get((said.facet, said.item))
+        if known is None or known.number < said.number:
+            newest[said.facet, said.item] = said
+    own: dict[str, set[str]] = {}
+    for said in newest.values():
+        for code in said.codes:
+            read = material.history.read(code, book.version, said.item, said.answers).code
+            if read is not None:
+                own.setdefault(read, set()).add(said.item)
+    below: dict[str, set[str]] = {}
+    for code, items in own.items():
+        for above in book.way(code):
+            below.setdefault(above, set()).update(items)
+    return Counts(_frozen(own), _frozen(below), len(set().union(*own.values())))
+
+
+def _frozen(found: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {code: frozenset(items) for code, items in found.items()}
+
+
+_MOST_ITEMS = 8
+
+
+@dataclass(frozen=True)
+class CodePage:
+    """A code under one version of the codebook."""
+
+    code: Code
+    level: str
+    way: tuple[Code, ...]
+    """From the top down to its parent."""
+    below: tuple[Code, ...]
+    across: tuple[tuple[str, Code], ...]
+    """What it points at in other facets, by their titles."""
+    pointing: tuple[Code, ...]
+    """Codes of other facets that point at it."""
+    became: tuple[Code, ...]
+    """Of a code that is no longer offered: what took its place."""
+    origin: Code | None
+    changes: tuple[Change, ...]
+    own: int
+    items: int
+    """Decided items at it, and at it or below it."""
+    examples: tuple[str, ...]
+
+
+def code_page(book: Codebook, name: str, changes: Sequence[Change], counts: Counts | None) -> CodePage:
+    """Everything about a code; a name that is none is answered with the nearest."""
+    code = book.codes.get(name)
+    if code is None:
+        options = listed(nearest_first(name, book.codes)[:3]) or "none"
+        raise StateError(f"version {book.version} of the codebook has no code {name!r}, nearest: {options}")
+    items = counts.items(name) if counts else frozenset()
+    return CodePage(
+        code=code,
+        level=book.level(name),
+        way=tuple(book.codes[one] for one in book.way(name)[:-1]),
+        below=tuple(book.children(name)),
+        across=tuple((book.facets[facet].title or facet, book.codes[other]) for facet, other in code.across.items()),
+        pointing=tuple(one for one in book.codes.values() if one.active and name in one.across.values()),
+        became=_became(book, code),
+        origin=book.codes.get(code.origin),
+        changes=tuple(change for change in changes if name in change.codes),
+        own=len(counts.own.get(name, ())) if counts else 0,
+        items=len(items),
+        examples=tuple(sorted(items)[:_MOST_ITEMS]),
+    )
+
+
+def _became(book: Codebook, code: Code) -> tuple[Code, ...]:
+    if code.into:
+        return (book.codes[code.into],)
+    if code.split:
+        return tuple(one for one in book.codes.values() if one.origin == code.id and one.active)
+    return ()

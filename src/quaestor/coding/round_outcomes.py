@@ -1,0 +1,57 @@
+"""The outcome of rounds for the funnel: what they keep, and what its reader must know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.coding.model.decisions import kept
+from quaestor.coding.session import Where, open_coding, study_of
+
+_KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
+"""By study folder: the last act and the rounds asked for, and what these keep."""
+
+
+@dataclass(frozen=True)
+class JournalOutcomes:
+    """Implements `evidence.funnel.RoundOutcomes`; each method opens the journal, or uses the open one."""
+
+    where: Where
+
+    def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
+        root = study_of(self.where).root
+        with open_coding(self.where) as coding:
+            head = (coding.journal.head(), sorted(rounds))
+            known = _KEPT.get(root)
+            if known is None or known[0] != head:
+                state = coding.state
+                outcomes = {name: kept(state, name) for name in rounds if name in state.rounds}
+                known = head, {name: sorted(items) for name, items in outcomes.items() if items is not None}
+                _KEPT[root] = known
+        return known[1]
+
+    def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
+        with open_coding(self.where) as coding:
+            rounds = {name: coding.state.rounds[name] for name in reached}
+        notes = []
+        for name, round_state in rounds.items():
+            planned = round_state.plan.items
+            if outside := len(set(reached[name]) - set(planned)):
+                notes.append(f"{outside:,} items were not in the round {name} and are not kept")
+            if any(rating.simulated for rating in round_state.all_ratings()):
+                notes.append(f"the round {name} was rated by simulated raters")
+            if round_state.blindness:
+                notes.append(f"the round {name} is {round_state.blindness}")
+            seats = round_state.seats
+            if never := sum(not any(round_state.of_seat(seat, item) for seat in seats) for item in planned):
+                notes.append(f"{never:,} items of the round {name} were never rated and are not kept")
+        return notes
+
+    def change_stamp(self, rounds: Collection[str]) -> object:
+        with open_coding(self.where) as coding:
+            states = {name: coding.state.rounds.get(name) for name in rounds}
+            return tuple(
+                (name, one.status, one.closed, sum(map(len, one.decisions.values()))) if one else (name,)
+                for name, one in states.items()
+            )

@@ -1,0 +1,319 @@
+"""Rounds into the study file and out of it again, while everything else in the file stays as a person wrote it."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import tomllib
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import tomlkit
+from pydantic import ValidationError
+
+from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
+from quaestor.coding.model.assignment import assigned
+from quaestor.coding.model.facet_kinds.keep import Keep
+from quaestor.coding.model.records import Plan
+from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.state import CLOSED, State
+from quaestor.coding.round_acts import chosen_items, known_items, planned, settings_of
+from quaestor.coding.session import Coding, Where, open_coding, study_of
+from quaestor.measures.agreement.statistics import reported_statistics
+from quaestor.people.membership import list_people
+from quaestor.people.roles import Role
+from quaestor.study.file_edit import append_tables, edit_study_file, read_study_text, toml_table, use_line_endings
+from quaestor.study.folder import Study, has_journal
+from quaestor.study.settings.coding import RoundSettings
+from quaestor.study.settings.schema import StudySettings, explain
+
+
+def checked_round(wanted: Mapping[str, Any]) -> RoundSettings:
+    """A round as a study file could define it, looked at by itself; its name can stand in an address."""
+    try:
+        one = RoundSettings.model_validate(wanted)
+    except ValidationError as error:
+        raise InputError(explain(error.errors()[0], RoundSettings)) from None
+    if one.round != one.round.strip():
+        raise InputError(f"the name {one.round!r} begins or ends with a space: leave it out")
+    return one
+
+
+def study_with(study: Study, wanted: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:
+    """The study as it would be with one round more, or another in its place, to look at before anything is written."""
+    one, text = checked_round(wanted), read_study_text(study)
+    changed = _with_other(study, text, instead_of, block_of(one)) if instead_of else append_tables(text, block_of(one))
+    return Study(study.root, _read(study, changed, one)), one
+
+
+def add_round(study: Study, wanted: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
+    """Append a round to study.toml; the file is exchanged whole, and only for one that can be read."""
+    _require_lead(study, actor)
+    one = checked_round(wanted)
+
+    def change(text: str) -> str:
+        changed = append_tables(text, block_of(one))
+        found = _read(study, changed, one)
+        if found.rounds[-1] != one:
+            raise SettingsError(
+                f"{study.file}: the round {one.round!r} would not be read as it was meant: edit it there"
+            )
+        return changed
+
+    edit_study_file(study, change)
+    return one
+
+
+def change_round(where: Where, name: str, wanted: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
+    """Put another definition in the place of one that was added here and whose round has not opened."""
+    one = checked_round(wanted)
+    _replace(where, name, block_of(one), actor, one)
+    return one
+
+
+def remove_round(where: Where, name: str, actor: str | None = None) -> None:
+    """Take a definition that was added here, and whose round has not opened, out of the study file."""
+    _replace(where, name, "", actor, None)
+
+
+def wanted_of(study: Study, name: str) -> dict[str, Any]:
+    """What a round of the study file says, as it would be given to `change_round`."""
+    return settings_of(study, name).model_dump(exclude_defaults=True)
+
+
+def can_be_changed(study: Study, name: str) -> bool:
+    """Whether the definition of a round stands in the file as it was added, so that it can be changed from here."""
+    one = next((one for one in study.settings.rounds if one.round == name), None)
+    return one is not None and bool(_block_in(read_study_text(study), one))
+
+
+def _replace(where: Where, name: str, block: str, actor: str | None, one: RoundSettings | None) -> None:
+    with open_coding(where) as coding:
+        study = study_of(where)
+        _require_lead(study, actor)
+        if name in coding.state.rounds:
+            raise StateError(f"the round {name!r} has been opened: its plan is fixed")
+
+        def change(text: str) -> str:
+            changed = _with_other(study, text, name, block)
+            found = _read(study, changed, one)
+            expected = [each if each.round != name else one for each in study.settings.rounds]
+            if list(found.rounds) != [each for each in expected if each is not None]:
+                raise StateError(f"{study.file} has changed meanwhile: load the page again")
+            return changed
+
+        edit_study_file(study, change)
+
+
+def _with_other(study: Study, text: str, name: str, block: str) -> str:
+    """The text with another block in the place of a round's, which must stand there just as it was added."""
+    old = _block_in(text, settings_of(study, name))
+    if not old:
+        raise StateError(f"the round {name!r} was written or changed by hand: edit it in {study.file}")
+    gap = use_line_endings(text, "\n")
+    if not block and gap + gap + old in text:  # the empty line before it came with it
+        return text.replace(gap + old, "")
+    return text.replace(old, use_line_endings(text, block))
+
+
+_STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\])*"', re.DOTALL)
+
+
+def _block_in(text: str, one: RoundSettings) -> str:
+    """The block of a round in a study file; empty where it was not added here, or a person put something into it."""
+    first, last = (use_line_endings(text, mark) for mark in _marks(one))
+    start, end = text.find(first), text.find(last)
+    if not 0 <= start < end:
+        return ""
+    block = text[start : end + len(last)]
+    try:
+        is_same = tomllib.loads(block) == tomllib.loads(block_of(one))
+    except tomllib.TOMLDecodeError:
+        return ""
+    is_commented = "#" in _STRING.sub("", block[len(first) : -len(last)])
+    return block if is_same and not is_commented and text.count(block) == 1 else ""
+
+
+def _marks(one: RoundSettings) -> tuple[str, str]:
+    """The comments around a round that was added."""
+    name = tomlkit.string(one.round).as_string()
+    return f"# Round {name}, added from the desk.\n", f"# End of round {name}.\n"
+
+
+def block_of(one: RoundSettings) -> str:
+    """A round as it is written into a study file; the same settings always give the same text."""
+    first, last = _marks(one)
+    rounds = tomlkit.aot()
+    rounds.append(toml_table(one.model_dump(exclude_defaults=True)))
+    return f"{first}{tomlkit.dumps({'rounds': rounds})}{last}"
+
+
+def _read(study: Study, text: str, one: RoundSettings | None) -> StudySettings:
+    """What a text says as a study file; where it cannot be, the sentence is about the round that is new in it."""
+    try:
+        return StudySettings.model_validate(tomllib.loads(text.removeprefix("\ufeff")))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"{study.file}: a round cannot be added, since {error}: write each round there as [[rounds]] of its own"
+        ) from None
+    except ValidationError as error:
+        words = explain(error.errors()[0], StudySettings)
+        if one is None:
+            raise SettingsError(f"the study file could not be read without this round: {words}") from None
+        place = next((n for n, each in enumerate(study.settings.rounds) if each.round == one.round), None)
+        number = place if place is not None and f"rounds[{place}]" in words else len(study.settings.rounds)
+        raise SettingsError(words.removeprefix(f"rounds[{number}]").lstrip(".: ")) from None
+
+
+def _require_lead(study: Study, actor: str | None) -> None:
+    lead = study.settings.study.lead
+    if actor not in (None, lead):
+        raise StateError(f"{actor!r} is not the lead of the study, who alone can set up rounds: {lead!r} is")
+
+
+@dataclass(frozen=True)
+class FacetChoice:
+    facet: str
+    kind: str
+    question: str
+
+
+@dataclass(frozen=True)
+class RoundChoices:
+    """Everything a new round may name."""
+
+    facets: tuple[FacetChoice, ...]
+    steps: tuple[str, ...]
+    samples: tuple[str, ...]
+    rounds: tuple[str, ...]
+    keeping: tuple[str, ...]
+    """Rounds that keep or exclude items."""
+    people: tuple[str, ...]
+    """Those who rate in some round, or joined to."""
+    kinds: tuple[str, ...] = ("pilot", "main", "drift")
+    statistics: tuple[tuple[str, str], ...] = field(default_factory=lambda: tuple(reported_statistics().items()))
+    ways: tuple[tuple[str, str], ...] = (
+        ("discussion", "the raters discuss each disagreement"),
+        ("two-step", "a tie-breaker comments first, then all decide together"),
+        ("tie-breaker", "a tie-breaker decides alone"),
+        ("agreement", "only what the raters agree on is decided"),
+    )
+
+
+def round_choices(study: Study, without: str = "") -> RoundChoices:
+    """What a new round may name, or one that is changed: nothing that comes after it in the file."""
+    settings = study.settings
+    names = [one.round for one in settings.rounds]
+    earlier = settings.rounds[: names.index(without)] if without in names else settings.rounds
+    joined = [one.name for one in list_people(study).accounts if one.role in (Role.RATER, Role.TIE_BREAKER, Role.LEAD)]
+    named = [name for one in settings.rounds for name in (*one.raters, one.tie_breaker or "")]
+    lead = settings.study.lead
+    people = dict.fromkeys(name for name in [*named, *joined] if name and name != lead)
+    return RoundChoices(
+        facets=tuple(FacetChoice(name, one.kind, one.question) for name, one in settings.facets.items()),
+        steps=tuple(step.step for step in settings.funnel.steps),
+        samples=tuple(settings.samples),
+        rounds=tuple(one.round for one in earlier),
+        keeping=tuple(one.round for one in earlier if any(settings.facets[f].kind == Keep.name for f in one.facets)),
+        people=(*people, lead),
+    )
+
+
+_RECENT = 200
+"""Ratings of a rater that say how long one takes."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of a round that falls to one rater; `hours` where earlier rounds tell how long an item takes."""
+
+    rater: str
+    items: int
+    hours: float | None = None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A plan before it is fixed; `hindrance` says why it cannot open yet, in a sentence."""
+
+    items: int = 0
+    shares: tuple[Share, ...] = ()
+    shared: int = 0
+    """Items that more than one rater gets."""
+    sets: int = 1
+    codebook: int = 0
+    pace: float | None = None
+    """Seconds an item took in earlier rounds, in the middle."""
+    like: tuple[str, ...] = ()
+    """The rounds that tell the pace."""
+    hindrance: str = ""
+
+
+def preview_round(study: Study, coding: Coding | None, one: RoundSettings) -> Preview:
+    """Look ahead; nothing is fixed and nothing is written."""
+    with coding.looking() if coding else nullcontext(State()) as state:
+        version = state.history.latest.version
+        pace, like = _pace(state, one)
+        try:
+            known = known_items(state, one)
+            _require_closed(state, one)
+        except StateError as refusal:
+            return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
+    try:
+        plan = planned(study, one, chosen_items(study, one, known), version)
+    except QuaestorError as refusal:
+        return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
+    with coding.looking() if coding else nullcontext(State()) as state:
+        hindrance = _hindrance(state, plan, study.settings.study.lead)
+    own = assigned(plan)
+    shares = tuple(
+        Share(rater, len(items), None if pace is None else len(items) * pace / 3600)
+        for rater, items in zip(plan.raters, own, strict=True)
+    )
+    everybody = set(plan.items).intersection(*map(set, own)) if len(own) > 1 else set()
+    return Preview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, hindrance)
+
+
+def preview_of_study(study: Study, name: str) -> Preview:
+    """Look ahead at a round of a study whose journal is not open here; none is made where there is none."""
+    one = settings_of(study, name)
+    if not has_journal(study):
+        return preview_round(study, None, one)
+    with open_coding(study) as coding:
+        return preview_round(study, coding, one)
+
+
+def _require_closed(state: State, one: RoundSettings) -> None:
+    for name in one.confirms:
+        if state.round(name).status != CLOSED:
+            raise StateError(f"{one.round!r} confirms what {name!r} decides, which is still open: close that first")
+
+
+def _hindrance(state: State, plan: Plan, lead: str) -> str:
+    """Why the round could not open now; whether a pilot reached its threshold is worked out when it does."""
+    try:
+        open_round(state, plan, lead, passed=True)
+    except QuaestorError as refusal:
+        return str(refusal)
+    return ""
+
+
+def _pace(state: State, wanted: RoundSettings) -> tuple[float | None, tuple[str, ...]]:
+    """How long an item took in rounds that asked one of the same facets, or else in any."""
+    spent: dict[str, list[float]] = {}
+    for name, one in state.rounds.items():
+        latest = [given[-1] for items in one.ratings.values() for given in islice(reversed(items.values()), _RECENT)]
+        found = [rating.seconds for rating in latest if rating.seconds > 0 and not rating.simulated]
+        if found:
+            spent[name] = found
+    alike = {
+        name: found
+        for name, found in spent.items()
+        if {facet.id for facet in state.rounds[name].plan.facets} & set(wanted.facets)
+    }
+    chosen = alike or spent
+    every = [seconds for found in chosen.values() for seconds in found]
+    return (statistics.median(every) if every else None), tuple(chosen)

@@ -1,0 +1,59 @@
+"""The coding session: the journal of a study folded into codebook, rounds, ratings and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from quaestor.base.errors import StateError
+from quaestor.coding.free_text import CodingFreeText
+from quaestor.coding.model.state import State
+from quaestor.store.journal import Journal
+from quaestor.study.folder import Study, open_journal
+from quaestor.study.session import Session
+
+Coding = Session[State]
+"""A session whose state is the study's codebook, rounds, ratings and decisions."""
+
+
+def coding_session(study: Study, journal: Journal) -> Coding:
+    """A session on an open journal; the caller closes both."""
+    return Session(study, journal, State, CodingFreeText(study))
+
+
+def require_lead(coding: Coding, actor: str | None, what: str) -> str:
+    """The lead's name; refuses anybody else."""
+    if actor not in (None, coding.lead):
+        raise StateError(f"{actor!r} is not the lead of the study, who alone can {what}: {coding.lead!r} is")
+    return coding.lead
+
+
+def require_part(coding: Coding, name: str, actor: str) -> str:
+    """The actor, where they rate in a round or lead the study; refuses anybody else."""
+    one = coding.state.round(name)
+    if actor != coding.lead and one.seat_of(actor) is None:
+        raise StateError(f"{actor!r} does not rate in {name!r}: only its raters and the lead can do this")
+    return actor
+
+
+Where = Study | Coding
+"""A study whose journal is opened for one thing and closed again, or one whose journal is open already."""
+
+
+def study_of(where: Where) -> Study:
+    return where.study if isinstance(where, Session) else where
+
+
+@contextmanager
+def open_coding(where: Where) -> Iterator[Coding]:
+    """The coding of a study, with nobody of this process in between until the end."""
+    if isinstance(where, Session):
+        with where.looking():
+            yield where
+        return
+    with open_journal(where) as journal:
+        coding = coding_session(where, journal)
+        try:
+            yield coding
+        finally:
+            coding.close()

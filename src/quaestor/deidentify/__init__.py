@@ -1,0 +1,1 @@
+"""Finds and replaces names in text; pure."""

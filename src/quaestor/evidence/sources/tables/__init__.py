@@ -1,0 +1,1 @@
+"""Evidence from tables: CSV, TSV and XLSX files, read by the column mapping of the study file."""

@@ -1,0 +1,103 @@
+"""The items behind a number: what a step kept or dropped, and the way of one item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from ibis.backends.duckdb import Backend
+
+from quaestor.base.errors import StateError
+from quaestor.base.names import is_storable
+from quaestor.base.table_files import Table, write_table
+from quaestor.evidence.dataset import read_manifest
+from quaestor.evidence.engine import engine
+from quaestor.evidence.funnel import (
+    SHOWN,
+    dropped_at_file,
+    example_of,
+    last_result,
+    read_examples,
+    step_number,
+)
+from quaestor.evidence.funnel_expression import DROPPED_AT
+from quaestor.evidence.items import item_link, read_items, read_left_out
+from quaestor.evidence.records import Example, StepResult
+from quaestor.study.folder import Study
+from quaestor.study.session import Session
+
+
+def step_result(study: Study, step: str) -> tuple[int, StepResult]:
+    """A step that has been run, by its name, with its number."""
+    number = step_number(study, step)
+    dropped_at_file(study)
+    last = last_result(study)
+    if last is None or number >= len(last[0].steps):
+        waits_for = last[0].waits_for if last else ""
+        raise StateError(f"the step {step!r} has no items yet: the round {waits_for!r} has to be decided first")
+    return number, last[0].steps[number]
+
+
+def items_of_step(study: Study, step: str, *, dropped: bool, limit: int | None, offset: int = 0) -> list[Example]:
+    """The items that a step kept, or dropped, in the order of their ids.
+
+    What a selection by tag left out is not in evidence; of that, the few kept as examples are given.
+    """
+    number, _ = step_result(study, step)
+    with engine(study.funnel_folder) as connection:
+        drops = connection.read_parquet(str(dropped_at_file(study)))
+        chosen = drops.filter(drops.fell_at == number if dropped else drops.fell_at > number)
+        items = read_items(connection, study.evidence_of(study.funnel_source()))
+        examples = read_examples(study, items, chosen.order_by("id").limit(limit, offset=offset))
+        if not examples and dropped and number == 0 and offset == 0:
+            examples = [example_of(study, row) for row in _left_out(study, connection)]
+    return examples
+
+
+def _left_out(study: Study, connection: Backend, item: str | None = None) -> list[dict[str, Any]]:
+    evidence = study.evidence_of(study.funnel_source())
+    manifest = read_manifest(evidence)
+    rows = read_left_out(connection, evidence, manifest.site) if manifest else None
+    if rows is None:
+        return []
+    if item is not None:
+        rows = rows.filter(rows.item == item)
+    return cast(list[dict[str, Any]], rows.order_by("id").select("item", *SHOWN).to_pyarrow().to_pylist())
+
+
+def write_items(items: list[Example], path: Path) -> None:
+    """Items as a table, to be looked through elsewhere."""
+    columns = ("item", "title", "created", "tags", "score", "views", "link")
+    rows = [(one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link) for one in items]
+    write_table(Table("items", columns, rows), path)
+
+
+def way_of(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
+    """What happened to one item: the steps it passed, where it was dropped, and where it came from."""
+    unknown = StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")
+    if not is_storable(item):
+        raise unknown
+    steps = study.settings.funnel.steps
+    table = pq.read_table(dropped_at_file(study, session), filters=[("item", "=", item)])
+    last = last_result(study, session)
+    ready = len(last[0].steps) if last else len(steps)
+    number = int(pc.max(table.column(DROPPED_AT)).as_py()) if table.num_rows else 0
+    if not table.num_rows:
+        with engine(study.funnel_folder) as connection:
+            if not _left_out(study, connection, item):
+                raise unknown
+    manifest = read_manifest(study.evidence_of(study.funnel_source()))
+    inputs = manifest.inputs if manifest else ()
+    return {
+        "item": item,
+        "passed": [step.step for step in steps[:number]],
+        "fell_at": steps[number].step if number < ready else None,
+        "waits_for": steps[ready].step if number == ready < len(steps) else None,
+        "link": item_link(study, item),
+        "source": study.funnel_source(),
+        "inputs": [file.name for file in inputs],
+        "inputs_sha256": [file.sha256 for file in inputs],
+        "ingested_by": manifest.tool if manifest else "",
+    }

@@ -1,0 +1,1 @@
+"""Coding transcripts: passages, progress, agreement by code, in-vivo codes."""

@@ -1,0 +1,1 @@
+"""Conducting an interview: clock, notes, ticks and the protocol."""

@@ -1,0 +1,248 @@
+"""Whether a known name remains anywhere that may be published: transcripts, what was written, guides, items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from quaestor.base.errors import StateError
+from quaestor.coding.codebook import ID, called_without_name, words_in_code
+from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds.passages import is_stretches
+from quaestor.coding.model.records import stretches_in
+from quaestor.coding.model.state import RoundState, State
+from quaestor.coding.session import Where, study_of
+from quaestor.deidentify.finder import Finder
+from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.free_text import is_turn
+from quaestor.interviews.model.records import Guide
+from quaestor.interviews.names.known_names import InterviewNames, all_names, finder_of, is_own_word
+from quaestor.interviews.names.matches import still_open
+from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
+from quaestor.interviews.stale_items import older_items
+from quaestor.study.folder import Study
+
+NOTE, PARTICIPANT, MEMO, CODE = "note", "participant", "memo", "code"
+GUIDE, STUDY, DECIDED = "guide", "study", "decided"
+WRITTEN = (NOTE, PARTICIPANT, MEMO, GUIDE)
+"""What somebody wrote, in which `rewording` can replace names."""
+Text = tuple[str, str, str]
+"""Its kind, where it stands, and what it says."""
+
+
+def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
+    """All of them."""
+    yield from _notes(interviews)
+    yield from guide_texts(interviews)
+    yield from _in_settings(interviews.study)
+    with interviews.coding.looking() as state:
+        found = [*_codes(finder, state), *_beside_items(state)]
+    yield from found
+
+
+def guide_texts(interviews: Interviews) -> Iterator[Text]:
+    """What is read out of guides, in every version by which an interview is planned or was held."""
+    used = sorted({(one.guide, one.version) for one in interviews.interviews()})
+    for name, version in used:
+        for what, words in _words_of(interviews.guide(name, version)):
+            yield GUIDE, f"{what} of the guide {name!r}, version {version}", words
+
+
+def _words_of(guide: Guide) -> Iterator[tuple[str, str]]:
+    yield "the title", guide.title
+    yield from ((f"the research question {name!r}", words) for name, words in guide.research.items())
+    for section in guide.sections:
+        yield f"the title of the section {section.id!r}", section.title
+        yield f"the words before the section {section.id!r}", section.script
+        for question in section.questions:
+            told = (question.text, *question.probes, *(item.label for item in question.items))
+            yield from ((f"the question {question.id!r}", words) for words in told)
+
+
+def _in_settings(study: Study) -> Iterator[Text]:
+    """What study.toml says of the study and of what is published."""
+    settings = study.settings
+    yield STUDY, "the title of the study", settings.study.title
+    yield STUDY, "the description of the study", settings.study.description
+    for table in settings.tables:
+        yield from ((STUDY, f"the table {table.table!r}", words) for words in (table.title, table.stub, table.note))
+    for finding in settings.findings:
+        yield STUDY, f"the finding {finding.finding!r}", finding.sentence
+    for number, words in enumerate(settings.report.threats, start=1):
+        yield STUDY, f"threat {number} of the report", words
+
+
+def _notes(interviews: Interviews) -> Iterator[Text]:
+    for person in interviews.participants():
+        for what, words in (("role", person.role), ("field", person.field)):
+            yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
+    for one in interviews.interviews():
+        held = conversation(interviews, one.id)
+        for number, note in enumerate(held.notes, start=1):
+            on = f" on the question {note.question!r}" if note.question else ""
+            yield NOTE, f"note {number} of {one.id}{on}", note.text
+        for tick in held.ticks:
+            if tick.on and tick.other:
+                yield NOTE, f"an item that was added to the question {tick.question!r} of {one.id}", tick.other
+
+
+def _codes(finder: Finder, state: State) -> Iterator[Text]:
+    """Codes in their words; one that another has taken the place of is published nowhere."""
+    latest = state.history.latest
+    for code in latest.codes.values():
+        if state.history.read(code.id, latest.version, "", {}).code != code.id:
+            continue
+        for what, words in words_in_code(code):
+            yield (
+                ID if what == ID else CODE,
+                f"the {what} of {called_without_name(InterviewNames(finder), code)}",
+                words,
+            )
+
+
+def _beside_items(state: State) -> Iterator[Text]:
+    """What raters wrote beside turns, as it counts now, and what was decided in words about any item."""
+    for name, one in state.rounds.items():
+        texts = {facet.id for facet in one.plan.facets if kind_of(facet).is_free_text}
+        yield from _rated(name, one)
+        yield from _discussed(name, one)
+        for (item, facet), made in one.decisions.items():
+            where, last = f"what was decided about {item} in the round {name!r}", made[-1]
+            if is_turn(one.plan, item):
+                yield MEMO, where, last.reason
+                yield from ((MEMO, where, words) for words in _in_answer(last.answer, facet in texts))
+            elif facet in texts:  # the journal keeps what else was written there, and nobody publishes it
+                yield from ((DECIDED, where, words) for words in _in_answer(last.answer, True))
+
+
+def _rated(name: str, one: RoundState) -> Iterator[Text]:
+    texts = {facet.id for facet in one.plan.facets if kind_of(facet).is_free_text}
+    for rater, items in one.ratings.items():
+        for item, given in items.items():
+            if not is_turn(one.plan, item):
+                continue
+            where = f"what {rater} wrote beside {item} in the round {name!r}"
+            yield MEMO, where, given[-1].memo
+            for facet, answer in given[-1].answers.items():
+                yield from ((MEMO, where, words) for words in _in_answer(answer, facet in texts))
+
+
+def _discussed(name: str, one: RoundState) -> Iterator[Text]:
+    for comment in (*one.comments, *one.tie_comments.values()):
+        if is_turn(one.plan, comment.item):
+            yield MEMO, f"a comment on {comment.item} in the round {name!r}", comment.text
+
+
+def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
+    """The words of an answer that are somebody's own: a text, a reason, and what stands beside stretches."""
+    if isinstance(answer, str):
+        yield from (answer,) if is_text else ()
+    elif is_stretches(answer):
+        for stretch in stretches_in(answer):
+            yield from (stretch.memo, *stretch.fields.values())
+    elif isinstance(answer, dict):
+        yield str(answer.get("reason") or "")
+
+
+__all__ = ["TRANSCRIPT", "WRITTEN", "Remaining", "found_in", "refuse_names", "refuse_names_in", "remaining"]
+
+TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
+_WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)
+"""Where an address is somebody's; a definition, a guide or a title may say where it is from."""
+_TOLD = 3
+_WRITTEN = "replace them in what was written (page Names, or `quaestor interview names replace-written`)"
+_MENDS = {
+    TRANSCRIPT: "answer them on the page Names of the interviews",
+    SHOWN: "show something else instead of that name",
+    NOTE: _WRITTEN,
+    PARTICIPANT: _WRITTEN,
+    MEMO: _WRITTEN,
+    GUIDE: f"take them out of the guide for interviews to come, and {_WRITTEN}",
+    STUDY: "change study.toml",
+    DECIDED: "decide it again in other words",
+    CODE: "rename or redefine the code",
+    ID: "an id stays as it is, so merge the code into a new one (`quaestor codebook merge`)",
+    ITEMS: "make the items again",
+}
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """A place where a known name stands; the name itself is not told, only what is shown instead of it."""
+
+    kind: str
+    where: str
+    shown: str
+
+
+def remaining(interviews: Interviews) -> list[Remaining]:
+    """Every place where a known name remains, and items that are older than the names."""
+    found = dict.fromkeys(older_items(interviews))
+    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
+    return [
+        *_in_words(interviews),
+        *(Remaining(ITEMS, f"the items of {one.interview}, which are {mend}", one.shown) for one in found),
+    ]
+
+
+def _in_words(interviews: Interviews) -> list[Remaining]:
+    """The same of what people say and write, from which items are made."""
+    found = [
+        Remaining(TRANSCRIPT, f"the turn {one.place.partition(':')[0]}", one.shown) for one in still_open(interviews)
+    ]
+    finder = finder_of(interviews)
+    for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
+        named = finder.names_in(text)
+        if kind in _WITH_ADDRESSES:
+            named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
+        found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in named)]
+    return found
+
+
+def found_in(interviews: Interviews, texts: Iterable[tuple[str, str]], kind: str) -> list[Remaining]:
+    """Known names in any other texts, given as (where, text), such as the cells of a table."""
+    finder = finder_of(interviews)
+    return [Remaining(kind, where, one.shown) for where, text in texts for one in finder.names_in(text)]
+
+
+def refuse_names(where: Where) -> None:
+    """Nothing of a study is published while a known name remains in its interviews."""
+    if not interviews_path(study_of(where)).exists():
+        return
+    with open_interviews(where) as interviews:
+        _refuse(remaining(interviews))
+
+
+def refuse_names_in(interviews: Interviews) -> None:
+    """The same, for what is made of the interviews themselves, however old the items are."""
+    _refuse(_in_words(interviews))
+
+
+def refuse_names_said(interviews: Interviews) -> None:
+    """The same, for what is made of transcripts and the questions asked in them alone."""
+    _refuse([one for one in _in_words(interviews) if one.kind in (TRANSCRIPT, SHOWN, GUIDE)])
+
+
+def _refuse(found: Sequence[Remaining]) -> None:
+    if not found:
+        return
+    told = "; ".join(f"{one.where} ({one.shown})" for one in found[:_TOLD])
+    more = f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else ""
+    places = "a known name remains" if len(found) == 1 else f"known names remain in {len(found):,} places"
+    mends = ", ".join(dict.fromkeys(_MENDS[one.kind] for one in found))
+    raise StateError(
+        f"nothing is published while {places}: {told}{more}. To mend it: {mends}; "
+        "`quaestor interview names remaining` lists all"
+    )
+
+
+def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
+    """What is shown instead of names; where a name is known no more, what stands in transcripts."""
+    told = {one.shown: one.id for one in all_names(interviews) if not is_own_word(one.id, one.shown)}
+    for shown, name in told.items():
+        yield SHOWN, f"what is shown instead of the name {name}", shown
+    for talk in interviews.transcripts():
+        theirs = [one.shown for turn in talk.turns for one in turn.replacements if not is_own_word(one.name, one.shown)]
+        for shown in dict.fromkeys(theirs):
+            if shown not in told:
+                yield SHOWN, f"what is shown in the transcript {talk.interview}", shown

@@ -1,0 +1,1 @@
+"""What the desk shows of interviews; imported by web alone."""

@@ -1,0 +1,1 @@
+"""Participants: consent, contact data, withdrawal."""

@@ -1,0 +1,1 @@
+"""Interview results: quotations, themes, co-occurrence, saturation, tables and figures."""

@@ -1,0 +1,279 @@
+"""The parts of a Word document, unpacked in small pieces; nothing that stands in them is obeyed."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from posixpath import normpath
+from xml.parsers import expat
+
+from quaestor.base.errors import InputError
+from quaestor.interviews.transcript_formats.text_decoding import MOST_LINES, too_many_lines
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_GREEK = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφγηιϕκλμνοπθρστυϖωξψζ"
+_SIGNS = {0xA3: "≤", 0xB3: "≥", 0xB1: "±", 0xB4: "×", 0xB9: "≠", 0xBB: "≈", 0xA5: "∞", 0xAC: "←", 0xAE: "→", 0xD7: "⋅"}
+_DRAWN = {0x4A: "☺", 0x4B: "😐", 0x4C: "☹", 0xDF: "←", 0xE0: "→", 0xFB: "✗", 0xFC: "✓"}
+_SHOWN = {
+    "symbol": {**{ord(letter): greek for letter, greek in zip(_LETTERS, _GREEK, strict=True)}, **_SIGNS},
+    "wingdings": _DRAWN,
+}
+_PLACES = range(0xF000, 0xF100)
+"""Where Word puts the places of a font that has its own."""
+
+
+def symbol(font: str, char: str) -> str:
+    """What a symbol shows; where its font is not known, the character as it is written, and nothing for none."""
+    try:
+        code = int(char, 16)
+        found = chr(code)
+    except (ValueError, OverflowError):
+        return ""
+    place = code - _PLACES.start if code in _PLACES else code
+    known = _SHOWN.get(font.strip().lower(), {}).get(place, found)
+    return known if known.isprintable() or code in _PLACES else ""
+
+
+_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+_EQUATIONS = (
+    "http://schemas.openxmlformats.org/officeDocument/2006/math",
+    "http://purl.oclc.org/ooxml/officeDocument/math",
+)
+MOST_ELEMENTS, MOST_LETTERS, DEEPEST = 1_000_000, 20_000_000, 100
+
+
+@dataclass
+class Allowance:
+    """What a document may hold yet: a few bytes, packed, can be elements and lines for hours."""
+
+    where: str = ""
+    bytes: int = 0
+    elements: int = MOST_ELEMENTS
+    letters: int = MOST_LETTERS
+    lines: int = MOST_LINES
+
+    def take_element(self, depth: int) -> None:
+        self.elements -= 1
+        if self.elements < 0:
+            raise InputError(f"{self.where} has over {MOST_ELEMENTS:,} elements, as no transcript has: save it as text")
+        if depth > DEEPEST:
+            raise InputError(f"{self.where} has over {DEEPEST} elements within each other: save it as text")
+
+    def take_text(self, text: str) -> None:
+        self.letters -= len(text)
+        self.lines -= text.count("\n")
+        if self.letters < 0:
+            raise InputError(f"{self.where} has over {MOST_LETTERS:,} letters, as no transcript has")
+        if self.lines < 0:
+            raise too_many_lines(self.where)
+
+
+@dataclass
+class DocumentReader:
+    """Follows the elements of a document and keeps its lines; a table's rows as cells of lines."""
+
+    blocks: list[str | list[str]] = field(default_factory=list)
+    """A paragraph, or the cells of a row."""
+    text: list[str] = field(default_factory=list)
+    row: list[str] | None = None
+    cell: list[str] = field(default_factory=list)
+    tables: int = 0
+    hidden: int = 0
+    in_text: bool = False
+    in_deleted: int = 0
+    allowed: Allowance = field(default_factory=Allowance)
+    depth: int = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.depth += 1
+        self.allowed.take_element(self.depth)
+        match _local(name):
+            case "Fallback":
+                self.hidden += 1
+            case "del" | "moveFrom":
+                self.in_deleted += 1
+            case "t":
+                self.in_text = not (self.hidden or self.in_deleted)
+            case "tab" | "ptab":
+                self.put("\t")
+            case "br" | "cr":
+                self.put("\n")
+            case "sym":
+                self.put(symbol(*(_attribute(attributes, one) for one in ("font", "char"))))
+            case "noBreakHyphen":
+                self.put("\N{NON-BREAKING HYPHEN}")
+            case "p":
+                self.part()
+            case "tbl":
+                self.part()
+                self.tables += 1
+            case "tr" if self.tables == 1:
+                self.row = []
+
+    def put(self, text: str) -> None:
+        if not (self.hidden or self.in_deleted):
+            self.allowed.take_text(text)
+            self.text.append(text)
+
+    def data(self, text: str) -> None:
+        if self.in_text:
+            self.allowed.take_text(text)
+            self.text.append(text)
+
+    def end(self, name: str) -> None:
+        self.depth -= 1
+        match _local(name):
+            case "Fallback":
+                self.hidden -= 1
+            case "del" | "moveFrom":
+                self.in_deleted -= 1
+            case "t":
+                self.in_text = False
+            case "p":
+                self.paragraph()
+            case "tc" if self.tables == 1 and self.row is not None:
+                self.row.append("\n".join(self.cell))
+                self.cell = []
+            case "tr" if self.tables == 1 and self.row is not None:
+                self.blocks.append(self.row)
+                self.row = None
+            case "tbl":
+                self.tables -= 1
+
+    def part(self) -> None:
+        """A text box or a table within a paragraph parts the words before it from its own."""
+        if self.text:
+            self.paragraph()
+
+    def paragraph(self) -> None:
+        text, self.text = "".join(self.text), []
+        self.allowed.take_text("\n")
+        if self.tables:
+            self.cell.append(text)
+        else:
+            self.blocks.append(text)
+
+
+@lru_cache(maxsize=256)
+def _local(name: str) -> str:
+    """The name of an element of the document's own kind; of any other, nothing."""
+    space, _, local = name.rpartition(" ")
+    if space in _EQUATIONS:
+        return local if local == "t" else ""
+    return local if space in (_WORDS, _STRICT) or local == "Fallback" else ""
+
+
+def _attribute(attributes: dict[str, str], name: str) -> str:
+    return next((value for key, value in attributes.items() if key.rpartition(" ")[2] == name), "")
+
+
+_PART, _RELATIONS = "word/document.xml", "_rels/.rels"
+_MAIN = "/officeDocument"
+"""How the kind of a relation ends that leads to the part with the text."""
+_BESIDE = {
+    "footnotes": "Footnote",
+    "endnotes": "Endnote",
+    "comments": "Comment",
+    "header": "Header",
+    "footer": "Footer",
+}
+"""Parts in which nobody speaks."""
+_PART_NAME = re.compile(r"(?P<kind>[a-z]+)\d*\.xml")
+MOST_BYTES = 200_000_000
+"""Of the text of a document when it is unpacked."""
+_MOST_PARTS = 5_000
+_CHUNK = 1 << 16
+_LONGEST_TAG = 16 * _CHUNK
+"""Bytes of a tag: the parser reads one that is not yet whole anew with each piece."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
+
+
+def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]:
+    """What the document holds and its notes, unpacked in small pieces and up to a bound; nothing in it is obeyed."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if len(archive.infolist()) > _MOST_PARTS:
+                raise InputError(
+                    f"{where} has {len(archive.infolist()):,} parts, as no transcript has: save it as text"
+                )
+            allowed = Allowance(where, bytes=MOST_BYTES)
+            main = _main_part(archive, allowed)
+            blocks = _paragraphs(archive, main, allowed)
+            return blocks, _notes(archive, main.rpartition("/")[0], allowed)
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, UnicodeError):
+        raise InputError(
+            f"{where} is not a sound Word document (old .doc, protected or damaged): save it as .docx or as text"
+        ) from None
+    except (expat.ExpatError, LookupError, ValueError):
+        raise InputError(f"{where} has a text that is no sound XML: save it anew, or as text") from None
+
+
+def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
+    """Where the text is: there where the relations of the package lead, mostly in `word/document.xml`."""
+    found = [_PART]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        allowed.take_element(1)
+        if name.endswith(" Relationship") and attributes.get("Type", "").endswith(_MAIN):
+            found.append(normpath(attributes.get("Target", "")).lstrip("/"))
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler = start
+    if _RELATIONS in archive.namelist():
+        _parse(archive, _RELATIONS, parser, allowed)
+    return next(part for part in (*reversed(found), _PART) if part == _PART or part in archive.namelist())
+
+
+def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[str]:
+    """What stands beside the text, said once each: a header is a part of its own for every kind of page."""
+    found: dict[str, list[str]] = {kind: [] for kind in _BESIDE}
+    for part in sorted(archive.namelist()):
+        place, _, name = part.rpartition("/")
+        named = _PART_NAME.fullmatch(name)
+        if place != folder or named is None or named["kind"] not in _BESIDE:
+            continue
+        for block in _paragraphs(archive, part, allowed):
+            words = " | ".join(" ".join(one.split()) for one in ([block] if isinstance(block, str) else block))
+            found[named["kind"]] += [f"{_BESIDE[named['kind']]}: {words}"] if words.strip(" |") else []
+    beside = [note for kind in ("footnotes", "endnotes", "comments") for note in found[kind]]
+    return [*beside, *dict.fromkeys([*found["header"], *found["footer"]])]
+
+
+def _paragraphs(archive: zipfile.ZipFile, part: str, allowed: Allowance) -> list[str | list[str]]:
+    """The paragraphs and rows of a part."""
+    reader = DocumentReader(allowed=allowed)
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.data
+    _parse(archive, part, parser, allowed)
+    return reader.blocks
+
+
+def _parse(archive: zipfile.ZipFile, part: str, parser: expat.XMLParserType, allowed: Allowance) -> None:
+    parser.StartDoctypeDeclHandler = _refuse
+    info = archive.getinfo(part)
+    if info.compress_type not in _METHODS or info.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile
+    given = 0
+    with archive.open(info) as file:
+        while chunk := file.read(_CHUNK):
+            given += len(chunk)
+            allowed.bytes -= len(chunk)
+            if allowed.bytes < 0:
+                raise InputError(f"{allowed.where} has over {MOST_BYTES:,} bytes when unpacked: save it as text")
+            parser.Parse(chunk, False)
+            if given - parser.CurrentByteIndex > _LONGEST_TAG:
+                raise ValueError("a tag without an end")
+        parser.Parse(b"", True)
+
+
+def _refuse(*declaration: object) -> None:
+    raise ValueError("a document declares nothing")

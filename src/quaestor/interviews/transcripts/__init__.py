@@ -1,0 +1,1 @@
+"""Transcripts: import, speakers, matched questions, corrections."""

@@ -1,0 +1,160 @@
+"""What is published, at a glance: how fresh it is, which findings hold, what the audit counted; and it packed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any
+
+from quaestor import __version__
+from quaestor.base.errors import StateError
+from quaestor.base.files import write_whole
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.model.state import State
+from quaestor.evidence.funnel import RESULT
+from quaestor.interviews.repository import identities_path, interviews_path
+from quaestor.interviews.themes.quotations import has_themes
+from quaestor.publication.results.decided_codes import results_can_be_made
+from quaestor.store.sealed_file import change_stamp
+from quaestor.study.folder import Study
+
+PUBLISHED = ("report", "handbook")
+_BESIDE = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """One thing that is published: whether it is there, and whether it is what would be made now."""
+
+    name: str
+    made: float | None
+    """When, as seconds since the epoch; none where there is none yet."""
+    holds: bool
+
+
+def made_from(study: Study, state: State) -> str:
+    """Changes whenever a report or a handbook could come out differently."""
+    digest = hashlib.sha256(f"{__version__}/{state.changed}".encode())
+    folders = sorted((study.root / "printed").glob("**/*"))
+    for file in (*(study.root / name for name in _BESIDE), *folders, study.funnel_folder / RESULT):
+        if file.is_file():
+            digest.update(f"{file.relative_to(study.root)}\0".encode() + file.read_bytes())
+    for path in (interviews_path(study), identities_path(study)):
+        digest.update(f"{change_stamp(path)}\0".encode())
+    return digest.hexdigest()
+
+
+def note_made(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
+    """Leave word of it and of the names replaced; beside what is published, whose bytes depend on the study alone."""
+    text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
+    _word(study, name).parent.mkdir(parents=True, exist_ok=True)
+    write_whole(_word(study, name), f"{text}\n".encode())
+
+
+def freshness(study: Study, state: State) -> list[Freshness]:
+    now = made_from(study, state)
+    return [_of(study, name, now) for name in PUBLISHED]
+
+
+def replaced_when_made(study: Study, name: str) -> dict[str, str]:
+    """By transcript the mark of the names replaced when something was made; none where nobody left word of it."""
+    try:
+        return dict(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _of(study: Study, name: str, now: str) -> Freshness:
+    index = study.published / name / "index.html"
+    if not index.exists():
+        return Freshness(name, None, False)
+    try:
+        holds = json.loads(_word(study, name).read_text("utf-8"))["made_from"] == now
+    except (OSError, ValueError, KeyError, TypeError):
+        holds = False  # made by another version, or copied here
+    return Freshness(name, index.stat().st_mtime, holds)
+
+
+def _word(study: Study, name: str) -> Path:
+    return study.evidence / "made" / f"{name}.json"
+
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""What a ZIP can say at the earliest: the same files give the same bytes."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding as the last report has it."""
+
+    name: str
+    sentence: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a reader can open, and whether it is what would be made now."""
+
+    published: tuple[Freshness, ...]
+    findings: tuple[Claim, ...] = ()
+    audit: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """What there is and no longer holds."""
+        return tuple(one.name for one in self.published if one.made is not None and not one.holds)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.published if one.made is None)
+
+
+def standing(study: Study, state: State) -> Standing:
+    report = study.published / "report"
+    findings = _document(report / "findings.json") or []
+    audit = _document(report / "audit.json") or {}
+    claims = tuple(Claim(str(one["finding"]), str(one["sentence"]), bool(one["holds"])) for one in findings)
+    return Standing(tuple(freshness(study, state)), claims, audit.get("summary", {}))
+
+
+def without(found: Standing, withheld: Collection[str]) -> Standing:
+    """The same for those who may not read all of it."""
+    if not withheld:
+        return found
+    published = tuple(one for one in found.published if one.name not in withheld)
+    return Standing(published) if "report" in withheld else replace(found, published=published)
+
+
+def _document(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def pack(study: Study, name: str, into: IO[bytes]) -> None:
+    """A published folder as one ZIP, to be opened anywhere without a server."""
+    folder = study.published / name
+    if name not in PUBLISHED or not (folder / "index.html").exists():
+        raise StateError(f"There is no {name} yet: make it first.")
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and not file.is_symlink():
+                entry = zipfile.ZipInfo(f"{name}/{file.relative_to(folder).as_posix()}", _EPOCH)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                packed.writestr(entry, file.read_bytes())
+
+
+def report_can_be_made(study: Study, state: State) -> bool:
+    """Whether the results that a study names are decided, or interviews make a report by themselves."""
+    return results_can_be_made(study, state) or has_themes_to_publish(study, state)
+
+
+def has_themes_to_publish(study: Study, state: State) -> bool:
+    """Whether a round that coded transcripts has decided anything."""
+    return interviews_path(study).exists() and has_themes(state)

@@ -1,0 +1,1 @@
+"""Bundled studies from their public replication data."""

@@ -1,0 +1,209 @@
+"""A bundled survey from its public file of answers: found in a folder, imported through the front door, audited."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor import __version__
+from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.files import built_aside, write_whole
+from quaestor.publication.audit.printed import Printed, printed_folder, read_printed
+from quaestor.publication.audit.records import Audit
+from quaestor.publication.audit.run import audit_json
+from quaestor.publication.report.records import Fact, Report, Section
+from quaestor.publication.report.write import MARK, write_audit_page, write_report
+from quaestor.publication.survey_answers import ANSWERS_FOLDER, asked_of, mapping_file
+from quaestor.publication.survey_audit import figure_tables, figures_of
+from quaestor.render.table_model import Table
+from quaestor.study.folder import Study, open_study
+from quaestor.study.templates import new_study, template_folder
+from quaestor.surveys.exchange.file_rows import plain_rows
+from quaestor.surveys.exchange.import_answers import Imported, import_answers
+from quaestor.surveys.lifecycle import Surveys, open_surveys, survey_file
+from quaestor.surveys.model.column_mapping import ColumnMapping, read_mapping
+from quaestor.surveys.model.questionnaire_file import read_questionnaire
+
+_KINDS = (".xlsx", ".csv", ".tsv")
+
+
+def find_export(data: Path, mapping: ColumnMapping) -> Path:
+    """The file of answers that was given, or the only one of a folder that has the mapped columns."""
+    if data.is_file():
+        _require_columns(data, mapping)
+        return data
+    if not data.is_dir():
+        raise InputError(f"there is no folder {data}: give the one with the public file of answers")
+    tables = sorted(path for path in data.iterdir() if path.suffix.lower() in _KINDS and path.is_file())
+    if not tables:
+        raise InputError(
+            f"{data} holds no table ({', '.join(_KINDS)}): give the folder with the public file of answers"
+        )
+    fitting = [path for path in tables if not _lacking(path, mapping)]
+    if not fitting:
+        nearest = min(tables, key=lambda path: len(_lacking(path, mapping)))
+        lacking = _columns_in_words(_lacking(nearest, mapping))
+        raise InputError(
+            f"no table in {data} has the columns of the survey; {nearest.name} comes nearest and lacks {lacking}: "
+            "give the file of answers as it was published"
+        )
+    if len(fitting) > 1:
+        names = ", ".join(path.name for path in fitting)
+        raise InputError(f"{data} holds {len(fitting)} files of answers ({names}): name the one to take with --data")
+    return fitting[0]
+
+
+def _require_columns(path: Path, mapping: ColumnMapping) -> None:
+    _columns(path)  # refuses what is no table, in its own words
+    lacking = _lacking(path, mapping)
+    if lacking:
+        raise InputError(
+            f"{path} lacks {_columns_in_words(lacking)} of the survey: give the file of answers as it was published"
+        )
+
+
+def _columns_in_words(lacking: list[str]) -> str:
+    more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+    return f"the column{'' if len(lacking) == 1 else 's'} {', '.join(lacking[:3])}{more}"
+
+
+def _lacking(path: Path, mapping: ColumnMapping) -> list[str]:
+    """The mapped columns that a table does not have; all of them where it cannot be read."""
+    try:
+        there = _columns(path)
+    except QuaestorError:
+        there = ()
+    return [column for column in mapping.parts if column not in there]
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    with closing(plain_rows(path)) as rows:
+        first = next(rows, None)
+    return tuple(cell.strip() for cell in first.cells) if first is not None else ()
+
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Replicated:
+    """A study made from a file of answers, and its figures."""
+
+    study: Study
+    survey: str
+    imported: Imported
+    tables: tuple[Table, ...]
+
+
+def is_survey(name: str) -> bool:
+    """Whether the printed figures of a bundled study come from the answers to a survey."""
+    folder = template_folder(name)
+    return _survey_of(folder) is not None
+
+
+def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replicated:
+    """A study folder from a bundled study and the folder, or file, with its public answers."""
+    template = template_folder(name)
+    survey = _survey_of(template)
+    if survey is None:
+        raise InputError(f"the bundled study {name!r} does not say how figures are counted from answers")
+    found = find_export(data, _mapping_of(template, survey))
+    new_study(folder, name)
+    copy = folder / ANSWERS_FOLDER / found.name
+    copy.parent.mkdir()
+    shutil.copyfile(found, copy)
+    study = open_study(folder)
+    tell(f"a new study from the bundled {name}, with {found.name} as its answers")
+    with open_surveys(study) as surveys:
+        imported = _imported(surveys, survey, copy, found)
+        if not imported.responses:
+            raise InputError(
+                f"no row of {found} is a response ({_left_out(imported)}): give the file of answers as it was published"
+            )
+        tell(f"{imported.responses:,} of {imported.rows:,} rows are responses; {_left_out(imported)}")
+        tables = tables_of(surveys, _printed(study))
+    return Replicated(study, survey, imported, tables)
+
+
+def _imported(surveys: Surveys, survey: str, copy: Path, given: Path) -> Imported:
+    """The study reads a copy of the file; whoever gave it is told of the file they gave."""
+    try:
+        return import_answers(surveys, survey, copy, mapping_file(surveys.study, survey))
+    except InputError as error:
+        raise InputError(str(error).replace(str(copy), str(given))) from None
+
+
+def tables_of(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:
+    """The printed tables that count answers, computed anew."""
+    if printed.settings.answers is None:
+        return ()
+    asked = asked_of(surveys, printed.settings.answers.survey)
+    return figure_tables(printed, figures_of(printed, asked.questionnaire), asked)
+
+
+def _survey_of(folder: Path) -> str | None:
+    """The survey whose answers a study's printed figures come from."""
+    printed = read_printed(open_study(folder))
+    return printed.settings.answers.survey if printed is not None and printed.settings.answers is not None else None
+
+
+def _mapping_of(folder: Path, survey: str) -> ColumnMapping:
+    study = open_study(folder)
+    return read_mapping(mapping_file(study, survey), read_questionnaire(survey_file(study, survey)))
+
+
+def _printed(study: Study) -> Printed:
+    found = read_printed(study)
+    if found is None:
+        raise StateError(f"{printed_folder(study)} has no printed figures to compare with")
+    return found
+
+
+def _left_out(imported: Imported) -> str:
+    """What of a file is no response, or no answer."""
+    counts = {
+        "without consent": len(imported.no_consent),
+        "empty": len(imported.empty),
+        "a header once more": len(imported.headers),
+    }
+    rows = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    cells = {"markers that are no answers": len(imported.markers), "cells that could not be read": len(imported.unread)}
+    more = ", ".join(f"{count:,} {what}" for what, count in cells.items() if count)
+    return "; ".join(filter(None, (rows and f"rows left out: {rows}", more))) or "nothing is left out"
+
+
+def write_survey_report(replicated: Replicated, audit: Audit) -> Path:
+    """Tables and audit into published/report, in the place of an earlier one; the folder."""
+    study = replicated.study
+    report = _report(replicated, replicated.tables, audit)
+    with built_aside(study.published / "report", what="report", mark=MARK) as folder:
+        write_report(report, folder, lambda words: None)
+        text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
+        write_whole(folder / "audit.json", f"{text}\n".encode())
+        write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=False)
+    return study.published / "report"
+
+
+def _report(replicated: Replicated, tables: Sequence[Table], audit: Audit) -> Report:
+    about = replicated.study.settings.study
+    words = (
+        "What was asked and how many said it. Not everybody answered every question: each share is one of those who "
+        "answered, and their number stands beside it, as does the printed figure."
+    )
+    return Report(
+        title=about.title or about.name,
+        description=about.description,
+        notices=audit.notes,
+        facts=(Fact(f"{replicated.imported.responses:,}", "responses"),),
+        findings=(),
+        sections=(Section("The survey", words, tables=tuple(tables)),),
+        threats=(),
+        missing={},
+        columns=None,
+        generated_by=f"Made by quaestor {__version__} from {replicated.imported.responses:,} responses",
+        has_audit=True,
+    )

@@ -1,0 +1,1 @@
+"""Tables, figures and findings computed from decided items."""

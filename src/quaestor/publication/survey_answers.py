@@ -1,0 +1,105 @@
+"""The answers that printed figures of a survey are counted from, with the rows of the file they were imported from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from quaestor.base.hashing import sha256_of
+from quaestor.coding.session import Coding
+from quaestor.publication.audit.printed import Printed
+from quaestor.publication.audit.records import Audit
+from quaestor.publication.survey_audit import Asked, FileRow, counted_responses, survey_cells, survey_notes
+from quaestor.study.folder import Study
+from quaestor.surveys.exchange.file_rows import plain_rows
+from quaestor.surveys.lifecycle import Surveys, answers_path, survey_file
+from quaestor.surveys.model.column_mapping import ColumnMapping, read_mapping
+from quaestor.surveys.model.questionnaire_file import read_questionnaire
+from quaestor.surveys.model.records import AGREE, Kind, Questionnaire
+from quaestor.surveys.model.row_reader import RowReader, RowSaid
+from quaestor.surveys.model.service_exports import Failed, shaped
+from quaestor.surveys.store.answers import AnswerFile
+
+ANSWERS_FOLDER = "answers"
+"""Where the study keeps the files that answers were imported from."""
+
+
+def with_survey(found: Audit, coding: Coding | None, study: Study, printed: Printed) -> Audit:
+    """An audit with the figures of a survey that the study prints; where it prints none, as it was."""
+    asked = printed.settings.answers
+    if asked is None:
+        return found
+    path = answers_path(study)
+    if coding is None or not path.exists():
+        nothing = Asked(read_questionnaire(survey_file(study, asked.survey)), ())
+        return replace(found, cells=(*found.cells, *survey_cells(printed, nothing)))
+    with AnswerFile(path) as answers:
+        asked_for = asked_of(Surveys(coding, answers), asked.survey)
+    cells, notes = survey_cells(printed, asked_for), tuple(survey_notes(printed, asked_for))
+    return replace(found, cells=(*found.cells, *cells), notes=notes if not found.cells else (*found.notes, *notes))
+
+
+def asked_of(surveys: Surveys, name: str) -> Asked:
+    """What the figures of a survey are counted from, with the rows of its file where that is at hand."""
+    questionnaire = surveys.questionnaire(name)
+    responses = counted_responses(surveys, name)
+    synthetic = sum(one.synthetic for one in surveys.answers.responses(name))
+    path = _file_behind(surveys, name)
+    if path is None:
+        return Asked(questionnaire, responses, synthetic=synthetic)
+    mapping = read_mapping(mapping_file(surveys.study, name), questionnaire)
+    rows, header = rows_of(path, mapping, questionnaire)
+    if sum(row.consented for row in rows) != len(responses):  # others answered too, or the lead left somebody out
+        return Asked(questionnaire, responses, synthetic=synthetic)
+    return Asked(questionnaire, responses, path.name, rows, header, synthetic)
+
+
+def mapping_file(study: Study, survey: str) -> Path:
+    return survey_file(study, survey).with_name(f"{survey}.mapping.toml")
+
+
+def _file_behind(surveys: Surveys, name: str) -> Path | None:
+    """The file that the answers were imported from, if it still is what it was and the only one."""
+    with surveys.coding.looking() as state:
+        acts = [act for act in state.others if act.kind == "survey.import" and act.payload["survey"] == name]
+    digests = {act.payload["sha256"]: act.payload["file"] for act in acts}
+    if len(digests) != 1:
+        return None
+    ((sha256, file),) = digests.items()
+    path = surveys.study.root / ANSWERS_FOLDER / Path(file).name
+    return path if path.is_file() and sha256_of(path) == sha256 else None
+
+
+def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[list[FileRow], list[str]]:
+    """All rows below the header, and the questions that have a wording in it."""
+    consent = [one.id for one in asked.questions() if one.kind is Kind.CONSENT]
+    with closing(plain_rows(path)) as rows:
+        export = shaped(rows, str(path), mapping.settings.header_rows)
+        reader = RowReader(mapping, export.columns)
+        found = []
+        for row in export.rows:
+            if any(cell.strip() for cell in row.cells) and not export.repeats_header(row):
+                said = reader.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
+                if not _ended(said, asked):
+                    found.append(_row(row.number, said, consent, mapping))
+    wordings = export.header[1].cells if len(export.header) > 1 else ()
+    worded = (column for column, words in zip(export.columns, wordings, strict=False) if words.strip())
+    return found, sorted({mapping.parts[column].question.id for column in worded if column in mapping.parts})
+
+
+def _ended(said: RowSaid, asked: Questionnaire) -> bool:
+    """Whether somebody was asked no further: screened out, or not willing."""
+    return any(
+        option.ends and option.code in said.answers.get(question.id, {}).get("choices", ())
+        for question in asked.questions()
+        for option in question.options
+    )
+
+
+def _row(number: int, said: RowSaid, consent: list[str], mapping: ColumnMapping) -> FileRow:
+    answers: Mapping[str, Mapping[str, object]] = said.answers
+    agreed = all(answers.get(name, {}).get("choices") == [AGREE] for name in consent)
+    marked = frozenset(one.question for one in said.markers if one.question not in answers)
+    return FileRow(number, said.answers, agreed or mapping.settings.consented, marked)

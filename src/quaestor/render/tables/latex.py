@@ -1,0 +1,368 @@
+"""A table for LaTeX, ruled by booktabs; a long one runs over pages and repeats its headings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from math import ceil
+from textwrap import wrap
+
+from quaestor.render.table_model import Cell, Column, Group, Row, Table
+from quaestor.render.tables.layout import (
+    NO_ITEMS,
+    Link,
+    address_of,
+    filled_groups,
+    has_spanners,
+    marks,
+    one_line,
+    part_counts,
+    part_text,
+    safe_name,
+    spans,
+    together,
+)
+
+LINES_OF_A_PAGE = 45
+_CHARACTERS_OF_A_LINE = 100
+_LONG_TITLE, _LONG_TEXT = 48, 30
+"""Characters beyond which the titles of rows, or the texts of a column, are broken into lines."""
+_STUB, _NATURAL_STUB, _PER_NUMBER, _LEAST, _MOST = 0.38, 0.25, 0.07, 0.14, 0.5
+_SPARE, _WIDEST_STUB = 0.1, 0.8
+"""Shares of the line."""
+_SIZES = ((100, r"\small"), (115, r"\footnotesize"), (132, r"\scriptsize"))
+"""Characters of a line that fit at a size."""
+
+
+def subcolumns(table: Table) -> list[int]:
+    """Numbers with several parts get a column for each, so that all of them line up."""
+    return [count if column.numeric else 1 for column, count in zip(table.columns, part_counts(table), strict=True)]
+
+
+def column_kinds(table: Table) -> str:
+    """What the columns are to LaTeX; the outer edges end where the rules end."""
+    shares = _shares(table)
+    kinds = [_kind(shares[0])]
+    for column, count, share in zip(table.columns, subcolumns(table), shares[1:], strict=True):
+        kinds.append("r" + r"@{\enspace}r" * (count - 1) if column.numeric else _kind(share))
+    return f"@{{}}{''.join(kinds)}@{{}}"
+
+
+def lines_of(table: Table) -> int:
+    """About how many lines the table takes, with texts that are broken and notes below."""
+    shares = _shares(table)
+    headings = sum(bool(group.title) for group in table.groups)
+    below = [*table.footnotes.values(), *table.notes]
+    return headings + sum(_lines(row, shares) for row in table.rows()) + sum(map(_lines_of_note, below))
+
+
+def type_size(table: Table) -> str:
+    """The largest type in which a table that runs over pages fits between the margins."""
+    characters = min(_longest(row.title for row in table.rows()), _LONG_TITLE) + 2
+    for place, column in enumerate(table.columns):
+        longest = max(_longest(_texts(table, place)), len(one_line(column.title)) // 2)
+        characters += min(longest, _LONG_TEXT) + 3
+    return next((size for limit, size in _SIZES if characters <= limit), r"\tiny")
+
+
+def _texts(table: Table, place: int) -> Iterable[str]:
+    return (" ".join(row.cells[place].parts) for row in table.rows())
+
+
+def _longest(texts: Iterable[str]) -> int:
+    return max((len(one_line(text)) for text in texts), default=0)
+
+
+def _shares(table: Table) -> list[float]:
+    """Which share of the line the stub and each column get; zero where they are as wide as what stands in them."""
+    long_stub = _longest(row.title for row in table.rows()) > _LONG_TITLE
+    long = [
+        not column.numeric and _longest(_texts(table, place)) > _LONG_TEXT for place, column in enumerate(table.columns)
+    ]
+    free = 1 - (_STUB if long_stub else _NATURAL_STUB) - _PER_NUMBER * (sum(subcolumns(table)) - sum(long))
+    share = round(min(max(free / (sum(long) or 1), _LEAST), _MOST), 2)
+    # Where no column has long texts, what they leave is the stub's.
+    stub = round(_STUB if any(long) else min(max(_STUB, _STUB + free - _SPARE), _WIDEST_STUB), 2)
+    return [stub if long_stub else 0.0, *(share if one else 0.0 for one in long)]
+
+
+def _kind(share: float) -> str:
+    return rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}" if share else "l"
+
+
+def _lines(row: Row, shares: list[float]) -> int:
+    texts = (row.title, *(" ".join(cell.parts) for cell in row.cells))
+    return max(
+        ceil(len(text) / (share * _CHARACTERS_OF_A_LINE)) or 1 if share else 1
+        for text, share in zip(texts, shares, strict=True)
+    )
+
+
+def _lines_of_note(note: str) -> int:
+    return ceil(len(note) / _CHARACTERS_OF_A_LINE)
+
+
+def _math(command: str) -> str:
+    return rf"\ensuremath{{{command}}}"
+
+
+_GREEK = [
+    "alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
+    "xi", "omicron", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega",
+]  # fmt: skip
+_GREEK_AS_LATIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))
+_GREEK_CAPITALS = ["Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"]
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\texttt{\char34}", "`": r"\texttt{\char96}",
+    # Words joined by strokes are long: a line may end after one.
+    "/": r"/\allowbreak{}",
+    # At the beginning of a row these would belong to the end of the row before.
+    "[": "{[}", "]": "{]}", "*": "{*}",
+}  # fmt: skip
+_PUNCTUATION = {
+    "\u00a0": "~", "\u2009": r"\,", "\u202f": r"\,", "\u2007": r"\phantom{0}", "\u200b": "", "\u200c": "", "\u200d": "",
+    "\u2060": "", "\ufeff": "", "\u00ad": r"\-", "\ufe0f": "", "‐": "-", "‑": r"\mbox{-}",
+    "‒": r"\textendash{}", "–": r"\textendash{}", "—": r"\textemdash{}",
+    "―": r"\textemdash{}", "‘": r"\textquoteleft{}", "’": r"\textquoteright{}", "‚": "{,}",
+    "“": r"\textquotedblleft{}", "”": r"\textquotedblright{}", "„": "{,}{,}", "…": r"\ldots{}",
+    "•": r"\textbullet{}", "§": r"\S{}", "¶": r"\P{}", "†": r"\dag{}", "‡": r"\ddag{}", "©": r"\copyright{}",
+    "®": r"\textsuperscript{R}", "™": r"\textsuperscript{TM}", "£": r"\pounds{}", "€": "EUR", "¡": r"\textexclamdown{}",
+    "¿": r"\textquestiondown{}",
+    "ª": r"\textsuperscript{a}", "º": r"\textsuperscript{o}", "\ufffd": r"{[}U+FFFD{]}",
+}  # fmt: skip
+_LETTERS = {
+    "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ø": r"\o{}", "Ø": r"\O{}",
+    "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}", "å": r"\aa{}", "Å": r"\AA{}",
+}  # fmt: skip
+_MATHEMATICS = {
+    sign: _math(command)
+    for sign, command in {
+        "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "∓": r"\mp", "·": r"\cdot", "⋅": r"\cdot", "≤": r"\leq",
+        "≥": r"\geq", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv", "∼": r"\sim", "≪": r"\ll", "≫": r"\gg",
+        "«": r"\ll", "»": r"\gg", "‹": "<", "›": ">",
+        "∞": r"\infty", "∈": r"\in", "∉": r"\notin", "∪": r"\cup", "∩": r"\cap",
+        "⊂": r"\subset", "⊆": r"\subseteq", "∅": r"\emptyset", "∧": r"\wedge", "∨": r"\vee", "¬": r"\neg",
+        "∀": r"\forall", "∃": r"\exists", "→": r"\rightarrow", "←": r"\leftarrow", "↔": r"\leftrightarrow",
+        "↑": r"\uparrow", "↓": r"\downarrow", "⇒": r"\Rightarrow", "⇐": r"\Leftarrow", "⇔": r"\Leftrightarrow",
+        "√": r"\surd", "✓": r"\surd", "✔": r"\surd", "✗": r"\times", "✘": r"\times", "∑": r"\sum", "∏": r"\prod",
+        "∂": r"\partial", "∇": r"\nabla", "∫": r"\int", "°": r"^\circ", "′": r"'", "″": r"''", "µ": r"\mu",
+        "ϵ": r"\epsilon", "ϑ": r"\vartheta", "ϕ": r"\phi", "⁰": "^0", "¹": "^1", "²": "^2", "³": "^3", "⁴": "^4",
+        "⁵": "^5", "⁶": "^6", "⁷": "^7", "⁸": "^8", "⁹": "^9", "⁺": "^+", "⁻": "^-", "₀": "_0", "₁": "_1", "₂": "_2",
+        "₃": "_3", "₄": "_4", "₅": "_5", "₆": "_6", "₇": "_7", "₈": "_8", "₉": "_9", "¼": r"\frac14",
+        "½": r"\frac12", "¾": r"\frac34", "★": r"\star", "☆": r"\star", "◦": r"\circ", "○": r"\bigcirc",
+        "●": r"\bullet", "△": r"\triangle", "⟨": r"\langle", "⟩": r"\rangle",
+    }.items()
+}  # fmt: skip
+_SIGNS = {
+    **{chr(0x3B1 + place): _math(rf"\{name}") for place, name in enumerate(_GREEK) if name != "omicron"},
+    "ο": "o",
+    **_GREEK_AS_LATIN,
+    **{sign: _math(rf"\{name}") for sign, name in zip("ΓΔΘΛΞΠΣΥΦΨΩ", _GREEK_CAPITALS, strict=True)},
+    **_SPECIAL,
+    **_PUNCTUATION,
+    **_LETTERS,
+    **_MATHEMATICS,
+}
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0331": "b",
+}  # fmt: skip
+_DOTLESS = {"i": r"\i", "j": r"\j"}
+_LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
+
+
+def latex_text(text: str) -> str:
+    """The text so that LaTeX prints it; what its fonts lack becomes its name, such as [U+1F600]."""
+    # Two signs in a row may make a third: -- is a dash, '' a quotation mark.
+    apart = _LIGATURE.sub("\x00", unicodedata.normalize("NFC", one_line(text)))
+    return "".join(map(_sign, apart))
+
+
+def latex_address(address: str) -> str:
+    r"""An address within \href, wherever that stands."""
+    return re.sub(r"[%#&_]", r"\\\g<0>", address)
+
+
+def _sign(sign: str) -> str:
+    if sign == "\x00":
+        return "{}"
+    if sign in _SIGNS:
+        return _SIGNS[sign]
+    if " " <= sign <= "\x7e":
+        return sign
+    base, *marks = list(unicodedata.normalize("NFD", sign))
+    if len(marks) == 1 and marks[0] in _ACCENTS and base.isascii() and base.isalpha():
+        return rf"\{_ACCENTS[marks[0]]}{{{_DOTLESS.get(base, base)}}}"
+    plain = unicodedata.normalize("NFKC", sign)
+    if plain != sign and plain.isascii() and plain.isprintable():
+        return "".join(map(_sign, plain))
+    return f"{{[}}U+{ord(sign):04X}{{]}}"
+
+
+PACKAGES = ("array", "booktabs", "graphicx", "longtable", "hyperref")
+"""What a document that includes a table has to use."""
+
+_WIDE_TITLE = 16
+"""Characters beyond which the title of a column of numbers is broken into lines."""
+_EDGE = "@{}"
+
+_PREAMBLE = r"""\documentclass[a4paper]{article}
+\usepackage[margin=2.2cm]{geometry}
+%s
+\hypersetup{hidelinks}
+%% The same tables give the same file.
+\ifdefined\pdfinfoomitdate \pdfinfoomitdate=1 \fi
+\ifdefined\pdftrailerid \pdftrailerid{} \fi
+\ifdefined\pdfsuppressptexinfo \pdfsuppressptexinfo=-1 \fi
+\begin{document}
+"""
+
+
+def to_latex(table: Table, link: Link | None = None) -> str:
+    r"""The table, to be taken into a document with \input; that document numbers it."""
+    made = _long_table(table, link) if lines_of(table) > LINES_OF_A_PAGE else _table(table, link)
+    return "\n".join([rf"% Needs \usepackage{{{','.join(PACKAGES)}}}", *made, ""])
+
+
+def latex_document(tables: Iterable[Table], link: Link | None = None) -> str:
+    """All tables as a document of its own, numbered by their ids."""
+    parts = [_PREAMBLE % "\n".join(rf"\usepackage{{{name}}}" for name in PACKAGES)]
+    for table in tables:
+        parts.append(rf"{{\renewcommand{{\thetable}}{{{latex_text(table.id)}}}%")
+        parts.append(to_latex(table, link) + "\\clearpage}\n")
+    return "\n".join([*parts, "\\end{document}\n"])
+
+
+def _table(table: Table, link: Link | None) -> Iterator[str]:
+    yield r"\begin{table}[htbp]"
+    yield r"\centering\small\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{6pt}"
+    yield rf"\caption{{{latex_text(table.title)}}}"
+    yield rf"\label{{tab:{safe_name(table.id)}}}"
+    yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+    yield rf"\begin{{tabular}}{{{column_kinds(table)}}}"
+    yield from [r"\toprule", *_heading(table), r"\midrule", *_body(table, link), r"\bottomrule"]
+    yield r"\end{tabular}}"
+    yield from _below(table)
+    yield r"\end{table}"
+
+
+def _long_table(table: Table, link: Link | None) -> Iterator[str]:
+    width = 1 + sum(subcolumns(table))
+    again = rf"\multicolumn{{{width}}}{{@{{}}l@{{}}}}{{\tablename~\thetable{{}} (continued)}} \\ \addlinespace"
+    yield rf"{{{type_size(table)}"
+    yield rf"\begin{{longtable}}{{{column_kinds(table)}}}"
+    yield rf"\caption{{{latex_text(table.title)}}}\label{{tab:{safe_name(table.id)}}}\\"
+    yield from [r"\toprule", *_heading(table), r"\midrule", r"\endfirsthead"]
+    yield from [again, r"\toprule", *_heading(table), r"\midrule", r"\endhead"]
+    yield from [r"\midrule", r"\endfoot", r"\bottomrule", r"\endlastfoot"]
+    yield from _body(table, link)
+    yield r"\end{longtable}"
+    yield from _below(table)
+    yield r"\par}"
+
+
+def _heading(table: Table) -> Iterator[str]:
+    counts = subcolumns(table)
+    if has_spanners(table):
+        over, rules, place, widths = [""], [], 2, iter(counts)
+        for span in spans(table):
+            width = sum(islice(widths, len(span.columns)))
+            end = _EDGE if place + width - 2 == sum(counts) else ""
+            over.append(_across(width, "c" + end, latex_text(span.title)))
+            if span.title:
+                rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
+            place += width
+        yield rf"{' & '.join(over)} \\ {' '.join(rules)}"
+    titles = [
+        _across(count, ("r" if column.numeric else "l") + end, _column_title(column))
+        for column, count, end in zip(table.columns, counts, _ends(counts), strict=True)
+    ]
+    yield rf"{' & '.join([latex_text(table.stub), *titles])} \\"
+
+
+def _ends(counts: list[int]) -> list[str]:
+    """The last column ends where the rules end."""
+    return ["" for _ in counts[1:]] + [_EDGE] * bool(counts)
+
+
+def _column_title(column: Column) -> str:
+    """A title in lines, where it would make a column of numbers wide."""
+    lines = wrap(one_line(column.title), _WIDE_TITLE, break_long_words=False) if column.numeric else []
+    if len(lines) < 2:
+        return latex_text(column.title)
+    title = r" \\ ".join(map(latex_text, lines))
+    return rf"\begin{{tabular}}[b]{{@{{}}r@{{}}}}{title}\end{{tabular}}"
+
+
+def _across(width: int, side: str, text: str) -> str:
+    if not text:
+        return " & " * (width - 1)
+    return rf"\multicolumn{{{width}}}{{{side}}}{{{text}}}"
+
+
+def _body(table: Table, link: Link | None) -> Iterator[str]:
+    width = 1 + sum(subcolumns(table))
+    for number, group in enumerate(filled_groups(table)):
+        title = latex_text(group.title)
+        if number and (title or not _begins_with_total(group)):
+            yield r"\addlinespace"
+        if title:
+            yield rf"\multicolumn{{{width}}}{{@{{}}l@{{}}}}{{\textit{{{title}}}}} \\*"
+        if not group.rows:
+            yield rf"\multicolumn{{{width}}}{{@{{}}l@{{}}}}{{{NO_ITEMS}}} \\"
+        yield from _rows(table, group, link, ruled=bool(number))
+
+
+def _begins_with_total(group: Group) -> bool:
+    return bool(group.rows) and group.rows[0].total
+
+
+def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iterator[str]:
+    indent = r"\quad " if one_line(group.title) else ""
+    for row in group.rows:
+        if row.total and ruled and not indent:
+            yield r"\midrule"
+        ruled = not row.total
+        cells = [indent + _finished(latex_text(row.title), row, _raised(row.notes))]
+        for column, cell, count in zip(table.columns, row.cells, subcolumns(table), strict=True):
+            cells += _parts(row, column, cell, count, address_of(table, row.key, column, cell, link))
+        yield rf"{' & '.join(cells)} \\"
+
+
+def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> list[str]:
+    """The cell's columns: its parts side by side where they are numbers, else in one line."""
+    texts = [part_text(cell, number) for number in range(count)]
+    if not column.numeric:
+        texts = list(together(map(one_line, cell.parts))) or [""]
+    shown = [latex_text(text) for text in texts]
+    if address:
+        first = next(number for number, text in enumerate(shown) if text)
+        shown[first] = rf"\href{{{latex_address(address)}}}{{{shown[first]}}}"
+    if not column.numeric:
+        shown = [" ".join(shown)]
+    raised = _raised(cell.notes)
+    beside = rf"\rlap{{{raised}}}" if raised and column.numeric else raised
+    return [_finished(text, row, beside if number == len(shown) - 1 else "") for number, text in enumerate(shown)]
+
+
+def _raised(notes: tuple[str, ...]) -> str:
+    found = marks(notes)
+    return rf"\textsuperscript{{{latex_text(found)}}}" if found else ""
+
+
+def _finished(text: str, row: Row, raised: str) -> str:
+    return (rf"\textbf{{{text}}}" if row.total and text else text) + raised
+
+
+def _below(table: Table) -> Iterator[str]:
+    notes = [rf"\textsuperscript{{{latex_text(mark)}}}~{latex_text(text)}" for mark, text in table.footnotes.items()]
+    notes += [latex_text(note) for note in table.notes if one_line(note)]
+    if notes:
+        yield r"{\par\smallskip\footnotesize\raggedright"
+        yield from (rf"\noindent {note}\par" for note in notes)
+        yield "}"

@@ -1,0 +1,162 @@
+"""What a feature can contribute to a study: status lines, private files in backups, known names.
+
+Lock order, for everything that takes more than one lock: the journal first, then the private files in the order of
+`features.backup_parts()`. A backup holds the journal and all files for the instant in which it looks at them. A restore
+holds the files and then replaces the acts; a session that waits for one of them meanwhile gives up after a while and
+asks its user to try again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from quaestor.store.backup_file import Backup
+from quaestor.store.private_file_copy import PrivateFileSchema
+from quaestor.study.folder import Study
+from quaestor.study.session import Session
+
+
+@dataclass(frozen=True)
+class StatusLine:
+    """One part of a study: its state in a word, and in a sentence."""
+
+    name: str
+    state: str  # done, doubtful, stale, waiting, none
+    detail: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """The next thing to do: as a command, as a sentence, and the page of the desk on which it is done."""
+
+    command: str
+    words: str = ""
+    page: str = ""
+    """rounds, codebook, agreement, disagreements, phrases, survey, survey-results, interviews, guides; or a command."""
+    round: str = ""
+    survey: str = ""
+
+
+@dataclass(frozen=True)
+class StatusRequest:
+    """What a feature needs to report its status."""
+
+    study: Study
+    session: Session[Any] | None
+    """None where nothing was ever recorded."""
+    opened: Mapping[str, Any]
+    """By feature, what is open already, so that it is not read again."""
+    wait: bool
+    """Whether to wait for a large computation; else its line says that it is under way."""
+
+
+@dataclass(frozen=True)
+class StatusPart:
+    """What a feature reports."""
+
+    lines: tuple[StatusLine, ...] = ()
+    next: Next | None = None
+    collects: bool = False
+    """Whether the lines are about people who are asked, whose answers become evidence."""
+    precedes_evidence: bool = False
+    """Whether the evidence of the study is still to be made by this feature."""
+    is_evidence: bool = False
+    """Whether the lines are about sources and the funnel."""
+    is_empty: bool = False
+    """Whether the lines only say that nothing is set up, and are left out where people are asked instead."""
+
+
+class KnownNames(Protocol):
+    """Finds and masks known names in a text."""
+
+    def mask(self, text: str) -> str:
+        """The text with what surely is a known name replaced by what is shown instead."""
+
+    def find(self, text: str) -> Sequence[str]:
+        """For each known name in the text, in order, what is shown instead of it."""
+
+
+class NoNames:
+    """Of a study that knows no names."""
+
+    def mask(self, text: str) -> str:
+        return text
+
+    def find(self, text: str) -> Sequence[str]:
+        return ()
+
+
+@dataclass(frozen=True)
+class BackupPart:
+    """One private file of a study."""
+
+    form: PrivateFileSchema
+    file: str
+    """Its name in the study folder."""
+    counted: str
+    """The name of what is counted, in JSON."""
+    table: str
+    """The table whose rows are counted."""
+    words: str
+    """What is counted, as a sentence says it after the number."""
+
+    @property
+    def name(self) -> str:
+        return self.form.name
+
+    def count(self, connection: sqlite3.Connection) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {self.table}").fetchone()[0])  # noqa: S608
+
+
+@dataclass(frozen=True)
+class PartCopy:
+    """One file during a restore: what it shall hold, and what it holds now without what is known to be withdrawn."""
+
+    path: Path
+    copy: sqlite3.Connection
+    present: sqlite3.Connection | None
+    """None where there is no file that can be read."""
+
+
+@dataclass
+class LeftOut:
+    """What a restore left out because people withdrew since the backup was made."""
+
+    responses: int = 0
+    participants: Sequence[str] = ()
+    unknown: list[str] = field(default_factory=list)
+    """Names of the lists that would say who withdrew after the backup, where nothing here says it."""
+    found: Any = None
+    """What the feature needs again in `after_restore`."""
+
+
+class FeatureBackup(Protocol):
+    """A feature's part in backup and restore."""
+
+    @property
+    def parts(self) -> tuple[BackupPart, ...]: ...
+
+    def keys(self, study: Study) -> Mapping[str, Path]:
+        """By part, the key without which nobody can read it; keys are in no backup."""
+
+    def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
+        """Raises ValueError, TypeError or RecursionError where what a backup holds of a part is not usable."""
+
+    def read_acts(self, backup: Backup) -> Any:
+        """Read what the acts of a backup say about withdrawals, before anything of the study is held.
+
+        Raises LookupError, TypeError or ValueError where an act is not what it claims to be.
+        """
+
+    def leave_out(self, study: Study, acts: Any, copies: Mapping[str, PartCopy]) -> LeftOut:
+        """Remove from all copies, the present ones too, what was withdrawn; `acts` is what `read_acts` returned."""
+
+    def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
+        """Add what the restored part knows of withdrawals to the list next to the file."""
+
+    def after_restore(self, study: Study, left_out: LeftOut) -> None:
+        """Erase what other places still keep of people who withdrew, once everything is restored."""

@@ -1,0 +1,86 @@
+"""The features of Quaestor and what each of them contributes to a study.
+
+Features are named in one visible tuple and loaded on first use. They never register themselves when they are imported:
+a command that happens not to import `surveys` would then write a backup without answers.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from quaestor.study.contributions import BackupPart, FeatureBackup, KnownNames, NoNames, StatusPart, StatusRequest
+from quaestor.study.folder import Study
+from quaestor.study.session import Session
+
+FEATURES = (
+    "quaestor.evidence.feature",
+    "quaestor.surveys.feature",
+    "quaestor.interviews.feature",
+    "quaestor.coding.feature",
+)
+"""Modules with a `FEATURE`, in the order in which status lists them and backups take the locks of their files."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What one feature contributes; everything but its name is optional."""
+
+    name: str
+    """Stored with each round as the origin of its items: never change it."""
+    status: Callable[[StatusRequest], StatusPart] | None = None
+    backup: FeatureBackup | None = None
+    act_sentences: Mapping[str, str] = field(default_factory=dict)
+    """By kind of act, what it did, as the list of latest acts says it; `{round}` and `{survey}` are filled in."""
+    input_folder: str = ""
+    """Where the inputs of the sources lie that the feature writes of what people said, within the study folder.
+
+    Items from there have the feature's name as their origin.
+    """
+    input_made_of: str = ""
+    """What these inputs are made of, in a word."""
+    input_command: str = ""
+    """The command that writes these inputs."""
+    free_text: Callable[[Study], Any] | None = None
+    """Opens the feature's `coding.free_text.FreeTextStore`."""
+    withdrawn_items: Callable[[Study], Callable[[str], bool]] | None = None
+    """Returns a test for the ids of items whose author has withdrawn."""
+    known_names: Callable[[Study | Session[Any]], AbstractContextManager[KnownNames]] | None = None
+    open_session: Callable[[Study], AbstractContextManager[Session[Any]]] | None = None
+    """Opens the session on the journal; one feature defines the state that acts fold into."""
+    round_outcomes: Callable[[Study | Session[Any]], Any] | None = None
+    """Opens what rounds decided, for the funnel steps that go by it (`evidence.RoundOutcomes`)."""
+
+
+@cache
+def features() -> tuple[Feature, ...]:
+    """Every feature, loaded on the first call."""
+    return tuple(importlib.import_module(name).FEATURE for name in FEATURES)
+
+
+def backup_parts() -> tuple[BackupPart, ...]:
+    """The files that a backup holds next to the acts, in the order in which their locks are taken."""
+    return tuple(part for feature in features() if feature.backup for part in feature.backup.parts)
+
+
+def open_session(study: Study) -> AbstractContextManager[Session[Any]]:
+    """The session on a study's journal."""
+    (opener,) = (feature.open_session for feature in features() if feature.open_session is not None)
+    return opener(study)
+
+
+def maker_of_input(study: Study, source: str) -> Feature | None:
+    """The feature that writes the input of a source; None where somebody puts it there."""
+    folder = study.path_of(source).parent
+    return next((one for one in features() if one.input_folder and study.root / one.input_folder == folder), None)
+
+
+def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[KnownNames]:
+    """The names that a study knows; refuses where the file of names cannot be read."""
+    # Interviews alone know names. A second feature that does would have to be asked as well.
+    openers = [feature.known_names for feature in features() if feature.known_names is not None]
+    return openers[0](where) if openers else nullcontext(NoNames())

@@ -1,0 +1,69 @@
+"""Answers and invitations in backups: a restore brings back nothing that was withdrawn or refused since."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+from quaestor.store.backup_file import Backup
+from quaestor.store.private_file_copy import is_empty
+from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
+from quaestor.study.folder import Study
+from quaestor.surveys.free_text import ANSWERS_FILE
+from quaestor.surveys.lifecycle import INVITATIONS_FILE
+from quaestor.surveys.store.answers import ANSWERS
+from quaestor.surveys.store.invitations import INVITATIONS
+from quaestor.surveys.store.responses import (
+    WITHDRAWN_LIST,
+    WithdrawnList,
+    check_answers,
+    erasures_in,
+    keep_quoted,
+    keep_refusals,
+    leave_out,
+    withdrawals_in,
+)
+
+
+class SurveyBackup:
+    """Invitations before answers: a respondent who begins by an invitation takes the locks in this order."""
+
+    parts = (
+        BackupPart(INVITATIONS, INVITATIONS_FILE, "invitations", "invitations", "invitations"),
+        BackupPart(ANSWERS, ANSWERS_FILE, "responses", "responses", "responses"),
+    )
+
+    def keys(self, study: Study) -> Mapping[str, Path]:
+        return {}
+
+    def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
+        if part.form is ANSWERS:
+            check_answers(copy)
+
+    def read_acts(self, backup: Backup) -> None:
+        """Nothing: withdrawals of respondents are not in the journal, which would tell their minute."""
+
+    def leave_out(self, study: Study, acts: object, copies: Mapping[str, PartCopy]) -> LeftOut:
+        if ANSWERS.name not in copies:
+            return LeftOut()
+        answers = copies[ANSWERS.name]
+        withdrawn_list = WithdrawnList.beside(answers.path)
+        known = erasures_in(answers.present) if answers.present else []
+        known += [(one.survey, one.day, "respondent", one.response) for one in sorted(withdrawn_list.read())]
+        left_out = LeftOut()
+        if not withdrawn_list.path.exists() and (answers.present is None or is_empty(answers.present)):
+            left_out.unknown.append(WITHDRAWN_LIST)
+        left_out.responses = leave_out(answers.copy, known)
+        if answers.present is not None:
+            leave_out(answers.present, erasures_in(answers.copy))
+            left_out.responses += keep_refusals(answers.copy, answers.present)
+            keep_quoted(answers.copy, answers.present)
+        return left_out
+
+    def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
+        if part.form is ANSWERS:
+            WithdrawnList.beside(path).add(withdrawals_in(copy))
+
+    def after_restore(self, study: Study, left_out: LeftOut) -> None:
+        """Nothing: what is made of answers is made again from what is there."""

@@ -1,0 +1,49 @@
+"""What surveys contribute to a study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from quaestor.store.private_file import read_known_file
+from quaestor.study.features import Feature
+from quaestor.study.folder import Study
+from quaestor.surveys.backup import SurveyBackup
+from quaestor.surveys.free_text import ANSWERS_FILE, FOLDER, SurveyText
+from quaestor.surveys.status import surveys_status
+from quaestor.surveys.store.responses import WithdrawnList, hashed, withdrawals_in
+
+_OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
+
+
+def _withdrawn_items(study: Study) -> Callable[[str], bool]:
+    """A test for open answers of withdrawn responses, of which only a hash of the id is kept."""
+    file = study.root / ANSWERS_FILE
+    known = {*WithdrawnList.beside(file).read(), *read_known_file(file, withdrawals_in)}
+    responses = {withdrawal.response for withdrawal in known}
+
+    def is_withdrawn(item: str) -> bool:
+        answer = _OPEN_ANSWER.fullmatch(item) if responses else None
+        return answer is not None and hashed(answer[1]) in responses
+
+    return is_withdrawn
+
+
+FEATURE = Feature(
+    "surveys",
+    status=surveys_status,
+    backup=SurveyBackup(),
+    act_sentences={
+        "survey.open": "opened the survey {survey}",
+        "survey.close": "closed the survey {survey}",
+        "survey.final": "handed over the last cards of {survey}, which closes it for good",
+        "survey.erase": "erased a response to {survey}",
+        "survey.import": "brought in a file of answers to {survey}",
+        "survey.invite": "made invitations to {survey}",
+    },
+    input_folder=FOLDER,
+    input_made_of="open answers",
+    input_command="quaestor survey items",
+    free_text=SurveyText,
+    withdrawn_items=_withdrawn_items,
+)

@@ -1,0 +1,1 @@
+"""What the desk shows of surveys; imported by web alone."""

@@ -1,0 +1,1 @@
+"""Survey results: columns, counts, tests, tables, figures and sentences."""

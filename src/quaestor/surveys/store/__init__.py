@@ -1,0 +1,1 @@
+"""The private files of surveys: answers, invitations, claims."""

@@ -1,0 +1,1 @@
+"""Pages of codebook, rounds, rating, agreement and disagreements."""

@@ -1,0 +1,1 @@
+"""HTML of evidence, code, transcripts and questionnaires: sanitised and laid out."""

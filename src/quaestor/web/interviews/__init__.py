@@ -1,0 +1,1 @@
+"""Pages of interviews for participants, interviewers, raters and leads."""

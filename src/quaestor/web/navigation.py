@@ -1,0 +1,132 @@
+"""Navigation: the entries of the bar at the top of each page, and the addresses of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import pass_context
+from starlette.requests import Request
+from starlette.routing import NoMatchFound
+
+from quaestor.base.names import NOT_IN_AN_ADDRESS
+from quaestor.people.roles import Permission
+from quaestor.web.security.access import Visitor, visitor_of
+from quaestor.web.security.permissions import MATRIX, PUBLIC
+
+_ENTRIES = (
+    ("home", "Study"),
+    ("evidence", "Evidence"),
+    ("rounds", "Rounds"),
+    ("codebook", "Codebook"),
+    ("surveys", "Surveys"),
+    ("interviews", "Interviews"),
+    ("results", "Results"),
+    ("people", "People"),
+)
+
+
+@dataclass(frozen=True)
+class NavigationEntry:
+    """One entry of the bar."""
+
+    route: str
+    label: str
+    path: str
+
+
+def navigation_entries(request: Request) -> list[NavigationEntry]:
+    """Where the visitor may go; a page that is not for them, or would be empty, is not offered."""
+    found = visitor_of(request)
+    if found is None:
+        return []
+    if found.can(Permission.PAY):
+        return [NavigationEntry("claims", "Pay", str(request.url_for("claims").path))]
+    offered = []
+    for route, label in _ENTRIES:
+        needed = MATRIX.get(route)
+        if route == "surveys" and not request.app.state.has_surveys():
+            continue
+        if route == "interviews" and not request.app.state.has_interviews():
+            continue
+        if needed is not None and needed != PUBLIC and found.can(needed):
+            shown = _home_of(found) if route == "home" else label
+            offered.append(NavigationEntry(route, shown, str(request.url_for(route).path)))
+    return offered
+
+
+def _home_of(visitor: Visitor) -> str:
+    """What the start of the desk is to somebody."""
+    if visitor.can(Permission.PAY):
+        return "Pay"
+    if visitor.can(Permission.READ_EVIDENCE):
+        return "Study"
+    return "My work" if visitor.can(Permission.CONDUCT) else "My rounds"
+
+
+_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a page is, on the site of a proxy too."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Addresses:
+    """Takes the place of `url_for` in the templates of one application."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Address] = {}
+
+    def of(self, request: Request, name: str, /, **path: Any) -> Address:
+        root = request.scope.get("app_root_path", request.scope.get("root_path", ""))
+        key = (root, name, *path.items())
+        found = self._known.get(key)
+        if found is None:
+            found = Address(f"{root.rstrip('/')}{request.app.url_path_for(name, **path)}")
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+    @property
+    def in_templates(self) -> Any:
+        """The same, with the request that a template is rendered for."""
+
+        @pass_context
+        def url_for(context: Mapping[str, Any], name: str, /, **path: Any) -> Address:
+            return self.of(context["request"], name, **path)
+
+        return url_for
+
+
+_ADDRESSES = Addresses()
+
+
+def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
+    """The address of a page with its query; empty where there is no such page, or it is not for the visitor."""
+    needed, found = MATRIX.get(route), visitor_of(request)
+    if needed is None or found is None or (needed != PUBLIC and not found.can(needed)):
+        return ""
+    if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_AN_ADDRESS)) for part in path.values()):
+        return ""
+    try:
+        target = str(_ADDRESSES.of(request, route, **path))
+    except NoMatchFound:
+        return ""
+    asked = {name: value for name, value in (query or {}).items() if value not in ("", None, False)}
+    return f"{target}?{urlencode(asked)}" if asked else target
+
+
+def outside(request: Request, path: str) -> str:
+    """A path of the desk as the lead's own browser reaches it, to be sent to somebody."""
+    scheme, _, host = request.headers.get("origin", "").partition("://")
+    same = scheme in ("http", "https") and host.lower() == request.headers.get("host", "").lower()
+    return f"{scheme if same else request.url.scheme}://{request.url.netloc}{path}"

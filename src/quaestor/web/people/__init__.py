@@ -1,0 +1,1 @@
+"""Pages of accounts, invitations and sign-in."""

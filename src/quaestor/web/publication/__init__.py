@@ -1,0 +1,1 @@
+"""Pages of report, audit and handbook."""

@@ -1,0 +1,1 @@
+"""Pages of search and of single items."""

@@ -1,0 +1,1 @@
+"""Access, permissions, headers, limits and forms."""

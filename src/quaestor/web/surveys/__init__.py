@@ -1,0 +1,1 @@
+"""Pages of surveys for respondents, leads and payers."""

@@ -1,0 +1,170 @@
+"""A facet kind that only this test knows goes through a whole study: one class and one line of registration suffice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.small_study import ITEMS, small_study
+
+from quaestor.base.errors import InputError, SettingsError
+from quaestor.base.table_files import csv_text
+from quaestor.coding.agreement_access import agreement_of_rounds
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import disagreements_of, settle_agreed
+from quaestor.coding.model.decisions import decided
+from quaestor.coding.model.facet_kinds import FACET_KINDS
+from quaestor.coding.model.facet_kinds.base import Choice, FacetKind, Label, ReplaceText
+from quaestor.coding.model.free_text_fields import WALKS
+from quaestor.coding.model.records import Codebook, Facet
+from quaestor.coding.pages.disagreements import Filter, case_of, look_at_disagreements, settle_case
+from quaestor.coding.pages.disputed_answers import Chosen
+from quaestor.coding.pages.rating_sheet import Desk
+from quaestor.coding.rating import next_for
+from quaestor.coding.rating_files import export_decisions, export_ratings, import_decisions, import_ratings, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.coding.visibility import Viewer
+from quaestor.people.roles import Role
+from quaestor.study.folder import Study, open_study
+
+LEAD = Viewer("lead", Role.LEAD)
+
+
+class Stars(FacetKind):
+    """One to three stars, with a remark that agreement leaves out: `2: a typo`."""
+
+    name = "stars"
+
+    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, Any]:
+        if isinstance(given, Mapping):
+            return dict(given)
+        stars, _, remark = str(given).partition(":")
+        if stars.strip() not in ("1", "2", "3"):
+            raise InputError(f"{facet.id} is {given!r}, allowed: 1, 2 or 3")
+        return {"stars": int(stars), "remark": remark.strip()}
+
+    def label(self, facet: Facet, answer: Any) -> Label | None:
+        return "★" * answer["stars"]
+
+    def write(self, answer: Any) -> str:
+        return f"{answer['stars']}: {answer['remark']}" if answer["remark"] else str(answer["stars"])
+
+    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+        return tuple(Choice(str(number), "★" * number) for number in (1, 2, 3))
+
+    def hint(self, facet: Facet, book: Codebook) -> str:
+        return "1, 2 or 3"
+
+    def replace_free_text(self, facet: Facet, answer: Any, replace: ReplaceText) -> Any:
+        return {**answer, "remark": replace(answer["remark"], False)}
+
+
+def study_with_stars(folder: Path, round_: str = "stars") -> Study:
+    study = small_study(folder)
+    text = (
+        study.file.read_text("utf-8")
+        + f"""
+[facets.quality]
+kind = "stars"
+
+[[rounds]]
+round = "{round_}"
+items = {{ after = "how-to" }}
+facets = ["quality"]
+raters = ["rater-1", "rater-2"]
+"""
+    )
+    study.file.write_text(text, "utf-8")
+    import_codebook(open_study(folder))
+    return open_study(folder)
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """A closed round in which the raters differ on the first item alone."""
+    monkeypatch.setitem(FACET_KINDS, "stars", Stars())
+    study = study_with_stars(tmp_path / "study")
+    open_by_name(study, "stars", None)
+    with open_coding(study) as coding:
+        for number, item in enumerate(ITEMS):
+            rate(coding, "stars", "rater-1", item, {"quality": "1" if number % 2 else "3"})
+            rate(
+                coding, "stars", "rater-2", item, {"quality": "2: a typo" if not number else "1" if number % 2 else "3"}
+            )
+    close_by_name(study, "stars", None)
+    return study
+
+
+def test_without_its_class_the_study_file_is_refused_with_the_kinds_there_are(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"facets.quality.kind is 'stars', allowed: .*stretches"):
+        study_with_stars(tmp_path / "study")
+
+
+def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FACET_KINDS, "stars", Stars())
+    study = study_with_stars(tmp_path / "study")
+    open_by_name(study, "stars", None)
+    assert next_for(study, "stars", "rater-1")["facets"][0]["allowed"] == "1, 2 or 3   or: cannot judge"
+    desk = Desk(study)
+    try:
+        sheet = desk.sheet("stars", "rater-1")
+        assert sheet is not None
+        assert [(choice.value, choice.label, choice.key) for choice in sheet.asked[0].choices] == [
+            ("1", "★", "1"), ("2", "★★", "2"), ("3", "★★★", "3"),
+        ]  # fmt: skip
+        with pytest.raises(InputError, match="quality is '4', allowed: 1, 2 or 3"):
+            rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "4"})
+        rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "2: a typo"})
+        assert desk.own_ratings("stars", "rater-1")[0].answers == {"quality": "2: a typo"}
+    finally:
+        desk.close()
+
+
+def test_agreement_compares_its_labels(study: Study) -> None:
+    (measured,) = agreement_of_rounds(study, "stars", [])
+    assert measured.agreement.percent.value == 11 / 12
+    assert sorted(code.code for code in measured.agreement.codes) == ["★", "★★", "★★★"]
+
+
+def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
+    look_at_disagreements(study, "stars", LEAD)
+    question = case_of(study, "stars", LEAD, ITEMS[0], "quality", Filter()).question
+    assert [opinion.label for opinion in question.opinions] == ["3", "2: a typo"]
+    assert [choice.value for choice in question.others] == ["1", "2"]
+    settle_case(study, "stars", LEAD, ITEMS[0], "quality", Chosen(others=("2",)), "discussion", "", seen=0, key="")
+    assert settle_agreed(study, "stars", None) == 11
+    assert disagreements_of(study, "stars", None, open_only=False, item=None, answer=None)[0]["decision"] == "2"
+    with open_coding(study) as coding:
+        assert decided(coding.state, "stars", "quality")[ITEMS[0]].answer == {"stars": 2, "remark": ""}
+        assert {row["answer"] for row in export_decisions(coding.state, "stars")} == {"1", "2", "3"}
+
+
+def test_exported_ratings_and_decisions_are_read_back(study: Study, tmp_path: Path) -> None:
+    settle_agreed(study, "stars", None)
+    with open_coding(study) as coding:
+        ratings, decisions = export_ratings(coding, "stars", "lead"), export_decisions(coding.state, "stars")
+    other = study_with_stars(tmp_path / "other")
+    open_by_name(other, "stars", None)
+    with open_coding(other) as coding:
+        ratings_file, decisions_file = tmp_path / "ratings.csv", tmp_path / "decisions.csv"
+        for path, rows in ((ratings_file, ratings), (decisions_file, decisions)):
+            path.write_text(csv_text([list(rows[0]), *(list(row.values()) for row in rows)]), "utf-8")
+        import_ratings(coding, "stars", ratings_file)
+        import_decisions(coding, "published", decisions_file, "lead", "a paper")
+        round_state = coding.state.round("stars")
+        rating = round_state.current("rater-2", ITEMS[0])
+        assert rating is not None
+        assert rating.answers == {"quality": {"stars": 2, "remark": "a typo"}}
+        assert decided(coding.state, "published", "quality")[ITEMS[1]].answer == "1"
+
+
+def test_its_free_text_is_found(study: Study) -> None:
+    with open_coding(study) as coding:
+        rating = coding.state.round("stars").current("rater-2", ITEMS[0])
+        assert rating is not None
+        payload = {"round": "stars", "item": ITEMS[0], "answers": dict(rating.answers)}
+        masked = WALKS["rating"](coding.state, payload, lambda items, text, is_label: f"<{text}>")
+    assert masked["answers"] == {"quality": {"stars": 2, "remark": "<a typo>"}}

@@ -1,0 +1,1 @@
+"""Helpers that tests, campaigns and benchmarks share."""

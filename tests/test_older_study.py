@@ -1,0 +1,107 @@
+"""A study made by an older version opens with this one, and everything in it is read as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quaestor.coding.session import open_coding
+from quaestor.people.credentials import Passwords
+from quaestor.study.folder import open_study
+from quaestor.web.app import make_app
+from tests.support.command_line import in_this_process
+from tests.support.desk import CHOSEN, QUICK, browser, closing_app, post
+from tests.support.older_study import NAMES, expected, unpack_older_study
+from tests.support.paths import ROOT
+
+_ACT_KIND = re.compile(r'"((?:codebook|decision|interview|ratings|round|survey|tie|words)\.[a-z]+)"')
+_NO_ACT_KINDS = re.compile(r"\.(?:css|csv|db|html|js|json|key|md|number|again|without|sqlite|toml|txt)$")
+
+
+@pytest.fixture(params=NAMES)
+def older(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    return request.param, unpack_older_study(request.param, tmp_path)
+
+
+def run(root: Path, command: list[str]) -> tuple[int, Any]:
+    """The exit code of a command and what it printed: as JSON where it was asked for."""
+    result = in_this_process(*(word.format(study=root) for word in command), "--study", root)
+    text = result.stdout.replace(str(root), "{study}")
+    if result.exit_code or "--json" not in command:
+        return result.exit_code, text
+    printed = json.loads(text)
+    if command[0] == "people":
+        del printed["invitations"]  # they expire
+    return 0, printed
+
+
+def rounded(value: Any) -> Any:
+    """Numbers to ten digits, as the last ones depend on the processor."""
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return {key: rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+def test_every_command_prints_what_it_printed(older: tuple[str, Path]) -> None:
+    name, root = older
+    known = expected()["studies"][name]
+    for entry in known["commands"]:
+        command = entry["command"]
+        code, printed = run(root, command)
+        assert (code, rounded(printed)) == (entry["exit"], rounded(entry["printed"])), command
+        if "written" in entry:
+            file = Path(command[command.index("--out") + 1].format(study=root))
+            assert file.read_text("utf-8") == entry["written"], command
+    files = {path: hashlib.sha256((root / path).read_bytes()).hexdigest() for path in known["files"]}
+    assert files == known["files"]
+
+
+def test_every_act_is_read_again(older: tuple[str, Path]) -> None:
+    name, root = older
+    with sqlite3.connect(root / "study.db") as store:
+        stored = store.execute("SELECT count(*) FROM acts").fetchone()[0]
+    with open_coding(open_study(root)) as coding:
+        assert coding.state.head == stored, name
+
+
+def test_its_backup_is_restored(older: tuple[str, Path]) -> None:
+    name, root = older
+    for file in ("study.db", "answers.db", "invitations.db", "interviews.db"):
+        (root / file).unlink(missing_ok=True)
+    assert run(root, ["restore", "{study}/older.backup"])[0] == 0
+    first, *more = expected()["studies"][name]["commands"]
+    assert run(root, first["command"])[1] == first["printed"]
+    for entry in more:
+        if entry["command"][:2] in (["decisions", "export"], ["interview", "themes"], ["survey", "results"]):
+            assert rounded(run(root, entry["command"])[1]) == rounded(entry["printed"]), entry["command"]
+
+
+def test_its_people_sign_in_and_read_the_desk(older: tuple[str, Path]) -> None:
+    _, root = older
+    with closing_app(make_app(root, passwords=Passwords(QUICK))) as app:
+        for name, pages in (("lead", ("/", "/rounds", "/codebook", "/people")), ("rater-1", ("/", "/codebook"))):
+            visitor = browser(app)
+            assert post(visitor, "/sign-in", {"name": name, "password": CHOSEN}).status_code == 303
+            for page in pages:
+                assert visitor.get(page, follow_redirects=True).status_code == 200, (name, page)
+
+
+def test_it_holds_every_kind_of_act_that_is_known(tmp_path: Path) -> None:
+    stored: Counter[str] = Counter()
+    for name in NAMES:
+        with sqlite3.connect(unpack_older_study(name, tmp_path) / "study.db") as store:
+            stored.update(dict(store.execute("SELECT kind, count(*) FROM acts GROUP BY kind")))
+    assert stored == expected()["acts"]
+    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    named = {kind for kind in _ACT_KIND.findall(source) if not _NO_ACT_KINDS.search(kind)}
+    assert len(named) > 30
+    assert named - set(stored) == set()
