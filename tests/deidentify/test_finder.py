@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from quaestor.deidentify.contact_patterns import ACCOUNT, EMAIL, TELEPHONE, WEB
 from quaestor.deidentify.finder import Finder, fitting
 from quaestor.deidentify.folded_text import fold
-from quaestor.deidentify.name_forms import ENDINGS
-from quaestor.interviews.model.records import KnownName
+from quaestor.deidentify.name_forms import ENDINGS, KnownName
 
 ZANTHOR = KnownName("person-1", "person", ("Zanthor Quellix",), "[person 1]")
 OBVIAX = KnownName("organisation-1", "organisation", ("Obviax Labs GmbH",), "[organisation A]")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from quaestor.deidentify.finder import Finder
 from quaestor.deidentify.folded_text import fold
-from quaestor.deidentify.name_forms import KINDS, ORGANISATION, is_searchable
-from quaestor.interviews.model.records import KnownName
+from quaestor.deidentify.name_forms import KINDS, ORGANISATION, KnownName, is_searchable
 
 SHOWN = "[name]"
 

@@ -23,8 +23,8 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.samples import draw_sample
 from quaestor.interviews.items import SOURCE, STEP, make_items
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.study.folder import Study, open_study
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.open_answers import make_items as make_open_answers

@@ -21,8 +21,8 @@ from quaestor.base.errors import InputError, NotNow, StateError
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.participants.people import Contact, contact_of, set_contact, withdrawn
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.private_file_copy import Part
 from quaestor.study.backup import back_up_study, keys_apart, restore_study

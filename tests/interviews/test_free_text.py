@@ -29,8 +29,8 @@ from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.remaining import remaining
 from quaestor.interviews.names.rewording import replace_written
 from quaestor.interviews.participants.people import Contact, set_contact
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.act_texts import NewText
 from quaestor.store.records import NewAct
 from quaestor.study.backup import back_up_study, restore_study

@@ -16,12 +16,12 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.text_index import build_index, index_folder
-from quaestor.interviews.items import forget_participant, make_items, place_of
-from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice
+from quaestor.interviews.items import forget_participant, make_items
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice, place_of
+from quaestor.interviews.names.stale_items import FOLDER
 from quaestor.interviews.pages.coding_sheet import lanes_of, pieces_of
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.stale_items import FOLDER
 from quaestor.study.folder import open_study
 
 MARKED = "zanthor-quell"
@@ -113,7 +113,7 @@ def _mentions(folder: Path) -> list[Path]:
 
 @pytest.mark.parametrize("item", ["P1", "P1/x", "/1", "P1/¹"])
 def test_what_is_no_turn_is_refused(item: str) -> None:
-    with pytest.raises(InputError, match="is no turn"):
+    with pytest.raises(InputError, match="is not a turn"):
         place_of(item)
 
 

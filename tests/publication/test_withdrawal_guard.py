@@ -12,8 +12,8 @@ from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, wit
 
 from quaestor.base.errors import NotNow, StateError
 from quaestor.base.files import built_aside
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.publication.handbook.make import make_handbook
 from quaestor.publication.publication_hold import Unwithdrawn
 from quaestor.publication.report.make import build_report

@@ -1,4 +1,6 @@
-"""The family of errors a person can mend; each message says what was found, where, and what to do."""
+"""The family of errors that a person can fix; each message says what was found, where, and what to do."""
+
+from dataclasses import dataclass
 
 
 class QuaestorError(Exception):
@@ -31,3 +33,13 @@ class Interrupted(QuaestorError):
     """A person stopped the work."""
 
     exit_code = 130
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a check found wrong in a questionnaire or a guide, where, and how to fix it."""
+
+    where: str
+    words: str
+    grave: bool = True
+    """A grave problem prevents interviews and responses; others are warnings for the author."""

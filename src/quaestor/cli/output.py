@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from quaestor.evidence.derived_items import ItemsMade
 if TYPE_CHECKING:
-    from quaestor.surveys.model.records import Problem
+    from quaestor.base.errors import Problem
 
 
 StudyOption = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quaestor.coding.agreement_access import require_look, seen
 from quaestor.coding.model.answers import summarise
@@ -14,6 +14,7 @@ from quaestor.coding.session import Coding
 from quaestor.evidence.item_text_cache import ItemTexts
 from quaestor.measures.agreement import items_confused
 from quaestor.measures.records import Confusion
+from quaestor.study.contributions import NoNames, TextMask
 
 MOST_CODES = 12
 """Codes of a table on a page; of more, those that are confused most."""
@@ -137,8 +138,10 @@ def confused_items(
     level: str = "",
     limit: int = 50,
     offset: int = 0,
+    mask: TextMask | None = None,
 ) -> ConfusedItems | None:
-    """The items on which raters stand so, with what each said; None where it is still being worked out."""
+    """Returns the items behind a cell with each rater's answer; None while agreement is still being computed."""
+    mask = mask or NoNames()
     found = seen(coding, name, actor, facet, version=version, level=level, wait=False)
     if found is None:
         return None
@@ -151,7 +154,17 @@ def confused_items(
         asked = one.plan.facet(facet)
         opinions = {item: _opinions(one, item, asked, book) for item in chosen}
     texts = room.get(chosen)
-    items = tuple(ConfusedItem(item, texts[item].title, opinions[item]) for item in chosen)
+    items = tuple(
+        ConfusedItem(
+            item,
+            mask.item_text(item, texts[item].title, "")[0],
+            tuple(
+                replace(opinion, answer=mask.mask(opinion.answer), memo=mask.mask(opinion.memo))
+                for opinion in opinions[item]
+            ),
+        )
+        for item in chosen
+    )
     return ConfusedItems(named(first, asked, book), named(second, asked, book), table.raters, len(every), items)
 
 

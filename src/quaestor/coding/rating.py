@@ -10,6 +10,7 @@ from typing import Any
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.facet_kinds.passages import passage_facet, require_passage_facet
 from quaestor.coding.model.phrase_proposals.proposal import propose
 from quaestor.coding.model.ratings import practise, to_practise
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RaterView
@@ -145,3 +146,15 @@ def plain_text(body: str) -> str:
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")
     text = _BREAKS.sub("\n\n", text).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
+def codes_passages(coding: Coding, name: str) -> bool:
+    """Whether the raters of a round code passages of transcripts."""
+    with coding.looking() as state:
+        return passage_facet(state.round(name).plan) is not None
+
+
+def require_passages(coding: Coding, name: str) -> None:
+    """Raises StateError where a round rates items as a whole."""
+    with coding.looking() as state:
+        require_passage_facet(state.round(name).plan)

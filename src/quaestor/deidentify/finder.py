@@ -14,9 +14,8 @@ from quaestor.deidentify.contact_patterns import SHOWN, Shaped, shapes_in
 from quaestor.deidentify.folded_text import Folded, folded, rejoined
 from quaestor.deidentify.joined_names import Joint
 from quaestor.deidentify.match_confidence import AS_IT_IS, IN_PART, MISSPELT, SHORT, Found, judged
-from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, Form, forms_of, words_in
+from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, Form, KnownName, forms_of, words_in
 from quaestor.deidentify.ordinary_words import ORDINARY
-from quaestor.interviews.model.records import KnownName
 
 __all__ = ["Finder", "Found", "either", "fitting", "resolved"]
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from quaestor.deidentify.folded_text import Folded
 from quaestor.deidentify.joined_names import GAP
-from quaestor.deidentify.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form
+from quaestor.deidentify.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form, KnownName
 from quaestor.deidentify.ordinary_words import ORDINARY, WITH_AN_ENDING_ORDINARY
-from quaestor.interviews.model.records import KnownName
 
 AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
     "as it is known",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from quaestor.deidentify.folded_text import fold
 from quaestor.deidentify.joined_names import (
@@ -52,6 +52,22 @@ _COMMON = frozenset(
 _ALONE, _ACRONYM, _DISTINCT = 2, 3, 4
 _LONG_NAME = 4
 """From so many letters on a name is no ordinary word when its words are joined."""
+
+
+@dataclass(frozen=True)
+class KnownName:
+    """A name that a study knows and what is shown instead of it; its `repr` does not contain the name."""
+
+    id: str
+    kind: str
+    forms: tuple[str, ...] = field(repr=False)
+    shown: str
+    participant: str = ""
+    """The participant whose name it is, or who alone mentioned it."""
+    endings: tuple[str, ...] = ()
+    """Endings in addition to the usual ones."""
+    derived: bool = False
+    """Whether it follows from contact data or a transcript and nobody has confirmed it."""
 
 
 @dataclass(frozen=True)

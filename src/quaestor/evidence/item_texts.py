@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ibis.expr.types as ir
 
@@ -11,6 +11,7 @@ from quaestor.base.names import is_storable
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.items import choose_rows, item_id, item_link, read_answers, read_items
+from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 _LONGEST = 60_000
@@ -34,6 +35,14 @@ class ItemText:
     """The accepted answer, where there is one."""
     is_prepared: bool = False
     """Whether body and answer have been made ready for a page; the last step, which makes them safe, is the page's."""
+
+
+def mask_item_text(mask: TextMask, text: ItemText) -> ItemText:
+    """Returns an item without known names; what was prepared for a page is prepared again."""
+    title, body = mask.item_text(text.item, text.title, text.body)
+    if (title, body) == (text.title, text.body):
+        return text
+    return replace(text, title=title, body=body, is_prepared=False)
 
 
 Prepare = Callable[[ItemText], ItemText]

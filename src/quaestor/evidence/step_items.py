@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,7 +26,8 @@ from quaestor.evidence.funnel import (
 )
 from quaestor.evidence.funnel_expression import DROPPED_AT
 from quaestor.evidence.items import item_link, read_items, read_left_out
-from quaestor.evidence.records import Example, StepResult
+from quaestor.evidence.records import Example, FunnelResult, StepResult
+from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
@@ -54,6 +57,25 @@ def items_of_step(study: Study, step: str, *, dropped: bool, limit: int | None, 
         if not examples and dropped and number == 0 and offset == 0:
             examples = [example_of(study, row) for row in _left_out(study, connection)]
     return examples
+
+
+def mask_examples(mask: TextMask, examples: Iterable[Example]) -> tuple[Example, ...]:
+    """Returns examples without known names."""
+    masked = ((example, *mask.item_text(example.item, example.title, example.body)) for example in examples)
+    return tuple(replace(example, title=title, body=body) for example, title, body in masked)
+
+
+def mask_result(mask: TextMask, result: FunnelResult) -> FunnelResult:
+    """Returns a funnel result whose examples contain no known names."""
+    steps = (
+        replace(
+            step,
+            kept_examples=mask_examples(mask, step.kept_examples),
+            dropped_examples=mask_examples(mask, step.dropped_examples),
+        )
+        for step in result.steps
+    )
+    return replace(result, steps=tuple(steps))
 
 
 def _left_out(study: Study, connection: Backend, item: str | None = None) -> list[dict[str, Any]]:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quaestor.base.errors import InputError
+from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
-from quaestor.interviews.model.records import KnownName
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
-from quaestor.interviews.participants.withdrawal import forget_withdrawn
 from quaestor.interviews.repository import (
     IDENTITIES,
     IDENTITIES_FILE,
@@ -22,6 +21,7 @@ from quaestor.interviews.repository import (
     keys_of,
     opened_copies,
 )
+from quaestor.interviews.withdrawal import forget_withdrawn
 from quaestor.store.backup_file import Backup
 from quaestor.store.database import Damaged
 from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList

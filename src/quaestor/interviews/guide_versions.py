@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import listed, nearest_first
 from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, problems_of
 from quaestor.interviews.model.guide_file import guide_from
@@ -14,7 +14,6 @@ from quaestor.interviews.model.records import Guide, Section
 from quaestor.interviews.repository import Interviews, guide_file, guide_files
 from quaestor.store.text_versions import KeptText
 from quaestor.study.folder import Study
-from quaestor.surveys.model.records import Problem
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import StateError
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import (
     DerivedSource,
@@ -30,19 +30,6 @@ _COLUMNS = ("id", "interview", "participant", "question", "title", "body")
 _IDS = 3
 """How many columns come before the words."""
 _TITLE = 60
-
-
-def item_of(interview: str, turn: int) -> str:
-    """The id of a turn as an item."""
-    return f"{interview}/{turn:05d}"
-
-
-def place_of(item: str) -> tuple[str, int]:
-    """The interview and the turn that an item is."""
-    interview, _, turn = item.rpartition("/")
-    if not interview or not (turn.isascii() and turn.isdigit()):
-        raise InputError(f"{item!r} is no turn of a transcript: it would be INTERVIEW/00012")
-    return interview, int(turn)
 
 
 def is_coded(turn: SpokenTurn) -> bool:

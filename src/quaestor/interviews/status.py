@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quaestor.base.errors import QuaestorError
 from quaestor.interviews.guide_versions import guide_lines
-from quaestor.interviews.pages.overview import has_interviews, interviews_at_a_glance, interviews_if_any
+from quaestor.interviews.overview import has_interviews, interviews_at_a_glance, interviews_if_any
 from quaestor.interviews.repository import Interviews
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Transcript
 from quaestor.interviews.names.remaining import remaining
+from quaestor.interviews.names.stale_items import files_mark
 from quaestor.interviews.repository import INTERVIEWS, Interviews, identities_path, interviews_path, open_interviews
-from quaestor.interviews.stale_items import files_mark
 from quaestor.publication.publication_status import PUBLISHED, replaced_when_made
 from quaestor.store.sealed_file import change_stamp
 from quaestor.store.sealed_file_restore import erased_in

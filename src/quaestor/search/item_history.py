@@ -14,11 +14,12 @@ from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Ra
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import Coding
 from quaestor.coding.visibility import ASKER, Sight, Viewer, raters_of
-from quaestor.evidence.item_texts import ItemText, read_item_texts
+from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import way_of
 from quaestor.search.coded_items import Answer, Outcomes, in_words
 from quaestor.search.index_query import looking
 from quaestor.store.records import NewAct
+from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 RATING, COMMENT, TIE, DECISION = "rating", "comment", "tie-breaker's comment", "decision"
@@ -74,8 +75,10 @@ class ItemHistory:
     rounds: tuple[RoundPart, ...] = ()
 
 
-def history_of(study: Study, coding: Coding | None, item: str, viewer: Viewer) -> ItemHistory:
-    """Raises StateError where there is no such item."""
+def history_of(
+    study: Study, coding: Coding | None, item: str, viewer: Viewer, mask: TextMask | None = None
+) -> ItemHistory:
+    """Returns all that a viewer may see of an item, without known names; raises StateError where there is none."""
     reading = read_item_texts(study, [item]).get(item)
     if reading is not None and reading.author and not viewer.sees_names:
         reading = replace(reading, author=ASKER)
@@ -92,7 +95,25 @@ def history_of(study: Study, coding: Coding | None, item: str, viewer: Viewer) -
         sight = Sight(state, study.settings.study.lead, viewer)
         decided = Outcomes(sight).about(item)
         rounds = rounds_of(study, sight, item)
-    return ItemHistory(item, reading, way, no_way, decided, rounds)
+    history = ItemHistory(item, reading, way, no_way, decided, rounds)
+    return _masked(history, mask) if mask else history  # not under the lock: looking for names takes a while
+
+
+def _masked(history: ItemHistory, mask: TextMask) -> ItemHistory:
+    decided = (
+        replace(answer, words=mask.mask(answer.words), decision=mask.mask(answer.decision))
+        for answer in history.decided
+    )
+    rounds = (
+        replace(part, events=tuple(_masked_event(event, mask) for event in part.events)) for part in history.rounds
+    )
+    reading = mask_item_text(mask, history.reading) if history.reading else None
+    return replace(history, reading=reading, decided=tuple(decided), rounds=tuple(rounds))
+
+
+def _masked_event(event: Event, mask: TextMask) -> Event:
+    answers = tuple((facet, mask.mask(words)) for facet, words in event.said)
+    return replace(event, said=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
 
 
 def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:

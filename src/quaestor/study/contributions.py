@@ -80,14 +80,30 @@ class KnownNames(Protocol):
         """For each known name in the text, in order, what is shown instead of it."""
 
 
+class TextMask(KnownNames, Protocol):
+    """Masks what pages show; the texts of an item are shown as its raters see them, however old the evidence is."""
+
+    def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
+        """Returns the title and body of an item without known names."""
+
+    def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
+        """Returns the words of passages of an item, from start to end; None where the item has been erased."""
+
+
 class NoNames:
-    """Of a study that knows no names."""
+    """The mask of a study that knows no names."""
 
     def mask(self, text: str) -> str:
         return text
 
     def find(self, text: str) -> Sequence[str]:
         return ()
+
+    def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
+        return title, body
+
+    def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
+        return None
 
 
 @dataclass(frozen=True)

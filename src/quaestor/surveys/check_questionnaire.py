@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, Problem
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import survey_file
 from quaestor.surveys.model.paths import paths
 from quaestor.surveys.model.questionnaire_checks import WHOLE, problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire, untranslated
-from quaestor.surveys.model.records import CHOSEN, Problem, Questionnaire
+from quaestor.surveys.model.records import CHOSEN, Questionnaire
 
 _LONGER_THAN_SAID = 1.5
 

@@ -13,14 +13,13 @@ from typing import Any
 
 from quaestor.base.clock import exact_now
 from quaestor.base.errors import InputError, StateError
+from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.session import coding_session
 from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, take_note, tick
 from quaestor.interviews.conduct.conversation_state import ASKED, END, SECTION, SKIPPED, START
-from quaestor.interviews.items import place_of
-from quaestor.interviews.model.records import Guide
+from quaestor.interviews.model.records import Guide, place_of
 from quaestor.interviews.names.known_names import add_name, all_names
-from quaestor.interviews.pages.coding_sheet import required_facet
 from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews, opened_files
@@ -235,7 +234,7 @@ def simulate_coding(
     coding = interviews.coding
     one = coding.state.round(name)
     require_open(one)
-    facet = required_facet(one.plan)
+    facet = require_passage_facet(one.plan)
     planted = planted_stretches(interviews, truth)
     siblings = _siblings(coding.state.history.at(one.plan.codebook), facet)
     raters = {seat.rater: SimulatedCoder(seat.rater, finding, _SHIFTING, _MISTAKING, seed) for seat in one.seats}
@@ -261,7 +260,7 @@ def simulate_round(
 def settle_coding(interviews: Interviews, name: str, truth: InterviewTruth, *, seed: int) -> dict[str, int]:
     """Settle every turn on which the raters differ as it was planted; how many each way."""
     planted = planted_stretches(interviews, truth)
-    facet = required_facet(interviews.coding.state.round(name).plan)
+    facet = require_passage_facet(interviews.coding.state.round(name).plan)
 
     def right(asked: Facet, item: str) -> Any:
         return [_payload(one) for one in _planted_in(planted, asked, facet, item)[1]]

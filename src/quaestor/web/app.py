@@ -25,7 +25,7 @@ from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.pages.codebook.browser import CodebookRoom
 from quaestor.coding.pages.rating_sheet import fresh_key
-from quaestor.interviews.pages.overview import has_interviews
+from quaestor.interviews.overview import has_interviews
 from quaestor.people.credentials import Passwords, fingerprint
 from quaestor.people.directory import Directory
 from quaestor.people.membership import PEOPLE_FILE

@@ -12,11 +12,12 @@ from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.session import Coding
-from quaestor.evidence.item_texts import ItemText, Prepare
+from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text
 from quaestor.evidence.items import warm_up_engine
-from quaestor.interviews.names.masked_cases import unnamed_reading
 from quaestor.interviews.repository import Interviews, interviews_path, opened_files
+from quaestor.interviews.text_mask import text_mask
 from quaestor.render.figures.export import load_drawing
+from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study, has_journal, open_study
 from quaestor.surveys.lifecycle import Surveys, answers_path
 from quaestor.surveys.store.answers import AnswerFile
@@ -152,12 +153,16 @@ class KeptOpen:
         study = self.latest
         with self._lock:
             if self._desk is None:
-                self._desk = Desk(study, self._prepare, self.unnamed)
+                self._desk = Desk(study, self._prepare, self.mask_item)
             return self._desk
 
-    def unnamed(self, reading: ItemText) -> ItemText:
-        """An item without names that are known by now, whatever the evidence still has."""
-        return unnamed_reading(self.interviews_if_any, reading)
+    @property
+    def text_mask(self) -> TextMask:
+        """Masks names that are known by now, whatever the evidence still has."""
+        return text_mask(self.interviews_if_any)
+
+    def mask_item(self, text: ItemText) -> ItemText:
+        return mask_item_text(self.text_mask, text)
 
     def close(self) -> None:
         with self._lock:

@@ -34,11 +34,11 @@ from quaestor.interviews.coding.code_agreement import agreement_by_code
 from quaestor.interviews.coding.decided_passages import coded_stretches
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
 from quaestor.interviews.coding.progress import round_progress
-from quaestor.interviews.pages.overview import interview_line
+from quaestor.interviews.overview import interview_line
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.themes.quotations import themes_of
 from quaestor.interviews.themes.tables import themes_table
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
 

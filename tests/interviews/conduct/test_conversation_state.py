@@ -14,12 +14,12 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.conduct.acts import LONGEST, Stamp, mark, move_clock, take_note, tick
 from quaestor.interviews.conduct.conversation_state import Conversation, conversation
+from quaestor.interviews.conduct.desk_sheet import desk_sheet, since, stops_of
 from quaestor.interviews.conduct.protocol import Protocol, protocol, protocol_json, protocol_markdown
-from quaestor.interviews.pages.conduct import desk_sheet, since, stops_of
 from quaestor.interviews.participants.consent import record_consent
 from quaestor.interviews.participants.people import add_participant
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.withdrawal import withdraw
 
 BEGAN = datetime(2030, 1, 1, 12, tzinfo=UTC).timestamp()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.support.small_interviews import SMALL
 
+from quaestor.base.errors import Problem
 from quaestor.interviews.model.guide_checks import problems_of
 from quaestor.interviews.model.guide_file import guide_from
-from quaestor.surveys.model.records import Problem
 
 BESIDE = ("guide.md", "agreement.md")
 

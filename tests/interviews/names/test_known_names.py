@@ -25,11 +25,11 @@ from quaestor.interviews.names.known_names import add_name, all_names, change_na
 from quaestor.interviews.names.masking import read_by
 from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, progress_of, proposals
 from quaestor.interviews.names.remaining import found_in, refuse_names, remaining
-from quaestor.interviews.pages.overview import DONE, interview_line
+from quaestor.interviews.overview import DONE, interview_line
 from quaestor.interviews.participants.people import Contact, set_contact
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.transcripts.corrections import set_speaker
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.publication.handbook.make import make_handbook
 from quaestor.publication.report.make import build_report
 from quaestor.store.sealed_file import NewEntry

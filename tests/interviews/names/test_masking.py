@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
 
 from quaestor.base.errors import StateError
-from quaestor.coding.pages.disputed_answers import Opinion, Question, Voice
+from quaestor.coding.pages.disputed_answers import Opinion, Question, Voice, mask_question
 from quaestor.coding.round_acts import close_by_name
-from quaestor.evidence.item_texts import read_item_texts
+from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.interviews.coding.acts import (
     CodedAs,
     Selected,
@@ -29,14 +29,14 @@ from quaestor.interviews.coding.acts import (
 )
 from quaestor.interviews.names.confirmations import answer, answer_all, show_as
 from quaestor.interviews.names.known_names import add_name, all_names, remove_name
-from quaestor.interviews.names.masked_cases import quoted, unnamed_reading
 from quaestor.interviews.names.masking import HIDE, read_by, shown_now, shown_then
 from quaestor.interviews.names.matches import REFUSED, proposals
 from quaestor.interviews.pages.coding_sheet import CodedTurn, coding_sheet
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews
+from quaestor.interviews.text_mask import text_mask
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.sealed_file import NewEntry
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, open_study
 
 SAID = "First Obviax bought Zentor Brimm, then Wexla left 🙂 and Zentor stayed with Quellix."
 TALK = (("Interviewer", "Who did what, Wexla?"), ("Guest", SAID))
@@ -137,7 +137,7 @@ def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
             add_name(room, "other", [form], shown)
         opinion = Opinion(json.dumps([told]), "", voices=(Voice("rater-1", memo="of Wexla"),))
         asked = Question("themes", "stretches", "", (opinion,), ())
-        (one,) = quoted(room, ROUND, ITEM, asked).opinions
+        (one,) = mask_question(asked, ITEM, room.coding.state.history.latest, text_mask(room)).opinions
         assert [(quote.words, quote.more) for quote in one.quotes] == [("[a] [e]", ("what: [a]", "[d] again"))]
         assert one.voices[0].memo == "of [d]"
 
@@ -147,19 +147,34 @@ def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_w
     other = replace(reading, item="example/question/12")
     assert SAID[:6] in reading.body
     with interviews_of(study) as room:
-        assert unnamed_reading(room, reading) == reading
+        assert mask_item_text(text_mask(room), reading) == reading
         add_name(room, "person", ["Wexla"], "[d]")
-        assert unnamed_reading(room, reading).body == reading.body.replace("Wexla", "[d]")
-        assert "Wexla" not in unnamed_reading(room, reading).title
+        assert mask_item_text(text_mask(room), reading).body == reading.body.replace("Wexla", "[d]")
+        assert "Wexla" not in mask_item_text(text_mask(room), reading).title
         add_name(room, "other", ["Obviax"], "[a]")
-        told = unnamed_reading(room, replace(reading, is_prepared=True))
+        told = mask_item_text(text_mask(room), replace(reading, is_prepared=True))
         assert (told.title, told.is_prepared) == ("P1, turn 2", False)
         assert "Obviax" not in told.body
-        assert [unnamed_reading(room, other), unnamed_reading(None, reading)] == [other, reading]
+        assert [mask_item_text(text_mask(room), other), mask_item_text(text_mask(None), reading)] == [other, reading]
         answer_all(room, True)
-        assert unnamed_reading(room, reading) == replace(told, is_prepared=False), "as long as evidence is older"
+        assert mask_item_text(text_mask(room), reading) == replace(told, is_prepared=False), (
+            "as long as evidence is older"
+        )
         withdraw(room, "P1")
-        assert unnamed_reading(room, reading) == reading
+        assert mask_item_text(text_mask(room), reading) == reading
+
+
+def test_a_row_of_a_table_whose_id_looks_like_a_turn_keeps_its_own_words(study: Study) -> None:
+    row = ItemText(ITEM, "A row about Wexla", "<p>Its own words.</p>")
+    text = (study.root / "study.toml").read_text("utf-8")
+    with interviews_of(study) as room:
+        add_name(room, "person", ["Wexla"], "[d]")
+        assert mask_item_text(text_mask(room), row).body != row.body
+    (study.root / "rows.csv").write_text(f"item,title\n{ITEM},A row about Wexla\n", "utf-8")
+    source = '[sources.rows]\nkind = "table"\npath = "rows.csv"\nitem = "{item}"\n'
+    (study.root / "study.toml").write_text(text.partition("[sources.")[0] + source, "utf-8")
+    with interviews_of(open_study(study.root)) as room:
+        assert mask_item_text(text_mask(room), row) == row
 
 
 ACTS = st.lists(

@@ -33,8 +33,8 @@ from quaestor.interviews.names.masking import shown_now, shown_then
 from quaestor.interviews.names.matches import proposals
 from quaestor.interviews.names.remaining import remaining
 from quaestor.interviews.participants.people import Contact, contact_of, set_contact
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.sealed_file import NewEntry
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_study

@@ -18,8 +18,8 @@ from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.remaining import remaining
 from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
-from quaestor.interviews.participants.withdrawal import withdraw, withdraw_by_link
 from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.withdrawal import withdraw, withdraw_by_link
 from quaestor.store.sealed_file import NewEntry, SealedFile
 from quaestor.study.folder import open_study
 

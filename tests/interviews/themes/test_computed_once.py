@@ -17,9 +17,9 @@ from quaestor.coding.round_setup import add_round
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.themes import themes_page_seen
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
 

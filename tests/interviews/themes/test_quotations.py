@@ -26,7 +26,6 @@ from quaestor.interviews.conduct.conversation_state import moment_of
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.themes import themes_page
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import interview_tables, quotations_behind
 from quaestor.interviews.themes.co_occurrence import saturation_of
@@ -34,6 +33,7 @@ from quaestor.interviews.themes.figures import FIGURES, drawn
 from quaestor.interviews.themes.files import quotations_of, write_themes
 from quaestor.interviews.themes.quotations import themes_of, themes_seen
 from quaestor.interviews.themes.records import Themes, selected
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.publication.items_behind_cell import items_behind
 from quaestor.publication.publication_status import PUBLISHED, freshness

@@ -13,9 +13,9 @@ from tests.support.transcript_writers import teams_webvtt, text, zoom_webvtt
 from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.names.known_names import finder_of
-from quaestor.interviews.pages.transcript import MOST, WINDOW, left_out_of, told_turns, transcript_sheet
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import Interviews, open_interviews
+from quaestor.interviews.transcript_sheet import MOST, WINDOW, left_out_of, told_turns, transcript_sheet
 from quaestor.interviews.transcripts.corrections import (
     match_again,
     names_of_speakers,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quaestor.base.errors import Problem
 from quaestor.surveys.model.answer_forms import checked_answer, form_of, unanswered
 from quaestor.surveys.model.conditions import read_condition
 from quaestor.surveys.model.flow import is_shown, next_page, taken
@@ -23,7 +24,6 @@ from quaestor.surveys.model.records import (
     Kind,
     Option,
     Page,
-    Problem,
     Question,
     Questionnaire,
     Response,

@@ -12,8 +12,8 @@ from tests.support.windows import Server, assert_for_everyone, complaints_of, si
 
 from quaestor.interviews.conduct.conversation_state import Conversation, conversation
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 

@@ -21,8 +21,8 @@ from quaestor.base.files import is_private
 from quaestor.interviews.conduct.acts import Stamp, tick
 from quaestor.interviews.conduct.conversation_state import Conversation, conversation
 from quaestor.interviews.participants.consent import consent_of, put_agreement_in_force
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study

@@ -23,8 +23,8 @@ from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.publication.report.make import build_report

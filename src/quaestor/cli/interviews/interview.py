@@ -103,7 +103,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.pages.overview import interviews_if_any
+    from quaestor.interviews.overview import interviews_if_any
 
     found = interviews_if_any(chosen_study(study))
     lines = [line for one in found.people for line in one.interviews]
@@ -131,7 +131,7 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     Example: quaestor interview status
     """
     from quaestor.interviews.guide_versions import guide_lines
-    from quaestor.interviews.pages.overview import interviews_if_any
+    from quaestor.interviews.overview import interviews_if_any
 
     opened = chosen_study(study)
     found, guides = interviews_if_any(opened), guide_lines(opened, None)

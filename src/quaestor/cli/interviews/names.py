@@ -10,9 +10,9 @@ import typer
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.interviews.model.records import KnownName
+    from quaestor.deidentify.name_forms import KnownName
     from quaestor.interviews.names.matches import Proposal
-    from quaestor.interviews.pages.names import NameLine
+    from quaestor.interviews.names.overview import NameLine
 
 group = typer.Typer(help="Names in transcripts, and what is shown instead.", no_args_is_help=True)
 
@@ -54,7 +54,7 @@ def list_all(actor: ActorOption = None, study: StudyOption = None, json: JsonOpt
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.pages.names import name_lines
+    from quaestor.interviews.names.overview import name_lines
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:

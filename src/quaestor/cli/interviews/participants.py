@@ -12,7 +12,7 @@ from quaestor.cli.interviews.consent import PseudonymArgument, consent_json
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.interviews.pages.overview import PersonLine
+    from quaestor.interviews.overview import PersonLine
 
 group = typer.Typer(help="Participants of interviews, by their pseudonyms.", no_args_is_help=True)
 contact_group = typer.Typer(help="How to reach a participant, for the lead alone.", no_args_is_help=True)
@@ -75,7 +75,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.pages.overview import interviews_at_a_glance
+    from quaestor.interviews.overview import interviews_at_a_glance
     from quaestor.interviews.repository import open_interviews
 
     opened = chosen_study(study)
@@ -141,8 +141,8 @@ def withdraw(
     Example: quaestor interview participant withdraw P1 --yes
     """
     from quaestor.base.errors import InputError
-    from quaestor.interviews.participants.withdrawal import withdraw as erase
     from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.withdrawal import withdraw as erase
     from quaestor.store.erasure import describe_pending_erasures
 
     opened = chosen_study(study)

@@ -21,7 +21,7 @@ from quaestor.cli.output import (
 
 if TYPE_CHECKING:
     from quaestor.interviews.model.records import Transcript
-    from quaestor.interviews.pages.transcript import LeftOut, TurnLine
+    from quaestor.interviews.transcript_sheet import LeftOut, TurnLine
     from quaestor.interviews.transcripts.corrections import Speaker
     from quaestor.interviews.transcripts.import_file import Imported
 
@@ -66,8 +66,8 @@ def import_file(
 
     Example: quaestor interview import P1 recording.vtt
     """
-    from quaestor.interviews.pages.transcript import left_out_of
     from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.transcript_sheet import left_out_of
     from quaestor.interviews.transcripts.import_file import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -118,8 +118,8 @@ def transcript(
 
     Example: quaestor interview transcript P1
     """
-    from quaestor.interviews.pages.transcript import told_turns
     from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.transcript_sheet import told_turns
 
     with open_interviews(chosen_study(study)) as interviews:
         lines = told_turns(interviews, name, raw, actor)
@@ -203,8 +203,8 @@ def match(
     Example: quaestor interview match P1 --set 12=factors --set 14=
     """
     from quaestor.base.errors import InputError
-    from quaestor.interviews.pages.transcript import told_turns
     from quaestor.interviews.repository import open_interviews
+    from quaestor.interviews.transcript_sheet import told_turns
     from quaestor.interviews.transcripts.corrections import match_again, set_question
 
     wanted = named_values(set or [], "TURN=QUESTION")

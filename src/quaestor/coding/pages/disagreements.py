@@ -22,13 +22,14 @@ from quaestor.coding.model.decisions import (
 )
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.passages import is_stretches
-from quaestor.coding.model.records import Decision, Disagreement, Facet
+from quaestor.coding.model.records import Codebook, Decision, Disagreement, Facet
 from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
 from quaestor.coding.model.views import asks_first, disagreements_for
-from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, question_of
+from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import Coding, Where, open_coding, require_lead
 from quaestor.coding.visibility import Sight, Viewer
+from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 _WAYS = {DISCUSSION: "by discussion", TOGETHER: "together with the tie-breaker", TIE_BREAKER: "by the tie-breaker"}
@@ -292,8 +293,10 @@ def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listi
         )
 
 
-def case_of(where: Where, name: str, viewer: Viewer, item: str, facet: str, wanted: Filter) -> Case:
-    """One disagreement, with the open ones before and after it."""
+def case_of(
+    where: Where, name: str, viewer: Viewer, item: str, facet: str, wanted: Filter, mask: TextMask | None = None
+) -> Case:
+    """Returns one disagreement without known names, and the open ones before and after it."""
     with open_coding(where) as coding:
         found, teller = _looked_at(coding, name, viewer)
         place = _place_of(found, item, facet)
@@ -309,7 +312,8 @@ def case_of(where: Where, name: str, viewer: Viewer, item: str, facet: str, want
             if at != place and not is_settled(one) and teller.is_wanted(one, wanted)
         ]
         earlier, later = ([key for key, is_earlier in going if is_earlier is wanted] for wanted in (True, False))
-        return Case(
+        book = teller.state.history.at(teller.one.plan.codebook)
+        shown = Case(
             name,
             case.item,
             teller.question(case),
@@ -323,6 +327,16 @@ def case_of(where: Where, name: str, viewer: Viewer, item: str, facet: str, want
             len(found),
             case.words_only and not is_settled(case),
         )
+    return _masked(shown, book, mask) if mask else shown  # not under the lock: looking for names takes a while
+
+
+def _masked(case: Case, book: Codebook, mask: TextMask) -> Case:
+    remarks = (replace(remark, text=mask.mask(remark.text), answer=mask.mask(remark.answer)) for remark in case.remarks)
+    outcomes = (
+        replace(outcome, label=mask.mask(outcome.label), reason=mask.mask(outcome.reason)) for outcome in case.outcomes
+    )
+    question = mask_question(case.question, case.item, book, mask)
+    return replace(case, question=question, remarks=tuple(remarks), outcomes=tuple(outcomes))
 
 
 def _place_of(found: Sequence[Disagreement], item: str, facet: str) -> int | None:

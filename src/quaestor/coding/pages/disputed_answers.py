@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.coding.model.answers import answer_in_words, write_cell
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Choice
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet
+from quaestor.coding.model.facet_kinds.passages import KIND
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, stretches_in
+from quaestor.study.contributions import TextMask
 
 _KEYS = "123456789"
 _SENT = "said-"
@@ -128,6 +131,41 @@ def question_of(
     return Question(
         facet.id, facet.kind, facet.question or facet.id, opinions, tuple(others), tuple(sorted(proposed.items()))
     )
+
+
+def mask_question(question: Question, item: str, book: Codebook, mask: TextMask) -> Question:
+    """Returns a question without known names, with the words of every coded passage that still exist.
+
+    A form sends back a digest for an answer that contains words of raters, never the words themselves.
+    """
+    opinions = tuple(_mask_opinion(opinion, item, book, mask, question.kind) for opinion in question.opinions)
+    proposed = tuple((part, mask.mask(words)) for part, words in question.proposed)
+    return replace(question, opinions=opinions, proposed=proposed)
+
+
+def _mask_opinion(opinion: Opinion, item: str, book: Codebook, mask: TextMask, kind: str) -> Opinion:
+    has_words = opinion.value.startswith("[{") or mask.mask(opinion.value) != opinion.value
+    return replace(
+        opinion,
+        quotes=_quotes(opinion, item, book, mask) if kind == KIND else (),
+        value=sent_for(opinion.value) if has_words else opinion.value,
+        label=mask.mask(opinion.label),
+        voices=tuple(replace(voice, memo=mask.mask(voice.memo)) for voice in opinion.voices),
+    )
+
+
+def _quotes(opinion: Opinion, item: str, book: Codebook, mask: TextMask) -> tuple[Quote, ...]:
+    passages = () if opinion.value == CANNOT_JUDGE else stretches_in(json.loads(opinion.value))
+    words = mask.passages(item, [(passage.start, passage.end) for passage in passages])
+    if words is None:
+        return ()
+    quotes = []
+    for passage, text in zip(passages, words, strict=True):
+        name = book.codes[passage.code].name if passage.code in book.codes else passage.code
+        more = [f"{field}: {content}" for field, content in passage.fields.items()]
+        more += [passage.memo] if passage.memo else []
+        quotes.append(Quote(text, mask.mask(name or "in vivo"), tuple(map(mask.mask, more))))
+    return tuple(quotes)
 
 
 def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...]:

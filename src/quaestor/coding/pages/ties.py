@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
 from quaestor.coding.disagreements import break_tie, tie_cases
@@ -13,8 +13,9 @@ from quaestor.coding.model.records import Facet, TieCase
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import tie_view
 from quaestor.coding.pages.disagreements import Key, facet_of
-from quaestor.coding.pages.disputed_answers import Chosen, Question, chosen_answer, question_of
+from quaestor.coding.pages.disputed_answers import Chosen, Question, chosen_answer, mask_question, question_of
 from quaestor.coding.session import Where, open_coding
+from quaestor.study.contributions import TextMask
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,10 @@ def ties_of(where: Where, name: str, actor: str) -> Ties:
         return Ties(name, facets, rows, done, len(cases), one.status == CLOSED and settled(state, name))
 
 
-def tie_of(where: Where, name: str, actor: str, item: str = "", facet: str = "") -> Tie | None:
-    """The case asked for, else the next one to answer; None where nothing is left."""
+def tie_of(
+    where: Where, name: str, actor: str, item: str = "", facet: str = "", mask: TextMask | None = None
+) -> Tie | None:
+    """Returns a case, or else the next one to answer, without known names; None where nothing is left."""
     with open_coding(where) as coding:
         cases = tie_cases(coding, name, actor)
         state = coding.state
@@ -85,7 +88,10 @@ def tie_of(where: Where, name: str, actor: str, item: str = "", facet: str = "")
             place = next((at for at, case in enumerate(cases) if not _is_done(case)), None)
             if place is None:
                 return None
-        return _tie(state, name, cases, place)
+        tie = _tie(state, name, cases, place)
+        book = state.history.at(state.round(name).plan.codebook)
+    # Not under the lock: looking for names takes a while.
+    return replace(tie, question=mask_question(tie.question, tie.item, book, mask)) if mask else tie
 
 
 def answer_tie(

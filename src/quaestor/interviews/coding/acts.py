@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError
+from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Stretch, stretches_in
 from quaestor.coding.model.state import State
@@ -19,10 +20,8 @@ from quaestor.coding.model.views import rater_place
 from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
 from quaestor.coding.session import Coding
 from quaestor.interviews.coding.merge_edits import holds_changes, with_changes
-from quaestor.interviews.items import item_of, place_of
-from quaestor.interviews.model.records import SpokenTurn
+from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
 from quaestor.interviews.names.masking import shown_then
-from quaestor.interviews.pages.coding_sheet import required_facet
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act, NewAct
 from quaestor.study.session import PendingAct
@@ -72,7 +71,7 @@ def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str,
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
     item, now = item_of(said.interview, said.turn), coding.now()
     with coding.looking() as state:
-        facet = required_facet(state.round(name).plan).id
+        facet = require_passage_facet(state.round(name).plan).id
 
     def told(state: State) -> Said:
         rating = state.round(name).current(rater, item)
@@ -113,7 +112,7 @@ def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str
         if said.opened and said.opened != state.round(name).opened:
             raise OtherStudy("this was read in another study")
         place = rater_place(state, name, rater)
-        facet = required_facet(place.plan).id
+        facet = require_passage_facet(place.plan).id
         items = [item_of(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))]
         left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]
         keys = [said.key, *(f"{said.key}/{number}" for number in range(1, len(left)))]
@@ -170,7 +169,7 @@ def stretches_shown(
     with coding.looking() as state:
         place = rater_place(state, name, rater)
         rating = place.rating(item)
-        answer = rating.answers.get(required_facet(place.plan).id) if rating else ()
+        answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()
     return [_shown(turn, one) for one in stretches_in(answer)]
 
 

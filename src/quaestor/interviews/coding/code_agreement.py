@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import Label
+from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.ratings import labels
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
 from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
-from quaestor.interviews.pages.coding_sheet import required_facet
 from quaestor.interviews.repository import Interviews
 from quaestor.measures.agreement import agreement, rating_table, set_table
 from quaestor.measures.records import Agreement, Estimate
@@ -137,7 +137,7 @@ def agreement_by_code(
     segments = segments_of(interviews) if unit == ANSWER else {}
     with coding.looking() as state:
         plan, blindness = state.round(name).plan, state.round(name).blindness
-        facet = required_facet(plan).id
+        facet = require_passage_facet(plan).id
         book = state.history.at(plan.codebook if version is None else version)
         found: _Labels = labels(state, name, facet, version)
     note_view(coding, name, actor or coding.lead)

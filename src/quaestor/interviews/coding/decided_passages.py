@@ -9,14 +9,12 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import answers_of, disagreements
-from quaestor.coding.model.facet_kinds.passages import in_vivo_in, links_in, union
+from quaestor.coding.model.facet_kinds.passages import in_vivo_in, links_in, passage_facet, require_passage_facet, union
 from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Stretch, stretches_in
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
-from quaestor.interviews.items import place_of
-from quaestor.interviews.model.records import SpokenTurn, Transcript
-from quaestor.interviews.pages.coding_sheet import required_facet, stretches_facet
+from quaestor.interviews.model.records import SpokenTurn, Transcript, place_of
 from quaestor.interviews.participants.consent import declined
 from quaestor.interviews.repository import Interviews
 
@@ -78,9 +76,7 @@ class Coded:
 
 def coded_rounds(state: State) -> list[str]:
     """The closed rounds that coded transcripts."""
-    return [
-        name for name, one in state.rounds.items() if one.status == CLOSED and stretches_facet(one.plan) is not None
-    ]
+    return [name for name, one in state.rounds.items() if one.status == CLOSED and passage_facet(one.plan) is not None]
 
 
 def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Coded:
@@ -140,7 +136,7 @@ def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str,
     decided: dict[str, tuple[str, Decision]] = {}
     unsettled: set[str] = set()
     for name in sorted(names, key=lambda one: state.round(one).closed):
-        made = state.round(name).decided(required_facet(state.round(name).plan).id)
+        made = state.round(name).decided(require_passage_facet(state.round(name).plan).id)
         waiting = {case.item for case in disagreements(state, name) if case.decision is None}
         decided |= {item: (name, one) for item, one in made.items()}
         for item in waiting:
@@ -188,7 +184,7 @@ class _Reader:
 
     @property
     def _facet(self) -> str:
-        return required_facet(self.round.plan).id
+        return require_passage_facet(self.round.plan).id
 
     @cached_property
     def _answers(self) -> list[tuple[str, Any]]:

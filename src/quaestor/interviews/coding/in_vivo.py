@@ -9,11 +9,10 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.codebook import refuse_names_in_codebook
 from quaestor.coding.model.codebook.changes import id_from
-from quaestor.coding.model.facet_kinds.passages import in_vivo_in
+from quaestor.coding.model.facet_kinds.passages import in_vivo_in, require_passage_facet
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import Coding, require_lead
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
-from quaestor.interviews.pages.coding_sheet import required_facet
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames, NoNames
@@ -49,7 +48,7 @@ def codes_to_adopt(coding: Coding, name: str) -> list[tuple[str, str]]:
     """(code, its name with the themes above it) of all that words in vivo can be adopted as."""
     with coding.looking() as state:
         book = state.history.latest
-        found = book.active(required_facet(state.round(name).plan).codes)
+        found = book.active(require_passage_facet(state.round(name).plan).codes)
         return sorted(((one.id, book.path_name(one.id)) for one in found), key=lambda pair: pair[1].casefold())
 
 
@@ -83,7 +82,7 @@ def _require_there(state: State, name: str, item: str, start: int, end: int) -> 
     one = state.round(name)
     if one.status != CLOSED:
         raise StateError(f"the round {name!r} is open: words are adopted when it is closed and settled")
-    made = one.decided(required_facet(one.plan).id).get(item)
+    made = one.decided(require_passage_facet(one.plan).id).get(item)
     if made is None:
         raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
     places = [(one.start, one.end) for one in in_vivo_in(made.answer)]
@@ -93,7 +92,7 @@ def _require_there(state: State, name: str, item: str, start: int, end: int) -> 
 
 
 def _known(state: State, name: str, code: str) -> str:
-    facet = required_facet(state.round(name).plan)
+    facet = require_passage_facet(state.round(name).plan)
     allowed = {one.id: one.name for one in state.history.latest.active(facet.codes)}
     if code not in allowed:
         options = listed(nearest_first(code, allowed)[:5])
@@ -107,7 +106,7 @@ def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -
         raise InputError("a new code needs a name: give one")
     payload = {
         "id": id_from(new.name.strip(), new.parent, book),
-        "facet": required_facet(state.round(name).plan).codes,
+        "facet": require_passage_facet(state.round(name).plan).codes,
         "name": new.name.strip(),
         "parent": new.parent,
         "definition": new.definition.strip(),

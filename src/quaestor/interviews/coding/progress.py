@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 
 from quaestor.base.names import listed
 from quaestor.coding.model.decisions import settled
-from quaestor.coding.model.facet_kinds.passages import in_vivo_in
+from quaestor.coding.model.facet_kinds.passages import in_vivo_in, passage_facet, require_passage_facet
 from quaestor.coding.model.records import Decision, Rating, stretches_in
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import rater_place
 from quaestor.coding.session import Coding
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.interviews.coding.decided_passages import adoptions, code_now, coded_rounds, last_words
-from quaestor.interviews.items import place_of
-from quaestor.interviews.pages.coding_sheet import CodingSheet, required_facet, stretches_facet
+from quaestor.interviews.model.records import place_of
 from quaestor.interviews.repository import Interviews
 from quaestor.people.roles import Role
 
@@ -57,7 +56,7 @@ def round_progress(coding: Coding, interviews: Interviews, name: str, rater: str
     known = {one.id: place for place, one in enumerate(interviews.interviews())}
     with coding.looking() as state:
         place = rater_place(state, name, rater)
-        facet = required_facet(place.plan)
+        facet = require_passage_facet(place.plan)
         is_open = state.round(name).status == OPEN
         counted: dict[str, list[Rating | None]] = {}
         for item in place.progress:
@@ -75,18 +74,6 @@ def round_progress(coding: Coding, interviews: Interviews, name: str, rater: str
     ]
     ordered = sorted(found, key=lambda one: (known.get(one.interview, len(known)), one.interview))
     return RoundProgress(name, place.plan.instructions, is_open, tuple(ordered))
-
-
-def next_transcript(coding: Coding, interviews: Interviews, sheet: CodingSheet) -> str:
-    """The transcript that a rater goes on with, where this page holds all that is left of the one it shows."""
-    if sheet.left > sheet.left_here:
-        return ""
-    known = [one.id for one in interviews.interviews()]
-    with coding.looking() as state:
-        place = rater_place(state, sheet.round, sheet.rater)
-        left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
-    here = known.index(sheet.interview)
-    return next((one for one in [*known[here + 1 :], *known[:here]] if one in left), "")
 
 
 @dataclass(frozen=True)
@@ -150,7 +137,7 @@ def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
 def _counted(state: State) -> dict[str, _Counts]:
     found: dict[str, _Counts] = {}
     for name, one in state.rounds.items():
-        for seat in one.seats if stretches_facet(one.plan) is not None else ():
+        for seat in one.seats if passage_facet(one.plan) is not None else ():
             for item in seat.items[0]:
                 here = found.setdefault(_interview(item), _Counts())
                 rated = one.of_seat(seat, item) is not None

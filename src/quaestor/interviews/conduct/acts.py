@@ -35,8 +35,8 @@ from quaestor.interviews.conduct.conversation_state import (
     is_note,
     moment_of,
 )
+from quaestor.interviews.conduct.desk_sheet import DeskSheet, Stop, desk_sheet
 from quaestor.interviews.model.records import Guide, GuideQuestion
-from quaestor.interviews.pages.conduct import DeskSheet, Stop, desk_sheet
 from quaestor.interviews.participants.consent import require_consent
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import new_key

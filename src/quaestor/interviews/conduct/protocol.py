@@ -12,9 +12,14 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, Mark, Note, conversation
-from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, Section
-from quaestor.interviews.pages.overview import about
-from quaestor.interviews.pages.transcript import clock_words
+from quaestor.interviews.model.records import (
+    Guide,
+    GuideQuestion,
+    Interview,
+    Section,
+    clock_words,
+    describe_participant,
+)
 from quaestor.interviews.participants.consent import Consent, consent_of
 from quaestor.interviews.repository import Interviews
 
@@ -146,7 +151,7 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
         )
         for one in guide.sections
     )
-    person = about(interviews.participant(interview.participant))
+    person = describe_participant(interviews.participant(interview.participant))
     consent, talked = consent_of(interviews, interview.participant), told.clock.elapsed(moment)
     return Protocol(interview, guide, person, consent, told.clock, talked, told.people, sections)
 

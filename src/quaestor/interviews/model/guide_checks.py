@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import listed, nearest_first
 from quaestor.interviews.model.guide_file import guide_from, guide_text_in
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section
-from quaestor.surveys.model.records import Problem
 
 WHOLE = "guide"
 """Where a problem is that concerns no section and no question."""

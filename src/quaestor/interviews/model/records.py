@@ -1,4 +1,4 @@
-"""What an interview guide, a conversation and a transcript are: the door of this room."""
+"""Values of interviews: guides, participants, interviews, transcripts and their turns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+
+from quaestor.base.errors import InputError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -100,35 +102,6 @@ class Voice(StrEnum):
     PARTICIPANT = "participant"
     INTERVIEWER = "interviewer"
     OTHER = "other"
-
-
-@dataclass(frozen=True)
-class Turn:
-    """What somebody said before somebody else spoke, as it was recorded: its text never changes."""
-
-    number: int
-    speaker: str
-    """As the recording calls them; empty where it does not say."""
-    text: str
-    start: float | None = None
-    """Seconds from the beginning of the recording."""
-    end: float | None = None
-
-
-@dataclass(frozen=True)
-class KnownName:
-    """A name that a study knows, and what is shown instead of it; its text tells nobody which."""
-
-    id: str
-    kind: str
-    forms: tuple[str, ...] = field(repr=False)
-    shown: str
-    participant: str = ""
-    """Whose it is, where it is a participant's or was told by one alone."""
-    endings: tuple[str, ...] = ()
-    """Endings beside the usual ones."""
-    derived: bool = False
-    """Whether it follows from contact data or a transcript, and nobody has decided on it."""
 
 
 @dataclass(frozen=True)
@@ -251,3 +224,32 @@ class Interview:
         """How long it took, in whole minutes."""
         minutes = round(self.seconds / 60)
         return f"{minutes} {'minute' if minutes == 1 else 'minutes'}" if minutes else "under a minute"
+
+
+def item_of(interview: str, turn: int) -> str:
+    """Returns the item id of a turn."""
+    return f"{interview}/{turn:05d}"
+
+
+def place_of(item: str) -> tuple[str, int]:
+    """Returns the interview and the turn that an item id stands for."""
+    interview, _, turn = item.rpartition("/")
+    if not interview or not (turn.isascii() and turn.isdigit()):
+        raise InputError(f"{item!r} is not a turn of a transcript: give an id such as P1/00012")
+    return interview, int(turn)
+
+
+def describe_participant(participant: Participant) -> str:
+    """Describes a participant in one line that contains no name."""
+    years = "" if participant.years is None else f"{participant.years:g} year{'' if participant.years == 1 else 's'}"
+    synthetic = "synthetic" if participant.synthetic else ""
+    return " · ".join(part for part in (participant.role, years, participant.field, synthetic) if part)
+
+
+def clock_words(seconds: float | None) -> str:
+    """`4:05`, or `1:02:09` after an hour; empty where the recording has no times."""
+    if seconds is None:
+        return ""
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"

@@ -9,7 +9,8 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.names import listed
 from quaestor.coding.session import require_lead
-from quaestor.interviews.model.records import KnownName, Replacement, Transcript
+from quaestor.deidentify.name_forms import KnownName
+from quaestor.interviews.model.records import Replacement, Transcript
 from quaestor.interviews.names.known_names import REPLACE, all_names, change_name, keep_if_new
 from quaestor.interviews.names.matches import LOOKED, OPEN, Proposal, places_in, proposals
 from quaestor.interviews.repository import Interviews

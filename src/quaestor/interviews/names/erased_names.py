@@ -17,8 +17,9 @@ from quaestor.deidentify.contact_patterns import SHOWN
 from quaestor.deidentify.finder import Finder, Found, resolved
 from quaestor.deidentify.folded_text import fold
 from quaestor.deidentify.match_confidence import SHORT
+from quaestor.deidentify.name_forms import KnownName
 from quaestor.deidentify.ordinary_words import ORDINARY
-from quaestor.interviews.model.records import KnownName, Transcript
+from quaestor.interviews.model.records import Transcript
 from quaestor.interviews.names.confirmations import answers_of
 from quaestor.interviews.names.known_names import REPLACE, all_names
 from quaestor.interviews.names.masking import HIDE

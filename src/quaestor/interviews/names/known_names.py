@@ -24,11 +24,12 @@ from quaestor.deidentify.name_forms import (
     PERSON,
     PLACE,
     PRODUCT,
+    KnownName,
     identity_of,
     is_searchable,
     words_in,
 )
-from quaestor.interviews.model.records import KnownName, Voice
+from quaestor.interviews.model.records import Voice
 from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
 from quaestor.interviews.transcripts.corrections import SpeakerName, names_of_speakers
 from quaestor.store.sealed_file import Entry, NewEntry

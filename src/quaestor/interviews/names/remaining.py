@@ -18,8 +18,8 @@ from quaestor.interviews.free_text import is_turn
 from quaestor.interviews.model.records import Guide
 from quaestor.interviews.names.known_names import InterviewNames, all_names, finder_of, is_own_word
 from quaestor.interviews.names.matches import still_open
+from quaestor.interviews.names.stale_items import older_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
-from quaestor.interviews.stale_items import older_items
 from quaestor.study.folder import Study
 
 NOTE, PARTICIPANT, MEMO, CODE = "note", "participant", "memo", "code"

@@ -8,14 +8,13 @@ from itertools import groupby, pairwise
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.facet_kinds.base import Choice
-from quaestor.coding.model.facet_kinds.passages import KIND, LONGEST_FIELD, LONGEST_MEMO
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
+from quaestor.coding.model.facet_kinds.passages import LONGEST_FIELD, LONGEST_MEMO, require_passage_facet
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Stretch, stretches_in
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.model.views import RaterPlace, rater_place
 from quaestor.coding.rating import choices_of
 from quaestor.coding.session import Coding
-from quaestor.interviews.items import item_of
-from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice
+from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice, clock_words, item_of, place_of
 from quaestor.interviews.names.masking import shown_now
 from quaestor.interviews.repository import Interviews
 
@@ -81,11 +80,6 @@ class Mark:
     def in_vivo(self) -> bool:
         return not self.code
 
-    @property
-    def unsaid(self) -> tuple[str, ...]:
-        """What its code asks for and nobody has said yet."""
-        return tuple(name for name, words in self.fields if not words)
-
 
 @dataclass(frozen=True)
 class CodedTurn:
@@ -148,30 +142,6 @@ class CodingSheet:
         return self.total - self.done
 
 
-def stretches_facet(plan: Plan) -> Facet | None:
-    """The facet of a round by which transcripts are coded; none where it asks about items as a whole."""
-    return next((one for one in plan.facets if one.kind == KIND), None)
-
-
-def codes_stretches(coding: Coding, name: str) -> bool:
-    """Whether a round codes transcripts."""
-    with coding.looking() as state:
-        return stretches_facet(state.round(name).plan) is not None
-
-
-def require_stretches(coding: Coding, name: str) -> None:
-    """Refuse a round that rates items as a whole."""
-    with coding.looking() as state:
-        required_facet(state.round(name).plan)
-
-
-def required_facet(plan: Plan) -> Facet:
-    found = stretches_facet(plan)
-    if found is None:
-        raise StateError(f"the round {plan.round!r} codes no stretches of transcripts: rate its items")
-    return found
-
-
 def coding_sheet(
     coding: Coding,
     interviews: Interviews,
@@ -189,7 +159,7 @@ def coding_sheet(
     windows, items = interviews.remembered(f"windows/{interview}", shown_as.seen, lambda: _laid_out(transcript))
     with coding.looking() as state:
         place = rater_place(state, name, rater)
-        facet = required_facet(place.plan)
+        facet = require_passage_facet(place.plan)
         is_open = state.round(name).status == OPEN
         own = [number for number, item in enumerate(items) if place.progress.turn_of(item) >= 0]
         if not own:
@@ -219,6 +189,18 @@ def coding_sheet(
         left_here=sum(low <= one < high for one in left),
         seen=shown_as.seen,
     )
+
+
+def next_transcript(coding: Coding, interviews: Interviews, sheet: CodingSheet) -> str:
+    """The transcript that a rater goes on with, where this page holds all that is left of the one it shows."""
+    if sheet.left > sheet.left_here:
+        return ""
+    known = [one.id for one in interviews.interviews()]
+    with coding.looking() as state:
+        place = rater_place(state, sheet.round, sheet.rater)
+        left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
+    here = known.index(sheet.interview)
+    return next((one for one in [*known[here + 1 :], *known[:here]] if one in left), "")
 
 
 def _laid_out(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
@@ -304,15 +286,6 @@ def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable
         )
         for (one, (start, end)), lane in zip(kept, lanes, strict=True)
     )
-
-
-def clock_words(seconds: float | None) -> str:
-    """`4:05`, or `1:02:09` after an hour; nothing where the recording does not say."""
-    if seconds is None:
-        return ""
-    whole = int(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 def _answers(guide: Guide, shown: Sequence[CodedTurn], spoken: Sequence[SpokenTurn]) -> Iterable[Answer]:

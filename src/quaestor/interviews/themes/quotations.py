@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from quaestor.base.errors import StateError
+from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import blindness_notes, can_reopen_blind
 from quaestor.coding.model.state import State
@@ -22,7 +23,6 @@ from quaestor.interviews.coding.decided_passages import (
 from quaestor.interviews.conduct.conversation_state import ASKED, Conversation, conversation
 from quaestor.interviews.model.records import Asks, SpokenTurn, Transcript
 from quaestor.interviews.names.masking import masked, masker
-from quaestor.interviews.pages.coding_sheet import required_facet
 from quaestor.interviews.participants.consent import declined
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.records import CodeUsed, Part, Quotation, Reference, ReferenceTally, Said, Themes
@@ -130,7 +130,9 @@ NOTHING = (
 
 def has_themes(state: State) -> bool:
     """Whether a round that codes transcripts has decided anything."""
-    return any(state.round(name).decided(required_facet(state.round(name).plan).id) for name in coded_rounds(state))
+    return any(
+        state.round(name).decided(require_passage_facet(state.round(name).plan).id) for name in coded_rounds(state)
+    )
 
 
 def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcript] | None = None) -> Themes:
@@ -142,7 +144,7 @@ def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcri
     asked = _asked(state, found.rounds)
     quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), asked))
     codes = tuple(_codes_used(book, asked, {one.code for one in quotations}))
-    facets = {required_facet(state.round(name).plan).codes for name in found.rounds}
+    facets = {require_passage_facet(state.round(name).plan).codes for name in found.rounds}
     offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
     unused = [code for code in offered if code not in {one.id for one in codes}]
     synthetic = {one.pseudonym for one in interviews.participants() if one.synthetic}
@@ -229,7 +231,7 @@ def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
 def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """By code what it asks for more; what a merged code asked for, the one that took its place asks for."""
     found: dict[str, tuple[str, ...]] = {}
-    for code, names in (one for name in rounds for one in required_facet(state.round(name).plan).fields):
+    for code, names in (one for name in rounds for one in require_passage_facet(state.round(name).plan).fields):
         now = state.history.read(code, state.history.latest.version, "", {}).code or code
         found[now] = tuple(dict.fromkeys((*found.get(now, ()), *names)))
     return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from quaestor.surveys.model.records import CHOSEN, Kind, Option, Problem, Question
+from quaestor.base.errors import Problem
+from quaestor.surveys.model.records import CHOSEN, Kind, Option, Question
 
 _WITH_OPTIONS = (*CHOSEN, Kind.MATRIX, Kind.RANKING)
 

@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+from quaestor.base.errors import Problem
 from quaestor.base.names import listed, nearest_first
 from quaestor.surveys.model.condition_checks import faults, too_late
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import pipes
 from quaestor.surveys.model.paths import Reach, reach
 from quaestor.surveys.model.question_checks import question_problems
-from quaestor.surveys.model.records import AGREE, DECLINE, Kind, Page, Problem, Question, Questionnaire
+from quaestor.surveys.model.records import AGREE, DECLINE, Kind, Page, Question, Questionnaire
 from quaestor.surveys.model.wording.catalogue import word_problems
 
 WHOLE = "survey"

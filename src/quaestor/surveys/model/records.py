@@ -225,16 +225,6 @@ class Response:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What is wrong with a questionnaire or a guide, where, and how it is mended."""
-
-    where: str
-    words: str
-    grave: bool = True
-    """With a grave problem nobody is asked; others are for its author to think about."""
-
-
-@dataclass(frozen=True)
 class Place:
     """A cell of a file of answers, and what is to be said about it."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from statistics import median
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import fits_an_address
 from quaestor.study.folder import Study
 from quaestor.surveys.check_questionnaire import check_survey
@@ -16,7 +16,7 @@ from quaestor.surveys.lifecycle import CLOSED, DRAFT, OPEN, Fielding, Surveys, a
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
-from quaestor.surveys.model.records import Page, Problem, Question, Questionnaire, Standing
+from quaestor.surveys.model.records import Page, Question, Questionnaire, Standing
 from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
 from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, status_of
 

@@ -17,7 +17,6 @@ from quaestor.coding.agreement_access import Look, RoundAgreement, all_seen, loo
 from quaestor.coding.confusion import confused_items, matrix_rows
 from quaestor.coding.pages.agreement import AgreementView, Asked, agreement_view, csv_rows
 from quaestor.coding.session import Coding
-from quaestor.interviews.names.masked_items import unnamed_confused
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, page_asked, visitor
@@ -85,14 +84,14 @@ class AgreementPages(Pages):
             lambda: confused_items(
                 desk.coding, desk.room, name, who, asked.facet, first, second,
                 either=either, version=asked.version, level=asked.level, limit=_PAGE, offset=(page - 1) * _PAGE,
+                mask=self.opened.text_mask,
             )
         )  # fmt: skip
-        shown = await self.work(lambda: unnamed_confused(self.opened.interviews_if_any, found))
         same = {"facet": asked.facet, "level": asked.level, "version": asked.version}
         here = {**same, "first": first, "second": second, "either": "yes" if either else ""}
         context = {
             "round": name,
-            "found": shown,
+            "found": found,
             "either": either,
             "page": page,
             "pages": max(1, -(-found.total // _PAGE)) if found else 1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -31,7 +30,6 @@ from quaestor.coding.pages.ties import Tie, answer_tie, tie_of, ties_of
 from quaestor.coding.session import Coding
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.item_texts import ItemText
-from quaestor.interviews.names.masked_cases import quoted, unnamed_case
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, page_asked, visitor
 from quaestor.web.security.forms import checked_key, fields_in
@@ -139,11 +137,10 @@ class SettlingPages(CasePages):
     ) -> Response:
         name, who, asked = request.path_params["name"], viewer(request), request.query_params
         wanted = _filter(asked) if typed is None else _filter_in(typed)
-        case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted))
+        case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted, self.opened.text_mask))
         near = [key[0] for key in (case.after, case.before) if key]
-        shown = await self.work(lambda: unnamed_case(self.opened.interviews_if_any, case))
         context = {
-            "case": shown,
+            "case": case,
             "reading": (await self.readings([case.item, *near]))[case.item],
             "wanted": wanted,
             "typed": typed_in(typed or {}),
@@ -227,7 +224,7 @@ class TiePages(CasePages):
         name, who, asked = request.path_params["name"], viewer(request), request.query_params
         if not asked.get("all"):
             item, facet = asked.get("item", ""), asked.get("facet", "")
-            tie = await self.work(lambda: tie_of(self.coding, name, who.name, item, facet))
+            tie = await self.work(lambda: tie_of(self.coding, name, who.name, item, facet, self.opened.text_mask))
             if tie is not None:
                 return await self._tie(request, tie)
         found = await self.work(lambda: ties_of(self.coding, name, who.name))
@@ -240,9 +237,8 @@ class TiePages(CasePages):
         self, request: Request, tie: Tie, typed: Fields | None = None, refused: str = "", status: int = 200
     ) -> Response:
         near = [key[0] for key in (tie.after, tie.before) if key]
-        question = await self.work(lambda: quoted(self.opened.interviews_if_any, tie.round, tie.item, tie.question))
         context = {
-            "tie": replace(tie, question=question),
+            "tie": tie,
             "reading": (await self.readings([tie.item, *near]))[tie.item],
             "typed": typed_in(typed or {}),
             "last": request.query_params.get("last", ""),
@@ -268,7 +264,9 @@ class TiePages(CasePages):
             await self.work(answer)
         except QuaestorError as error:
             words = await self.words(name, who, error)
-            tie = await self.work(lambda: tie_of(self.coding, name, who.name, item or "-", facet))
+            tie = await self.work(
+                lambda: tie_of(self.coding, name, who.name, item or "-", facet, self.opened.text_mask)
+            )
             if tie is None:
                 raise
             return await self._tie(request, tie, form, words, refusal_status(error))

@@ -21,9 +21,9 @@ from quaestor.base.errors import NotNow, QuaestorError
 from quaestor.base.names import whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.rating_sheet import Asked, Desk, Sheet, filled_in
+from quaestor.coding.rating import codes_passages
 from quaestor.coding.rating_files import OtherStudy, Said
-from quaestor.interviews.items import place_of
-from quaestor.interviews.pages.coding_sheet import codes_stretches
+from quaestor.interviews.model.records import place_of
 from quaestor.web.coding.disagreements import page_of
 from quaestor.web.page import Pages, visitor
 from quaestor.web.security.forms import checked_key, fields_in, json_in
@@ -68,7 +68,7 @@ class RatingPages(Pages):
         """The next sheet, or the one asked for."""
         name, who = request.path_params["name"], visitor(request).name
         item = request.query_params.get("item", "")
-        if await self.work(lambda: codes_stretches(self._desk.coding, name)):
+        if await self.work(lambda: codes_passages(self._desk.coding, name)):
             return self._transcript(request, name, item)
         sheet = await self.work(lambda: self._desk.sheet(name, who, item))
         if sheet is None:

@@ -12,8 +12,7 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import StateError
 from quaestor.base.names import whole_number
 from quaestor.evidence.funnel import drawing, last_result
-from quaestor.evidence.step_items import items_of_step
-from quaestor.interviews.names.masked_items import unnamed_examples, unnamed_result
+from quaestor.evidence.step_items import items_of_step, mask_examples, mask_result
 from quaestor.study.status import study_status
 from quaestor.web.page import Pages, page_asked
 
@@ -37,8 +36,8 @@ class FunnelPages(Pages):
         found = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
         result, holds = found or (None, True)
         if result is not None:
-            told = result
-            result = await self.work(lambda: unnamed_result(self.opened.interviews_if_any, told))
+            unmasked = result
+            result = await self.work(lambda: mask_result(self.opened.text_mask, unmasked))
         context = {
             "result": result,
             "widest": result.steps[0].entered if result and result.steps else 0,
@@ -71,7 +70,7 @@ class FunnelPages(Pages):
         context = {
             "step": step,
             "side": side,
-            "rows": await self.work(lambda: unnamed_examples(self.opened.interviews_if_any, rows)),
+            "rows": await self.work(lambda: mask_examples(self.opened.text_mask, rows)),
             "page": page,
             "pages": max(1, -(-total // _PAGE)),
             "total": total,

@@ -15,6 +15,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import NotNow, QuaestorError
 from quaestor.base.names import whole_number
 from quaestor.coding.model.state import State
+from quaestor.coding.rating import codes_passages, require_passages
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.coding.acts import (
     CodedAs,
@@ -26,9 +27,9 @@ from quaestor.interviews.coding.acts import (
     selected_place,
     stretches_shown,
 )
-from quaestor.interviews.coding.progress import next_transcript, round_progress
-from quaestor.interviews.items import item_of
-from quaestor.interviews.pages.coding_sheet import CodingSheet, codes_stretches, coding_sheet, require_stretches
+from quaestor.interviews.coding.progress import round_progress
+from quaestor.interviews.model.records import item_of
+from quaestor.interviews.pages.coding_sheet import CodingSheet, coding_sheet, next_transcript
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act
 from quaestor.study.session import PendingAct
@@ -62,14 +63,14 @@ class CodingPages(Pages):
 
     def _interviews(self, name: str) -> Interviews:
         """The interviews, where the round codes them: looking at another makes no files."""
-        require_stretches(self.opened.desk.coding, name)
+        require_passages(self.opened.desk.coding, name)
         return self.opened.interviews
 
     async def transcripts(self, request: Request) -> Response:
         """The transcripts of a round with one's own progress."""
         name, who = request.path_params["name"], visitor(request).name
         coding = await self.work(lambda: self.opened.desk.coding)
-        if not await self.work(lambda: codes_stretches(coding, name)):
+        if not await self.work(lambda: codes_passages(coding, name)):
             return self.go(request, "rate", name=name)
         found = await self.work(lambda: round_progress(coding, self.opened.interviews, name, who))
         return self.page(request, "coding.html", {"progress": found})

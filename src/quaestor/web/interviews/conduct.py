@@ -14,9 +14,9 @@ from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
 from quaestor.base.names import whole_number
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step
+from quaestor.interviews.conduct.desk_sheet import clock_json, desk_sheet, since
 from quaestor.interviews.conduct.protocol import protocol, protocol_markdown
-from quaestor.interviews.pages.conduct import clock_json, desk_sheet, since
-from quaestor.interviews.pages.transcript import clock_words
+from quaestor.interviews.model.records import clock_words
 from quaestor.interviews.participants.consent import HOW, agreement_of, record_consent, require_shown
 from quaestor.interviews.repository import Interviews
 from quaestor.web.coding.disagreements import one_of

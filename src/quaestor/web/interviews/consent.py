@@ -14,7 +14,7 @@ from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
 from quaestor.base.names import whole_number
 from quaestor.interviews.participants.consent import Asked, answer_by_link, asked_by
-from quaestor.interviews.participants.withdrawal import withdraw_by_link
+from quaestor.interviews.withdrawal import withdraw_by_link
 from quaestor.web.page import Pages
 from quaestor.web.security.forms import fields_of
 from quaestor.web.security.rate_limit import Pace

@@ -11,8 +11,8 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import whole_number
+from quaestor.coding.rating import require_passages
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
-from quaestor.interviews.pages.coding_sheet import require_stretches
 from quaestor.interviews.repository import Interviews
 from quaestor.web.coding.disagreements import page_of
 from quaestor.web.error_pages import refusal_status
@@ -27,7 +27,7 @@ class InVivoPages(Pages):
         return [Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo")]
 
     def _interviews(self, name: str) -> Interviews:
-        require_stretches(self.opened.desk.coding, name)
+        require_passages(self.opened.desk.coding, name)
         return self.opened.interviews
 
     async def in_vivo(self, request: Request) -> Response:

@@ -14,8 +14,8 @@ from quaestor.base.errors import InputError, QuaestorError
 from quaestor.interviews.names.confirmations import answer, answer_all, looked_through, show_as
 from quaestor.interviews.names.known_names import add_name, change_name, remove_name
 from quaestor.interviews.names.matches import OPEN, STATES
+from quaestor.interviews.names.overview import NamesSheet, names_sheet
 from quaestor.interviews.names.rewording import replace_written
-from quaestor.interviews.pages.names import NamesSheet, names_sheet
 from quaestor.interviews.repository import Interviews
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, page_asked, visitor

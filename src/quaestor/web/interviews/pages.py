@@ -12,7 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import whole_number
-from quaestor.interviews.pages.overview import about, interview_line, interviews_at_a_glance, person_line
+from quaestor.interviews.model.records import describe_participant
+from quaestor.interviews.overview import interview_line, interviews_at_a_glance, person_line
 from quaestor.interviews.participants.consent import (
     HOW,
     agreement_draft,
@@ -34,8 +35,8 @@ from quaestor.interviews.participants.people import (
     set_contact,
     years_from,
 )
-from quaestor.interviews.participants.withdrawal import withdraw
 from quaestor.interviews.repository import Interviews, guide_files
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Permission
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to, outside
@@ -141,7 +142,7 @@ class InterviewPages(Pages):
             interviews = self._room()
             line = interview_line(interviews, name, leads)
             person = interviews.participant(line.interview.participant)
-            return {"line": line, "guide": interviews.guide_of(line.interview), "about": about(person)}
+            return {"line": line, "guide": interviews.guide_of(line.interview), "about": describe_participant(person)}
 
         return self.page(request, "interview.html", {**await self.work(found), **_shared(request)})
 

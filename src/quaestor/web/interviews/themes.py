@@ -13,13 +13,13 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
 from quaestor.interviews.pages.themes import themes_page_seen
-from quaestor.interviews.pages.transcript import page_of as page_with
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import quotations_behind
 from quaestor.interviews.themes.figures import drawn
 from quaestor.interviews.themes.files import quotations_of
 from quaestor.interviews.themes.quotations import themes_seen
 from quaestor.interviews.themes.records import Quotation, Themes
+from quaestor.interviews.transcript_sheet import page_of as page_with
 from quaestor.render.table_model import Row, Table
 from quaestor.web.coding.disagreements import page_of, viewer
 from quaestor.web.navigation import link_to

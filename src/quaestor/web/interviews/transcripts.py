@@ -12,16 +12,9 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import whole_number
-from quaestor.interviews.model.records import Voice
-from quaestor.interviews.pages.transcript import (
-    VOICE_WORDS,
-    TranscriptSheet,
-    clock_words,
-    left_out_of,
-    page_of,
-    transcript_sheet,
-)
+from quaestor.interviews.model.records import Voice, clock_words
 from quaestor.interviews.repository import Interviews
+from quaestor.interviews.transcript_sheet import VOICE_WORDS, TranscriptSheet, left_out_of, page_of, transcript_sheet
 from quaestor.interviews.transcripts.corrections import match_again, set_question, set_speaker, set_voice
 from quaestor.interviews.transcripts.import_file import ENCODING_WORDS, AnotherTranscript, import_refused, take_in
 from quaestor.web.error_pages import refusal_status

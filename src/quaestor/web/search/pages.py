@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -16,8 +15,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
-from quaestor.interviews.names.masked_items import unnamed_history
-from quaestor.interviews.stale_items import refuse_older_items
+from quaestor.interviews.names.stale_items import refuse_older_items
 from quaestor.people.directory import Directory
 from quaestor.search.index_job import Indexing, Progress
 from quaestor.search.index_query import Search
@@ -96,12 +94,8 @@ class EvidencePages(Pages):
         """One item as its author wrote it, and all that happened to it."""
         viewer, item = _viewer(request), request.query_params.get("item", "")
         study, coding = self.opened.study, self.opened.coding_if_any
-        history = await self.work(lambda: history_of(study, coding, item, viewer))
-        if history.reading is not None:
-            told = history.reading
-            history = replace(history, reading=await self.work(lambda: self.opened.unnamed(told)))
-        shown = await self.work(lambda: unnamed_history(self.opened.interviews_if_any, history))
-        return self.page(request, "item.html", {"history": shown})
+        history = await self.work(lambda: history_of(study, coding, item, viewer, self.opened.text_mask))
+        return self.page(request, "item.html", {"history": history})
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""

@@ -22,7 +22,7 @@ from quaestor.coding.session import Coding
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.records import FunnelResult
-from quaestor.interviews.pages.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
+from quaestor.interviews.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
 from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
 from quaestor.publication.publication_status import report_can_be_made

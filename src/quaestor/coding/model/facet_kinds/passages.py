@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from quaestor.base.errors import InputError
+from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.model.facet_kinds.base import (
     Choice,
@@ -20,7 +20,7 @@ from quaestor.coding.model.facet_kinds.base import (
     code_choice,
     code_choices,
 )
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Stretch, stretches_in
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
 
 KIND = "stretches"
 MOST = 400
@@ -34,6 +34,19 @@ _LONGEST_LINKS = (_LONGEST_LINK + 1) * MOST
 NOTHING = "[]"
 """The answer that there is nothing to code, as a cell of a table has it."""
 _PARTS = ("start", "end", "code", "memo", "fields", "link")
+
+
+def passage_facet(plan: Plan) -> Facet | None:
+    """Returns the facet of a round that codes passages; None where the round rates items as a whole."""
+    return next((facet for facet in plan.facets if facet.kind == KIND), None)
+
+
+def require_passage_facet(plan: Plan) -> Facet:
+    """Returns the facet of a round that codes passages; raises StateError where there is none."""
+    facet = passage_facet(plan)
+    if facet is None:
+        raise StateError(f"the round {plan.round!r} codes no passages of transcripts: rate its items")
+    return facet
 
 
 def checked_stretches(facet: Facet, book: Codebook, given: Any) -> list[dict[str, Any]]:

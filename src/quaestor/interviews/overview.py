@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.session import Where, study_of
 from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, coding_steps
-from quaestor.interviews.model.records import Interview, Participant
+from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, progress_of
 from quaestor.interviews.participants.consent import DECLINED, Agreement, Consent, agreement_of, consents
 from quaestor.interviews.participants.people import reachable
@@ -60,7 +60,7 @@ class PersonLine:
 
     @property
     def about(self) -> str:
-        return about(self.participant)
+        return describe_participant(self.participant)
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,6 @@ class InterviewsAtAGlance:
 def has_interviews(study: Study) -> bool:
     """Whether there is a guide, or somebody takes part already."""
     return bool(guide_files(study)) or interviews_path(study).exists()
-
-
-def about(participant: Participant) -> str:
-    """Who somebody is, in a line that names nobody."""
-    years = "" if participant.years is None else f"{participant.years:g} year{'' if participant.years == 1 else 's'}"
-    made_up = "synthetic" if participant.synthetic else ""
-    return " · ".join(part for part in (participant.role, years, participant.field, made_up) if part)
 
 
 def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: bool) -> InterviewsAtAGlance:

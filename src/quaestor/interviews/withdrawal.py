@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError
 from quaestor.base.files import remove
 from quaestor.coding.session import require_lead
+from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.items import erase_names_in_items, forget_participant
-from quaestor.interviews.model.records import KnownName
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
 from quaestor.interviews.participants.consent import BY_LINK, asked_by, has_said
 from quaestor.interviews.participants.people import withdrawn

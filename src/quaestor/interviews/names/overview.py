@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quaestor.deidentify.contact_patterns import SHOWN
-from quaestor.interviews.model.records import KnownName
+from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.names.known_names import INTERVIEWER, names_of
 from quaestor.interviews.names.matches import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
 from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, Remaining, remaining

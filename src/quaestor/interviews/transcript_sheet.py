@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.coding.session import require_lead
-from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, SpokenTurn, Transcript, Voice
+from quaestor.interviews.model.records import (
+    Guide,
+    GuideQuestion,
+    Interview,
+    SpokenTurn,
+    Transcript,
+    Voice,
+    clock_words,
+)
 from quaestor.interviews.names.masking import masked_words, read_by
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.corrections import Speaker, decided_by_hand, speakers_of
@@ -118,15 +126,6 @@ def _lines(
         who = VOICE_WORDS.get(turn.voice, transcript.participant)
         heading = guide.question(turn.question) if turn.asks else None
         yield TurnLine(turn, who, clock_words(turn.start), heading, turn.number in decided)
-
-
-def clock_words(seconds: float | None) -> str:
-    """`1:02:03`, or `2:03` within the first hour; nothing where nobody knows."""
-    if seconds is None:
-        return ""
-    whole = int(seconds)
-    minutes = f"{whole // 60 % 60}:{whole % 60:02d}"
-    return minutes if whole < 3600 else f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
 MOST = 20

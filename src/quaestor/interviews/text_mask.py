@@ -1,0 +1,73 @@
+"""Masks known names in the texts of pages: in the words of turns, and in what people wrote about them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from functools import cached_property
+
+from quaestor.base.errors import QuaestorError
+from quaestor.evidence.derived_items import as_html
+from quaestor.evidence.item_origin import origin_of
+from quaestor.interviews.coding.acts import turn_seen
+from quaestor.interviews.free_text import ORIGIN
+from quaestor.interviews.model.records import SpokenTurn, place_of
+from quaestor.interviews.names.known_names import InterviewNames, finder_of
+from quaestor.interviews.repository import Interviews
+from quaestor.study.contributions import NoNames, TextMask
+
+
+def text_mask(interviews: Interviews | None) -> TextMask:
+    """Returns the mask for one page; None means that nobody takes part in interviews."""
+    return NoNames() if interviews is None else InterviewMask(interviews)
+
+
+class InterviewMask:
+    """Replaces known names, whether or not somebody confirmed them; for one page."""
+
+    def __init__(self, interviews: Interviews) -> None:
+        self._interviews = interviews
+        self._masked: dict[str, str] = {}
+
+    @cached_property
+    def _names(self) -> InterviewNames:
+        return InterviewNames(finder_of(self._interviews))
+
+    def mask(self, text: str) -> str:
+        if text not in self._masked:
+            self._masked[text] = self._names.mask(text)
+        return self._masked[text]
+
+    def find(self, text: str) -> Sequence[str]:
+        return self._names.find(text)
+
+    @cached_property
+    def _items_are_turns(self) -> bool:
+        # By the source of the study, not by the form of an id: a row of a table may be called P1/00001.
+        return origin_of(self._interviews.coding.study) in (ORIGIN, "")
+
+    def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
+        interview, _, number = item.rpartition("/")
+        is_turn = self._items_are_turns and interview and number.isdecimal()
+        if not is_turn or not self._interviews.file.head(interview):
+            return title, body
+        turn = self._turn(item)
+        if turn is None:
+            return self.mask(title), self.mask(body)
+        hidden = {word for place in turn.replacements for word in turn.raw[place.start : place.end].split()}
+        is_named = any(word in html.unescape(title) for word in hidden)
+        return f"{interview}, turn {turn.number + 1}" if is_named else title, as_html(turn.text)
+
+    def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
+        turn = self._turn(item)
+        if turn is None:
+            return None
+        shown = (turn.to_shown(start, end) for start, end in places)
+        return [turn.text[start:end] for start, end in shown]
+
+    def _turn(self, item: str) -> SpokenTurn | None:
+        """The turn as raters are shown it; None where it is not there any more."""
+        try:
+            return turn_seen(self._interviews, *place_of(item))
+        except QuaestorError:
+            return None
