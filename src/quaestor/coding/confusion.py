@@ -126,7 +126,7 @@ def _heat(n: int, most: int) -> int:
 
 def confused_items(
     coding: Coding,
-    room: ItemTexts,
+    item_texts: ItemTexts,
     name: str,
     actor: str,
     facet: str,
@@ -153,11 +153,11 @@ def confused_items(
         book = state.history.at(one.plan.codebook if version is None else version)
         asked = one.plan.facet(facet)
         opinions = {item: _opinions(one, item, asked, book) for item in chosen}
-    texts = room.get(chosen)
+    texts = item_texts.get(chosen)
     items = tuple(
         ConfusedItem(
             item,
-            mask.item_text(item, texts[item].title, "")[0],
+            texts[item].title,
             tuple(
                 replace(opinion, answer=mask.mask(opinion.answer), memo=mask.mask(opinion.memo))
                 for opinion in opinions[item]

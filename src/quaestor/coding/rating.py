@@ -18,8 +18,9 @@ from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_view
 from quaestor.coding.rating_files import rate
 from quaestor.coding.session import Coding, open_coding
-from quaestor.evidence.item_texts import read_item_texts
+from quaestor.evidence.item_texts import mask_item_text, read_item_texts
 from quaestor.store.records import NewAct
+from quaestor.study.features import open_known_names
 from quaestor.study.folder import Study
 
 _MARKUP = re.compile(r"<[^>]+>")
@@ -37,6 +38,9 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
         trying = [one.item for one in to_practise(coding.state.round(name), rater)]
     item = trying[0] if trying else view.left[0] if view.left else None
     shown = read_item_texts(study, [item] if item else []).get(item or "")
+    if shown:
+        with open_known_names(study) as mask:
+            shown = mask_item_text(mask, shown)
     return {
         "round": name,
         "item": item,

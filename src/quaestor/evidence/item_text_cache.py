@@ -19,8 +19,9 @@ from quaestor import __version__
 from quaestor.base.files import as_private_as
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.ingest import evidence_stamp
-from quaestor.evidence.item_texts import ItemText, Prepare, read_item_texts
+from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text, read_item_texts
 from quaestor.study.background import Beside, Tell
+from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study, open_study
 
 _FILE = "texts.db"
@@ -164,11 +165,12 @@ BATCH, KEPT = 60, 6_000
 
 
 class ItemTexts:
-    """Safe for many threads; nobody waits for what somebody else fetches."""
+    """The texts of items as pages show them, without known names; safe for threads."""
 
-    def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
+    def __init__(self, study: Study, prepare: Prepare | None = None, mask: Callable[[], TextMask] = NoNames) -> None:
         self._study = study
         self._prepare = prepare
+        self._mask = mask
         self._known: OrderedDict[str, ItemText] = OrderedDict()
         self._lock = threading.Lock()
         self._shelf = ItemTextCache(study, prepare)
@@ -188,7 +190,11 @@ class ItemTexts:
         self._shelf.fill(name, items)
 
     def get(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, ItemText]:
-        """Some items, and those that come after them fetched along; what evidence does not hold has its id as title."""
+        """Returns masked texts, and fetches those that come next; what evidence does not hold has its id as title."""
+        texts, mask = self._get(items, ahead), self._mask()
+        return {item: mask_item_text(mask, text) for item, text in texts.items()}
+
+    def _get(self, items: Sequence[str], ahead: Sequence[str]) -> dict[str, ItemText]:
         if self._made != _evidence_stamp(self._study):  # made anew, perhaps without somebody who withdrew
             self.reload(self._study)
         missing = self._missing(items)

@@ -105,13 +105,13 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def read_titles(study: Study, items: Sequence[str]) -> dict[str, str]:
-    """Each item with its title; its id where neither the funnel's source nor that of the results holds it."""
+def read_titles(study: Study, items: Sequence[str], mask: TextMask) -> dict[str, str]:
+    """Returns masked titles; an item's id where neither the funnel's source nor that of the results has it."""
     titles = {item: item for item in items}
     if not items or not study.settings.sources:
         return titles
-    titles |= {item: text.title for item, text in read_item_texts(study, items).items()}
-    missing = [item for item in items if titles[item] == item]
+    texts = read_item_texts(study, items)
+    missing = [item for item in items if item not in texts]
     if missing and study.results_source() != study.funnel_source():
-        titles |= {item: text.title for item, text in read_item_texts(study, missing, study.results_source()).items()}
-    return titles
+        texts |= read_item_texts(study, missing, study.results_source())
+    return titles | {item: mask_item_text(mask, text).title for item, text in texts.items()}

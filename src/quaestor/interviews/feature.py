@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from quaestor.interviews.backup import InterviewBackup
 from quaestor.interviews.free_text import FOLDER, InterviewText
-from quaestor.interviews.names.known_names import open_names
 from quaestor.interviews.repository import INTERVIEWS_FILE
 from quaestor.interviews.status import FEATURE_NAME, interviews_status
+from quaestor.interviews.text_mask import open_text_mask
 from quaestor.store.erasure import ErasedList
 from quaestor.store.private_file import read_known_file
 from quaestor.store.sealed_file_restore import erased_in
@@ -45,5 +45,5 @@ FEATURE = Feature(
     input_command="quaestor interview items",
     free_text=InterviewText,
     withdrawn_items=_withdrawn_items,
-    known_names=open_names,
+    known_names=open_text_mask,
 )

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
+from typing import Any
 
-from quaestor.base.errors import QuaestorError
+from quaestor.base.errors import QuaestorError, StateError
+from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.derived_items import as_html
 from quaestor.evidence.item_origin import origin_of
 from quaestor.interviews.coding.acts import turn_seen
-from quaestor.interviews.free_text import ORIGIN
 from quaestor.interviews.model.records import SpokenTurn, place_of
 from quaestor.interviews.names.known_names import InterviewNames, finder_of
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
 from quaestor.study.contributions import NoNames, TextMask
+from quaestor.study.folder import Study
+from quaestor.study.session import Session
 
 
 def text_mask(interviews: Interviews | None) -> TextMask:
     """Returns the mask for one page; None means that nobody takes part in interviews."""
     return NoNames() if interviews is None else InterviewMask(interviews)
+
+
+@contextmanager
+def open_text_mask(where: Study | Session[Any]) -> Iterator[TextMask]:
+    """Opens the names that a study knows; raises StateError where their key is missing."""
+    study = where.study if isinstance(where, Session) else where
+    if not interviews_path(study).exists():
+        yield NoNames()
+        return
+    for key in keys_of(study).values():
+        if not key.exists():  # opening the files would create another key, which opens nothing
+            raise StateError(f"{key} is not there, so known names cannot be found in texts: restore it first")
+    with open_interviews(where) as interviews:
+        yield InterviewMask(interviews)
 
 
 class InterviewMask:
@@ -44,7 +62,7 @@ class InterviewMask:
     @cached_property
     def _items_are_turns(self) -> bool:
         # By the source of the study, not by the form of an id: a row of a table may be called P1/00001.
-        return origin_of(self._interviews.coding.study) in (ORIGIN, "")
+        return origin_of(self._interviews.coding.study) in (INTERVIEWS, "")
 
     def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
         interview, _, number = item.rpartition("/")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from quaestor.study.contributions import BackupPart, FeatureBackup, KnownNames, NoNames, StatusPart, StatusRequest
+from quaestor.study.contributions import BackupPart, FeatureBackup, NoNames, StatusPart, StatusRequest, TextMask
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
@@ -49,7 +49,7 @@ class Feature:
     """Opens the feature's `coding.free_text.FreeTextStore`."""
     withdrawn_items: Callable[[Study], Callable[[str], bool]] | None = None
     """Returns a test for the ids of items whose author has withdrawn."""
-    known_names: Callable[[Study | Session[Any]], AbstractContextManager[KnownNames]] | None = None
+    known_names: Callable[[Study | Session[Any]], AbstractContextManager[TextMask]] | None = None
     open_session: Callable[[Study], AbstractContextManager[Session[Any]]] | None = None
     """Opens the session on the journal; one feature defines the state that acts fold into."""
     round_outcomes: Callable[[Study | Session[Any]], Any] | None = None
@@ -79,7 +79,7 @@ def maker_of_input(study: Study, source: str) -> Feature | None:
     return next((one for one in features() if one.input_folder and study.root / one.input_folder == folder), None)
 
 
-def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[KnownNames]:
+def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[TextMask]:
     """The names that a study knows; refuses where the file of names cannot be read."""
     # Interviews alone know names. A second feature that does would have to be asked as well.
     openers = [feature.known_names for feature in features() if feature.known_names is not None]

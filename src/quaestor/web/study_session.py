@@ -12,7 +12,7 @@ from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.session import Coding
-from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text
+from quaestor.evidence.item_texts import Prepare
 from quaestor.evidence.items import warm_up_engine
 from quaestor.interviews.repository import Interviews, interviews_path, opened_files
 from quaestor.interviews.text_mask import text_mask
@@ -153,16 +153,13 @@ class KeptOpen:
         study = self.latest
         with self._lock:
             if self._desk is None:
-                self._desk = Desk(study, self._prepare, self.mask_item)
+                self._desk = Desk(study, self._prepare, lambda: self.text_mask)
             return self._desk
 
     @property
     def text_mask(self) -> TextMask:
         """Masks names that are known by now, whatever the evidence still has."""
         return text_mask(self.interviews_if_any)
-
-    def mask_item(self, text: ItemText) -> ItemText:
-        return mask_item_text(self.text_mask, text)
 
     def close(self) -> None:
         with self._lock:

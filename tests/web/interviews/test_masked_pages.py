@@ -8,46 +8,111 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import Route
 from tests.support.coded_interviews import ROUND, code_all, coded_study, interviews_of, on_record, stretch
 from tests.support.desk import QUICK, browser, closing_app, invited, join, post
+from tests.support.small_interviews import GUIDE
 
 from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
 from quaestor.coding.pages.disagreements import look_at_disagreements
-from quaestor.coding.rating_files import rate
-from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.rating_files import note_view, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.text_index import build_index
-from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.items import SOURCE, STEP, make_items
 from quaestor.interviews.names.confirmations import answer_all
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.rewording import replace_written
 from quaestor.people.credentials import Passwords
-from quaestor.people.roles import Role
+from quaestor.people.roles import Role, can
 from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
+from quaestor.web.security.permissions import MATRIX, PUBLIC
 
-NAME, SHOWN, ITEM = "threshold", "[a word]", "P1/00003"
+NAME, SHOWN, ITEM, PHRASES = "Brimmlow", "[a word]", "P1/00003", "words"
+TALK = (
+    ("Interviewer", "Which stages does your work have?"),
+    ("Guest", "First I look at the data, then the model is designed and trained."),
+    ("Interviewer", "When do you call a model illegal?"),
+    ("Guest", "Brimmlow says when shapes do not match. Or the loss is above 10, says Brimmlow."),
+)
+PHRASE_FACET = """
+[facets.phrase]
+kind = "phrase"
+question = "What is done with what?"
+"""
 CASE = f"/rounds/{ROUND}/disagreements?item={ITEM}"
 FILES = tuple(f"/rounds/{ROUND}/{what}.csv" for what in ("ratings", "decisions"))
-CONFUSED = f"/rounds/{ROUND}/confused?facet=themes&first=shapes&second=indicator"
-FUNNEL = ("/funnel", "/steps/1/kept")
-PAGES = {
-    Role.RATER: (f"/rounds/{ROUND}/code/P1", CASE, f"/rounds/{ROUND}/disagreements", CONFUSED, *FILES),
-    Role.VIEWER: (f"/evidence/item?item={ITEM}", "/evidence", "/evidence.csv", "/evidence?words=shapes", *FUNNEL),
-    Role.REVIEWER: (f"/evidence/item?item={ITEM}", "/evidence", *FUNNEL),
-    Role.INTERVIEWER: ("/interviews/P1/transcript",),
+VALUES = {"interview": "P1", "step": "1", "side": "kept", "form": "csv", "figure": "code-map"}
+"""What fills in the parameters of addresses; `name` is an interview where the route says so, else a round."""
+PATHS = {"phrases": f"/rounds/{PHRASES}/phrases", "guide": f"/interviews/guides/{GUIDE}"}
+"""By route, its address where `VALUES` does not fill it in."""
+QUERIES = {
+    "item": [f"item={ITEM}"],
+    "evidence": ["", "words=shapes"],
+    "disagreements": ["", f"item={ITEM}"],
+    "confused": ["facet=themes&first=shapes&second=indicator"],
+    "code": ["code=indicator", "code=shapes"],
+    "interview-quotations": ["", "code=indicator"],
+    "interview-code": ["code=indicator"],
 }
+"""By route, the queries without which it shows little."""
+LEFT_OUT = re.compile("answer|claim|consent|health|icon|invitation|join|survey|tokens|results-zip")
+"""Routes of surveys, pay and invitations, files of the design, and publications, which have tests of their own."""
+OTHERS = tuple(role for role in Role if role is not Role.LEAD)
+CONFUSED = f"/rounds/{ROUND}/confused?facet=themes&first=shapes&second=indicator"
+SHOWS_IT_BEFORE = {
+    *("/funnel", "/steps/1/kept", f"/evidence/item?item={ITEM}", "/evidence?words=shapes"),
+    *("/codebook/code?code=indicator", f"/rounds/{ROUND}/code/P1", CASE, CONFUSED, *FILES),
+    *(f"/rounds/{PHRASES}/phrases", "/interviews/P1/transcript", "/interviews/themes"),
+}
+"""Pages that do show the word before it is known as a name: else the test would pass without looking."""
+
+
+def addresses(app: Starlette, role: Role) -> Iterator[str]:
+    """Every page that a role may open, from the routes of the desk and the permission that each needs."""
+    for route in app.routes:
+        if not isinstance(route, Route) or "GET" not in (route.methods or ()) or LEFT_OUT.match(route.name):
+            continue
+        permission = MATRIX[route.name]
+        if permission != PUBLIC and not can(role, permission):
+            continue
+        path = PATHS.get(route.name) or _filled_in(route)
+        yield from (f"{path}?{query}" if query else path for query in QUERIES.get(route.name, [""]))
+
+
+def _filled_in(route: Route) -> str:
+    values = VALUES | {"name": "P1" if "{name:interview}" in route.path else ROUND}
+    unknown = set(route.param_convertors) - values.keys()
+    assert not unknown, f"{route.path} has {unknown}: say in this test how the page is opened, or leave it out"
+    return re.sub(r"\{(\w+)(?::\w+)?\}", lambda match: values[match[1]], route.path)
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A round over a transcript is closed, looked at, discussed and settled; then a name in it becomes known."""
-    study = coded_study(tmp_path_factory.mktemp("made"))
+    study = coded_study(tmp_path_factory.mktemp("made"), talks=(TALK,))
+    with study.file.open("a") as file:
+        file.write(PHRASE_FACET)
+    add_round(
+        open_study(study.root),
+        {"round": PHRASES, "items": {"after": STEP}, "facets": ["phrase"], "raters": ["rater-1", "rater-2"]},
+    )
+    study = open_study(study.root)
+    open_by_name(study, PHRASES, None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for item in coding.state.round(PHRASES).plan.items:
+                rate(coding, PHRASES, rater, item, {"phrase": f"match, {NAME if item == ITEM else 'shape'}"})
+    close_by_name(study, PHRASES, None)
+    with open_coding(study) as coding:
+        note_view(coding, PHRASES, "rater-1")
     first = [stretch(0, 24, "shapes")]
-    second = [stretch(29, 86, "indicator", memo=f"the {NAME}", fields={"what": NAME}), stretch(77, 86)]
+    second = [stretch(0, 40, "indicator", memo=f"the {NAME}", fields={"what": NAME}), stretch(41, 60)]
     code_all(study, {"rater-1": {ITEM: first}, "rater-2": {ITEM: second}})
     with open_coding(study) as coding:
         rate(coding, ROUND, "rater-2", ITEM, {"themes": second}, memo=f"A {NAME}, no shape.")
@@ -71,22 +136,25 @@ def app(study: Study) -> Iterator[Starlette]:
 def pages(app: Starlette, folder: Path, role: Role) -> Iterator[tuple[str, int, str]]:
     opened = browser(app)
     join(opened, invited(folder, role, "rater-1" if role is Role.RATER else ""))
-    for path in PAGES[role]:
-        found = opened.get(path)
-        yield path, found.status_code, found.text
+    for path in addresses(app, role):
+        response = opened.get(path)
+        yield path, response.status_code, response.text
+
+
+def shows_name(text: str) -> bool:
+    return NAME.lower() in text.lower()
 
 
 @pytest.mark.slow
 def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, study: Study) -> None:
-    shown = [path for role in PAGES for path, _, text in pages(app, study.root, role) if NAME in text]
-    unlisted = {"/evidence", "/evidence.csv", f"/rounds/{ROUND}/disagreements"}
-    assert {path for paths in PAGES.values() for path in paths} - set(shown) <= unlisted, "it is there before"
+    before = {path for role in OTHERS for path, _, text in pages(app, study.root, role) if shows_name(text)}
+    assert before >= SHOWS_IT_BEFORE, SHOWS_IT_BEFORE - before
     with interviews_of(study) as interviews:
         add_name(interviews, "other", [NAME], SHOWN)
-    _nobody_sees_it(app, study)
+    _assert_nobody_sees_it(app, study)
     with interviews_of(study) as interviews:
         answer_all(interviews, confirmed=True)
-    _nobody_sees_it(app, study)
+    _assert_nobody_sees_it(app, study)
     lead = browser(app)
     join(lead, invited(study.root, Role.LEAD))
     assert NAME in lead.get("/evidence?words=shapes").text
@@ -100,7 +168,18 @@ def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, s
     after = {path: (status, text) for path, status, text in pages(app, study.root, Role.VIEWER)}
     assert after["/evidence.csv"][0] == 200
     assert SHOWN in after[f"/evidence/item?item={ITEM}"][1]
-    assert not [path for path, (_, text) in after.items() if NAME in text]
+    assert not [path for path, (_, text) in after.items() if shows_name(text)]
+
+
+def _assert_nobody_sees_it(app: Starlette, study: Study) -> None:
+    for role in OTHERS:
+        for path, status, text in pages(app, study.root, role):
+            assert not shows_name(text), (role, path)
+            assert status < 500, (role, path)
+            if path == "/evidence.csv":
+                assert status == 409, role
+            if path == "/evidence":
+                assert "name in these interviews is known since their items were made" in text
 
 
 def test_an_answer_is_chosen_without_its_words_and_decided_as_it_was_given(app: Starlette, study: Study) -> None:
@@ -118,12 +197,3 @@ def test_an_answer_is_chosen_without_its_words_and_decided_as_it_was_given(app: 
     assert post(rater, f"/rounds/{ROUND}/decisions", sent, CASE).status_code == 303
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).decided("themes")[ITEM].answer == on_record(study, "rater-2", ITEM)
-
-
-def _nobody_sees_it(app: Starlette, study: Study) -> None:
-    for role in PAGES:
-        for path, status, text in pages(app, study.root, role):
-            assert NAME not in text, (role, path)
-            assert status == (409 if path == "/evidence.csv" else 200), (role, path)
-            if path == "/evidence":
-                assert "name in these interviews is known since their items were made" in text

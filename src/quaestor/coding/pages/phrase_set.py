@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.facet_kinds.phrase import PARTS
@@ -26,6 +26,7 @@ from quaestor.coding.session import Where, open_coding
 from quaestor.render.figures.discrepancy import draw_round_curves
 from quaestor.render.figures.export import svg_of
 from quaestor.render.figures.records import SetCurve
+from quaestor.study.contributions import TextMask
 
 WAIT, ASK, SEE = "wait", "ask", "see"
 
@@ -144,9 +145,35 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
         return _seen(one, actor, found) if look == SEE else found
 
 
+def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
+    """Returns a set without known names; words that contain one can be unified only by the lead, who sees them."""
+    return replace(
+        phrases,
+        sides=tuple(
+            replace(
+                side,
+                said=tuple(
+                    replace(said, written=_masked(said.written, mask), now=_masked(said.now, mask))
+                    for said in side.said
+                ),
+                ways=tuple(way for way in side.ways if not any(mask.find(word) for word in (*way.words, way.to))),
+            )
+            for side in phrases.sides
+        ),
+        words={
+            part: tuple(replace(count, word=mask.mask(count.word), to=mask.mask(count.to)) for count in counts)
+            for part, counts in (phrases.words or {}).items()
+        },
+    )
+
+
+def _masked(words: Mapping[str, str], mask: TextMask) -> dict[str, str]:
+    return {part: mask.mask(word) for part, word in words.items()}
+
+
 def titles_of(desk: Desk, items: Sequence[str]) -> dict[str, str]:
     """What the items are called, fetched together."""
-    return {item: one.title for item, one in desk.room.get(items).items()}
+    return {item: one.title for item, one in desk.item_texts.get(items).items()}
 
 
 def _look(state: State, one: RoundState, actor: str, number: int) -> tuple[str, str]:

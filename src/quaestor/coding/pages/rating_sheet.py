@@ -22,6 +22,7 @@ from quaestor.coding.session import coding_session
 from quaestor.evidence.item_text_cache import BATCH, ItemTexts
 from quaestor.evidence.item_texts import ItemText, Prepare
 from quaestor.store.records import new_key
+from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study, open_journal
 from quaestor.study.session import PendingAct
 
@@ -69,38 +70,33 @@ class Sheet:
     """Seconds an item took, in the middle of the last ones."""
 
 
-Unnamed = Callable[[ItemText], ItemText]
-"""An item without names that are known by now."""
-
-
 class Desk:
     """A study that pages work on: one journal, open as long as the server runs."""
 
-    def __init__(self, study: Study, prepare: Prepare | None = None, unnamed: Unnamed | None = None) -> None:
+    def __init__(self, study: Study, prepare: Prepare | None = None, mask: Callable[[], TextMask] = NoNames) -> None:
         self.study = study
-        self._unnamed = unnamed or (lambda reading: reading)
         self.journal = open_journal(study)
         self.coding = coding_session(study, self.journal)
-        self.room = ItemTexts(study, prepare)
+        self.item_texts = ItemTexts(study, prepare, mask)
 
     def take_study(self, study: Study) -> None:
         """Go on with what the study file says now."""
         self.study = self.coding.study = study
-        self.room.reload(study)
+        self.item_texts.reload(study)
 
     def warm_up(self) -> None:
         """Work out beforehand what the first page of each rater needs."""
         with self.coding.looking() as state:
             opened = [one for one in state.rounds.values() if one.status == OPEN]
         for one in opened:
-            self.room.prepare(one.plan.round, one.plan.items)
+            self.item_texts.prepare(one.plan.round, one.plan.items)
             for seat in one.seats:
                 with self.coding.looking() as state:
                     rater_place(state, one.plan.round, seat.rater)
                     seat.has(seat.rater, "")
 
     def close(self) -> None:
-        self.room.close()
+        self.item_texts.close()
         self.coding.close()
         self.journal.close()
 
@@ -116,7 +112,7 @@ class Desk:
                 raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
             blank = Blanks(place).sheet(wanted, practice=wanted in trying)
             following = place.progress.some_from(place.progress.turn_of(wanted) + 1, BATCH)
-        self.room.prepare(name, place.plan.items)
+        self.item_texts.prepare(name, place.plan.items)
         return self._with_texts([blank], following)[0]
 
     def ahead(self, name: str, rater: str, after: str, most: int) -> list[Sheet]:
@@ -132,12 +128,8 @@ class Desk:
 
     def _with_texts(self, blank: Sequence[Sheet], ahead: Sequence[str]) -> list[Sheet]:
         """Sheets with what is to be read; fetched while others go on."""
-        texts = self.readings([sheet.item for sheet in blank], ahead)
+        texts = self.item_texts.get([sheet.item for sheet in blank], ahead)
         return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
-
-    def readings(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, ItemText]:
-        """Items as their authors wrote them, without names that are known by now."""
-        return {item: self._unnamed(reading) for item, reading in self.room.get(items, ahead).items()}
 
     def rating(self, name: str, rater: str, said: Said) -> PendingAct[State]:
         """A rating to be recorded, in the line of all that wait for the disk."""

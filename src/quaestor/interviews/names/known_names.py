@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from string import ascii_uppercase
-from typing import Any
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError
 from quaestor.base.names import listed, nearest_first
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.finder import Finder
@@ -30,12 +28,9 @@ from quaestor.deidentify.name_forms import (
     words_in,
 )
 from quaestor.interviews.model.records import Voice
-from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
+from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.corrections import SpeakerName, names_of_speakers
 from quaestor.store.sealed_file import Entry, NewEntry
-from quaestor.study.contributions import KnownNames, NoNames
-from quaestor.study.folder import Study
-from quaestor.study.session import Session
 
 NAME, REPLACE = "name", "replace"
 INTERVIEWER = "interviewer"
@@ -80,22 +75,6 @@ class InterviewNames:
 
     def find(self, text: str) -> Sequence[str]:
         return [match.shown for match in self._finder.names_in(text)]
-
-
-@contextmanager
-def open_names(where: Study | Session[Any]) -> Iterator[KnownNames]:
-    """The names that a study knows; none where it has no interviews. Refuses where their key is missing."""
-    study = where.study if isinstance(where, Session) else where
-    if not interviews_path(study).exists():
-        yield NoNames()
-        return
-    for key in keys_of(study).values():
-        if not key.exists():  # opening the files would make another, which opens nothing
-            raise StateError(
-                f"{key} is not there, so nobody can tell whether a text holds a known name: bring it back first"
-            )
-    with open_interviews(where) as interviews:
-        yield InterviewNames(finder_of(interviews))
 
 
 def add_name(

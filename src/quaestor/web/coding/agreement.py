@@ -82,7 +82,7 @@ class AgreementPages(Pages):
         desk = self.opened.desk
         found = await self.work(
             lambda: confused_items(
-                desk.coding, desk.room, name, who, asked.facet, first, second,
+                desk.coding, desk.item_texts, name, who, asked.facet, first, second,
                 either=either, version=asked.version, level=asked.level, limit=_PAGE, offset=(page - 1) * _PAGE,
                 mask=self.opened.text_mask,
             )

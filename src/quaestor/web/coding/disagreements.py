@@ -50,7 +50,7 @@ class CasePages(Pages):
     async def readings(self, items: Sequence[str]) -> dict[str, ItemText]:
         """The items as their authors wrote them."""
         desk = self.opened.desk
-        return await self.work(lambda: desk.readings(items))
+        return await self.work(lambda: desk.item_texts.get(items))
 
     async def words(self, name: str, who: Viewer, error: QuaestorError) -> str:
         """Why something was refused, with no name in it that the viewer may not read."""

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import whole_number
-from quaestor.coding.pages.phrase_set import SEE, phrase_set, titles_of
+from quaestor.coding.pages.phrase_set import SEE, mask_set, phrase_set, titles_of
 from quaestor.coding.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
 from quaestor.coding.round_acts import next_set_by_name
 from quaestor.web.error_pages import refusal_status
@@ -45,6 +45,8 @@ class PhrasePages(Pages):
         found = phrase_set(desk.coding, name, who, number)
         if found.look != SEE:
             return {"found": found}
+        if who != desk.coding.lead:
+            found = mask_set(found, self.opened.text_mask)
         differing, alike = found.differing[:_MOST], found.alike[:_MOST]
         return {
             "found": found,

@@ -23,6 +23,7 @@ from quaestor.coding.session import Coding
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.item_texts import read_titles
 from quaestor.people.roles import Role
+from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 
@@ -191,6 +192,8 @@ class OpenStudy(Protocol):
     def coding(self) -> Coding: ...
     @property
     def coding_if_any(self) -> Coding | None: ...
+    @property
+    def text_mask(self) -> TextMask: ...
     def looking(self) -> AbstractContextManager[State]: ...
 
 
@@ -254,7 +257,7 @@ class CodebookRoom:
 
     def titles(self, items: Sequence[str]) -> dict[str, str]:
         """Items by what their authors called them; an item is its own title where evidence does not hold it."""
-        return read_titles(self._opened.study, items)
+        return read_titles(self._opened.study, items, self._opened.text_mask)
 
     def _history(self, viewer: Viewer) -> History:
         with self._opened.looking() as state:
