@@ -62,6 +62,7 @@ from quaestor.web.publication.pages import Published, ResultPages
 from quaestor.web.search.pages import EvidencePages
 from quaestor.web.security.access import Access, Cookie, visitor_of
 from quaestor.web.security.headers import SafeHeaders
+from quaestor.web.study.help_pages import HelpPages
 from quaestor.web.study.pages import StudyPages
 from quaestor.web.study_session import KeptOpen
 from quaestor.web.surveys.desk import SurveyDeskPages, SurveyInvitationPages
@@ -175,6 +176,7 @@ def _pages(
         CodingPages(opened, renderer),
         RespondentPages(opened, renderer, clock),
         StudyPages(opened, renderer),
+        HelpPages(opened, renderer),
         AgreementPages(opened, renderer),
         EvidencePages(opened, renderer, directory, clock),
         FunnelPages(opened, renderer),

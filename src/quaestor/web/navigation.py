@@ -25,6 +25,7 @@ _ENTRIES = (
     ("interviews", "Interviews"),
     ("results", "Results"),
     ("people", "People"),
+    ("help", "Help"),
 )
 
 

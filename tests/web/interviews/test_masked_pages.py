@@ -61,7 +61,7 @@ QUERIES = {
     "interview-code": ["code=indicator"],
 }
 """By route, the queries without which it shows little."""
-LEFT_OUT = re.compile("answer|claim|consent|health|icon|invitation|join|survey|tokens|results-zip")
+LEFT_OUT = re.compile("answer|claim|consent|health|help|icon|invitation|join|survey|tokens|results-zip")
 """Routes of surveys, pay and invitations, files of the design, and publications, which have tests of their own."""
 OTHERS = tuple(role for role in Role if role is not Role.LEAD)
 CONFUSED = f"/rounds/{ROUND}/confused?facet=themes&first=shapes&second=indicator"

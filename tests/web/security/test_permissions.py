@@ -129,6 +129,8 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "participant-act": ("/participants/P1/acts", INTERVIEWERS),
     "participant-lead": ("/participants/P1/lead", {Role.LEAD}),
     "participant-contact": ("/participants/P1/contact", {Role.LEAD}),
+    "help": ("/help", MEMBERS),
+    "help-topic": ("/help/tutorial", MEMBERS),
     "me": ("/me", MEMBERS),
     "sign-out": ("/sign-out", MEMBERS),
     "sign-out-everywhere": ("/sign-out-everywhere", MEMBERS),

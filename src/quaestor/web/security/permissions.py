@@ -110,6 +110,8 @@ MATRIX: Mapping[str, Permission | Public] = {
     "participant-act": Permission.CONDUCT,
     "participant-lead": Permission.LEAD,
     "participant-contact": Permission.LEAD,
+    "help": Permission.VISIT,
+    "help-topic": Permission.VISIT,
     "me": Permission.VISIT,
     "sign-out": Permission.VISIT,
     "sign-out-everywhere": Permission.VISIT,
