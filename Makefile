@@ -65,6 +65,7 @@ check: $(VENV)/ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.support.check_class_names
 
 format: $(VENV)/ready-dev
 	$(BIN)/ruff check --fix .
