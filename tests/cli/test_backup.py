@@ -60,17 +60,17 @@ def test_a_backup_goes_into_a_file_of_its_own_and_comes_back(study: Path) -> Non
     assert head(study) == 3
 
 
-def test_words_say_what_was_done(study: Path) -> None:
-    told = quaestor("backup", "one.backup", cwd=study)
-    assert "3 acts in one.backup, read back and found whole" in told.stdout
+def test_backup_and_restore_print_what_they_did(study: Path) -> None:
+    output = quaestor("backup", "one.backup", cwd=study)
+    assert "3 acts written to one.backup and verified" in output.stdout
     write(study, 2)
     assert "holds 5 acts, and from act 4 on not those of one.backup: restore with --replace" in refusal(
         "restore", "one.backup", cwd=study
     )
-    told = quaestor("restore", "one.backup", "--replace", cwd=study)
-    assert "The study has 3 acts" in told.stdout
+    output = quaestor("restore", "one.backup", "--replace", cwd=study)
+    assert "The study has 3 acts" in output.stdout
     (kept,) = (study / "backups").iterdir()
-    assert f"What was there before is kept in {kept}" in told.stdout
+    assert f"The previous state is kept in {kept}" in output.stdout
     assert head(study) == 3
 
 
@@ -84,8 +84,8 @@ def test_a_wrong_call_is_one_sentence(study: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Path:
-    """A study with a survey: two who finished, one of whom claimed, and three links."""
+def survey_study(tmp_path: Path) -> Path:
+    """A study with a survey: two finished responses, one payment claim and three invitations."""
     with fielded(tmp_path / "asked") as surveys:
         code, _ = answered(surveys)
         answered(surveys)
@@ -94,26 +94,26 @@ def asked(tmp_path: Path) -> Path:
     return tmp_path / "asked"
 
 
-def test_answers_and_invitations_go_with_the_acts(asked: Path, tmp_path: Path) -> None:
-    told = quaestor("backup", "one.backup", cwd=asked).stdout
-    assert "2 acts, 2 responses and 3 invitations in one.backup, read back and found whole" in told
-    assert "Claims to be paid are not in it: `quaestor backup --claims FILE`" in told
-    report = json.loads(quaestor("backup", "--json", cwd=asked).stdout)
+def test_answers_and_invitations_go_with_the_acts(survey_study: Path, tmp_path: Path) -> None:
+    output = quaestor("backup", "one.backup", cwd=survey_study).stdout
+    assert "2 acts, 2 responses and 3 invitations written to one.backup and verified" in output
+    assert "Payment claims are not included: back them up with `quaestor backup --claims FILE`" in output
+    report = json.loads(quaestor("backup", "--json", cwd=survey_study).stdout)
     assert set(report["parts"]) == {"answers", "invitations"}
     assert report["parts"]["answers"]["rows"] == {"responses": 2, "saves": 8, "versions": 1}
     assert len(report["parts"]["answers"]["sha256"]) == 64
     there = small_survey(tmp_path / "there").root
-    told = quaestor("restore", report["file"], cwd=there).stdout
-    assert "The study has 2 acts, 2 of them from" in told
-    assert "It has 3 invitations and 2 responses" in told
-    assert f"Nothing here says who withdrew after {report['made'][:16]}, when the backup was made: put the" in told
+    output = quaestor("restore", report["file"], cwd=there).stdout
+    assert "The study has 2 acts, 2 of them from" in output
+    assert "It has 3 invitations and 2 responses" in output
+    assert f"Withdrawals after {report['made'][:16]}, when the backup was made, are not known here" in output
     restored = json.loads(quaestor("restore", report["file"], "--json", cwd=there).stdout)
     assert (restored["responses"], restored["invitations"], restored["added"]) == (2, 3, 0)
 
 
 @pytest.fixture
-def talked(tmp_path: Path) -> Path:
-    """A study with two interviews, and a way to reach one of the two."""
+def interview_study(tmp_path: Path) -> Path:
+    """A study with two interviews and the contact details of one participant."""
     study = a_study(tmp_path / "talked")
     with open_interviews(study) as interviews:
         with_transcript(interviews)
@@ -123,56 +123,60 @@ def talked(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_interviews_go_with_the_acts_and_their_keys_do_not(talked: Path, tmp_path: Path) -> None:
-    told = quaestor("backup", "one.backup", cwd=talked).stdout
-    assert "1 acts, 12 entries of interviews and 1 of identities in one.backup, read back and found whole" in told
-    keys = [talked / "interviews.key", talked / "identities.key"]
-    assert f"their keys are not, and lie in {keys[0]} and {keys[1]}: keep copies of them apart from it" in told
-    report = json.loads(quaestor("backup", "two.backup", "--json", cwd=talked).stdout)
+def test_interviews_go_with_the_acts_and_their_keys_do_not(interview_study: Path, tmp_path: Path) -> None:
+    output = quaestor("backup", "one.backup", cwd=interview_study).stdout
+    assert "1 acts, 12 interview entries and 1 identity entries written to one.backup and verified" in output
+    keys = [interview_study / "interviews.key", interview_study / "identities.key"]
+    assert f"the keys are not included: keep a copy of {keys[0]} and {keys[1]} elsewhere" in output
+    report = json.loads(quaestor("backup", "two.backup", "--json", cwd=interview_study).stdout)
     assert (report["keys"], set(report["parts"])) == ([str(key) for key in keys], {"interviews", "identities"})
     there = a_study(tmp_path / "there").root
     assert "interviews.key is not there, and without it nobody can read the interviews of" in refusal(
-        "restore", talked / "one.backup", cwd=there
+        "restore", interview_study / "one.backup", cwd=there
     )
-    told = quaestor("restore", talked / "one.backup", cwd=there, QUAESTOR_KEYS=str(talked)).stdout
-    assert "It has 12 entries of interviews and 1 of identities" in told
-    assert "put the withdrawn-participants.txt of the study that was lost into this folder, if you have it" in told
+    output = quaestor("restore", interview_study / "one.backup", cwd=there, QUAESTOR_KEYS=str(interview_study)).stdout
+    assert "It has 12 interview entries and 1 identity entries" in output
+    assert "If you have withdrawn-participants.txt from the lost study, copy it into this folder" in output
     keys[0].unlink()
-    told = quaestor("backup", "three.backup", cwd=talked).stdout
-    assert f"{keys[0]} cannot be found: without the keys nobody can ever read them" in told
+    output = quaestor("backup", "three.backup", cwd=interview_study).stdout
+    assert f"{keys[0]} cannot be found: without the keys they are lost" in output
 
 
-def test_a_restore_names_the_participants_who_stay_away(talked: Path) -> None:
-    quaestor("backup", "one.backup", cwd=talked)
-    quaestor("interview", "participant", "withdraw", "P1", "--yes", cwd=talked)
-    told = quaestor("restore", "one.backup", "--replace", cwd=talked).stdout
-    assert "Participants who withdrew since the backup was made, and were left out: P1" in told
-    restored = json.loads(quaestor("restore", "one.backup", "--json", cwd=talked).stdout)
+def test_a_restore_names_the_participants_it_left_out(interview_study: Path) -> None:
+    quaestor("backup", "one.backup", cwd=interview_study)
+    quaestor("interview", "participant", "withdraw", "P1", "--yes", cwd=interview_study)
+    output = quaestor("restore", "one.backup", "--replace", cwd=interview_study).stdout
+    assert "Participants withdrawn since the backup, not restored: P1" in output
+    restored = json.loads(quaestor("restore", "one.backup", "--json", cwd=interview_study).stdout)
     assert (restored["interviews"], restored["identities"]) == (6, 0)
     assert restored["participants_withdrawn"] == ["P1"]
 
 
-def test_claims_have_a_backup_of_their_own(asked: Path, tmp_path: Path) -> None:
-    told = quaestor("backup", "--claims", "claims.backup", cwd=asked).stdout
-    assert "1 claim in claims.backup with the key that opens them, read back and found whole" in told
-    assert "Keep it apart from backups of answers, and keep one alone" in told
-    report = json.loads(quaestor("backup", "--claims", "two.backup", "--json", cwd=asked).stdout)
+def test_claims_have_a_backup_of_their_own(survey_study: Path, tmp_path: Path) -> None:
+    output = quaestor("backup", "--claims", "claims.backup", cwd=survey_study).stdout
+    assert "1 claim and the key to decrypt them written to claims.backup and verified" in output
+    assert "Store it separately from backups of responses, and keep only the newest" in output
+    report = json.loads(quaestor("backup", "--claims", "two.backup", "--json", cwd=survey_study).stdout)
     assert (set(report), report["claims"]) == ({"file", "claims", "sha256"}, 1)
     there = small_survey(tmp_path / "there").root
-    told = quaestor("restore", "--claims", asked / "claims.backup", cwd=there).stdout
-    assert "The study has 1 claim, 1 of them from" in told
-    assert "Nothing here says who claimed or was paid after the backup was made" in told
-    restored = json.loads(quaestor("restore", "--claims", asked / "two.backup", "--json", cwd=there).stdout)
+    output = quaestor("restore", "--claims", survey_study / "claims.backup", cwd=there).stdout
+    assert "The study has 1 claim, 1 of them from" in output
+    assert "Claims and payments made after the backup are not known here" in output
+    restored = json.loads(quaestor("restore", "--claims", survey_study / "two.backup", "--json", cwd=there).stdout)
     assert restored == {"claims": 1, "added": 0, "kept": None, "payments_known": True}
 
 
-def test_claims_and_all_else_are_asked_for_one_at_a_time(asked: Path) -> None:
-    assert "one at a time" in refusal("backup", "one.backup", "--claims", "two.backup", cwd=asked)
-    quaestor("backup", "--claims", "claims.backup", cwd=asked)
-    assert "`quaestor restore --claims claims.backup`" in refusal("restore", "claims.backup", cwd=asked)
-    assert "name the backup to restore" in refusal("restore", cwd=asked)
-    assert "one at a time" in refusal("restore", "one.backup", "--claims", "claims.backup", cwd=asked)
-    assert not (asked / "one.backup").exists()
+def test_claims_are_never_backed_up_together_with_the_study(survey_study: Path) -> None:
+    assert "give either FILE or --claims FILE, not both" in refusal(
+        "backup", "one.backup", "--claims", "two.backup", cwd=survey_study
+    )
+    quaestor("backup", "--claims", "claims.backup", cwd=survey_study)
+    assert "`quaestor restore --claims claims.backup`" in refusal("restore", "claims.backup", cwd=survey_study)
+    assert "name the backup to restore" in refusal("restore", cwd=survey_study)
+    assert "give either FILE or --claims FILE, not both" in refusal(
+        "restore", "one.backup", "--claims", "claims.backup", cwd=survey_study
+    )
+    assert not (survey_study / "one.backup").exists()
 
 
 def store_at(study: Path, address: str) -> None:

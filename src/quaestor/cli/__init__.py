@@ -1,1 +1,1 @@
-"""The command line: one module a command group, over `study`."""
+"""The command line: one module for each group of commands."""

@@ -1,4 +1,4 @@
-"""`quaestor demo`: the whole product on synthetic evidence."""
+"""`quaestor demo`: a complete study on synthetic evidence."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ def add_to(app: typer.Typer) -> None:
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the demo lives; made anew each time.")] = Path(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The demo's folder; rebuilt on every run.")] = Path(
         "demo-study"
     ),
     seed: Annotated[int, typer.Option(help="The same seed gives the same demo.")] = 7,
     serve: Annotated[
-        bool, typer.Option("--serve/--no-serve", help="Show it in the browser, from the first second.")
+        bool, typer.Option("--serve/--no-serve", help="Show it in the browser while it is being built.")
     ] = True,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8321,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to serve on; 0 picks a free one.")] = 8321,
 ) -> None:
-    """Run everything end to end on synthetic evidence: dump, ingest, funnel, rounds, report; one round is yours."""
+    """Build a complete study on synthetic evidence: dump, ingest, funnel, rounds, report; one round is left for you."""
     if serve:
         _serve(folder, seed, port)
         return
     from quaestor.demo.run import run_demo
 
     with progress_bar() as progress:
-        run_demo(folder, seed, _line, progress)
+        run_demo(folder, seed, _print_line, progress)
 
 
-def _line(words: str) -> None:
-    console().print(words, soft_wrap=True, markup=False)
+def _print_line(text: str) -> None:
+    console().print(text, soft_wrap=True, markup=False)
 
 
 def _serve(folder: Path, seed: int, port: int) -> None:
-    """The address is there before anything is made; the makers work in a process of their own."""
+    """Serves the demo from the start, while a separate process builds it."""
     from concurrent.futures import ThreadPoolExecutor
 
     from quaestor.demo.folder import require_room
@@ -56,16 +56,16 @@ def _serve(folder: Path, seed: int, port: int) -> None:
     from quaestor.web.server import serve_on_this_machine
 
     require_room(folder)
-    makers: list[DemoProcess] = []
+    processes: list[DemoProcess] = []
     watching: list[Future[None]] = []
 
     def begin(address: str, stop: Callable[[], None]) -> UnderWay:
-        _line(f"Open {address} and see the study being made  (Ctrl+C ends)")
-        makers.append(DemoProcess(folder, seed))
+        _print_line(f"Open {address} to watch the study being built  (Ctrl+C to stop)")
+        processes.append(DemoProcess(folder, seed))
         from quaestor.web.demo.progress_pages import UnderWay
 
         page = UnderWay(folder)
-        watching.append(pool.submit(_watch, makers[0], page, folder, address))
+        watching.append(pool.submit(_relay_events, processes[0], page, folder, address))
         watching[0].add_done_callback(lambda watched: stop() if watched.exception() else None)
         return page
 
@@ -76,13 +76,13 @@ def _serve(folder: Path, seed: int, port: int) -> None:
             if not (watching and watching[0].done()):
                 raise
         finally:
-            for maker in makers:
-                maker.stop()
+            for process in processes:
+                process.stop()
         watching[0].result()
 
 
-def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
-    """Pass on what the makers tell, to the page and to the terminal, until they have finished or failed."""
+def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
+    """Passes the events of the building process to the page and the terminal until it finishes or fails."""
     from quaestor.demo.folder import doors_left, make_doors
     from quaestor.demo.interviews import FOLDER
     from quaestor.demo.progress import Failed, Finished, InterviewsCoded, RoundOpened, SurveyOpened, in_words
@@ -92,29 +92,30 @@ def _watch(makers: DemoProcess, page: UnderWay, folder: Path, address: str) -> N
     from quaestor.web.demo.progress_pages import INTERVIEWS
 
     with progress_bar() as progress:
-        tell = in_words(_line, progress)
-        for event in makers.events():
+        tell = in_words(_print_line, progress)
+        for event in process.events():
             tell(event)
             page.tell(event)
             if isinstance(event, RoundOpened):
                 doors = make_doors(open_study(folder))
                 page.hand_over(make_app(folder), doors)
-                _tell_doors(doors, address)
+                _print_join_links(doors, address)
             if isinstance(event, SurveyOpened):
-                _line(f"   Answer the survey: {address}s/{event.name}")
+                _print_line(f"   Answer the survey: {address}s/{event.name}")
             if isinstance(event, InterviewsCoded):
                 door = lead_link(open_study(folder / FOLDER))
                 page.hand_over_interviews(make_app(folder / FOLDER), door)
-                _line(f"   Come in as the lead of the interviews: {address}{INTERVIEWS[1:]}/join/{door}  (valid once)")
+                link = f"{address}{INTERVIEWS[1:]}/join/{door}"
+                _print_line(f"   Join the interview study as its lead: {link}  (valid once)")
             if isinstance(event, Failed):
                 page.wait_until_failure_is_shown()
                 raise event.error
             if isinstance(event, Finished):
-                _line(f"Serving {folder} at {address}  (Ctrl+C ends)")
-                _tell_doors(doors_left(open_study(folder), doors), address)
+                _print_line(f"Serving {folder} at {address}  (Ctrl+C to stop)")
+                _print_join_links(doors_left(open_study(folder), doors), address)
 
 
-def _tell_doors(doors: Doors, address: str) -> None:
-    for who, token in (("Rate as a visitor", doors.visitor), ("Come in as the lead", doors.lead)):
+def _print_join_links(doors: Doors, address: str) -> None:
+    for title, token in (("Rate as a visitor", doors.visitor), ("Join as the lead", doors.lead)):
         if token is not None:
-            _line(f"   {who}: {address}join/{token}  (valid once, for 7 days)")
+            _print_line(f"   {title}: {address}join/{token}  (valid once, for 7 days)")

@@ -14,7 +14,9 @@ def docs(
     topic: Annotated[
         str | None, typer.Argument(metavar="[TOPIC]", show_default=False, help="The page to read.")
     ] = None,
-    search: Annotated[str, typer.Option("--search", metavar="WORDS", help="List the pages with these words.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", metavar="WORDS", help="List the pages that contain these words.")
+    ] = "",
     json: JsonOption = False,
 ) -> None:
     """Read the documentation.

@@ -1,4 +1,4 @@
-"""The `quaestor` command: its groups, and how every failure becomes one sentence and an exit code."""
+"""The `quaestor` command: registers the command groups and turns every failure into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from quaestor.cli.publication import report as results
 from quaestor.cli.surveys import survey as surveys
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Of all that typer raises on a wrong call; it does not export the class itself."""
+"""The base class of the errors that typer raises for a wrong call; typer does not export it."""
 
 app = typer.Typer(
     name="quaestor",
@@ -42,8 +42,8 @@ for group in (
     group.add_to(app)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         print(f"quaestor {__version__}")
         raise typer.Exit
 
@@ -58,7 +58,7 @@ def main(
 
 
 def run() -> None:
-    """What the console script calls."""
+    """Runs the command line; the entry point of the console script."""
     signal.signal(signal.SIGINT, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -73,30 +73,30 @@ def run() -> None:
         sys.exit(error.exit_code)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
-            _give_up_output()
+            _discard_output()
         where = f"{error.filename}: " if error.filename else ""
         errors().print("[red]quaestor:[/red]", escape(f"{where}{error.strerror or error}"), soft_wrap=True)
         sys.exit(2)
 
 
-def _give_up_output() -> None:
-    """The reader of our output went away, as `head` does; that is no failure of ours."""
+def _discard_output() -> None:
+    """Exits 0 when the reader of the output closed the pipe, as `head` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
 
 
 def _explain(error: Exception) -> None:
-    """A wrong call in one sentence; a call without a command shows the help."""
-    words = getattr(error, "format_message", lambda: str(error))().strip()
-    if "\n" in words:
-        print(words, file=sys.stderr)
+    """Prints a wrong call as one sentence, or the help if no command was named."""
+    message = getattr(error, "format_message", lambda: str(error))().strip()
+    if "\n" in message:
+        print(message, file=sys.stderr)
     else:
         hint = "see `quaestor --help`"
-        errors().print("[red]quaestor:[/red]", escape(f"{words.rstrip('.')}: {hint}"), soft_wrap=True)
+        errors().print("[red]quaestor:[/red]", escape(f"{message.rstrip('.')}: {hint}"), soft_wrap=True)
 
 
 def _interrupt(number: int, frame: object) -> None:
-    raise Interrupted("interrupted; nothing half-written is visible, run the command again to go on")
+    raise Interrupted("interrupted; no partial results were saved, run the command again to continue")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the commands share: options, consoles, JSON, and a progress bar with rate and estimate."""
+"""Options and output that the commands share: consoles, JSON, problem lists and a progress bar."""
 
 from __future__ import annotations
 
@@ -17,55 +17,54 @@ from quaestor.base.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from quaestor.base.errors import Problem
+    from quaestor.evidence.derived_items import DerivedItems
     from quaestor.evidence.sources.protocol import Progress
     from quaestor.study.folder import Study
-if TYPE_CHECKING:
-    from quaestor.evidence.derived_items import ItemsMade
-if TYPE_CHECKING:
-    from quaestor.base.errors import Problem
 
 
 StudyOption = Annotated[
     Path | None,
-    typer.Option("--study", metavar="DIR", help="The study folder; default: the one you are in.", show_default=False),
+    typer.Option("--study", metavar="DIR", help="The study folder; default: the current folder.", show_default=False),
 ]
 ActorOption = Annotated[
-    str | None, typer.Option("--as", metavar="NAME", help="Who acts; default: the study's lead.", show_default=False)
+    str | None,
+    typer.Option("--as", metavar="NAME", help="Act as this person; default: the study's lead.", show_default=False),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def errors() -> Console:
-    """Where words for the person go, so that standard output holds results alone."""
+    """Returns the console for messages on standard error, so that standard output holds only results."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, emoji=False)
 
 
-def say(words: str) -> None:
-    """A line for the person, as it is: brackets in it mean nothing."""
-    errors().print(words, soft_wrap=True, markup=False)
+def say(message: str) -> None:
+    """Prints a line on standard error without interpreting brackets as styles."""
+    errors().print(message, soft_wrap=True, markup=False)
 
 
 def console() -> Console:
     from rich.console import Console
 
-    # Where nobody looks at a screen, lines keep their length.
+    # Output to a file or a pipe gets a fixed width, so that it does not depend on the terminal.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
     return Console(highlight=False, emoji=False, width=width)
 
 
-def named_values(given: list[str], form: str) -> dict[str, str]:
-    """`name=value` words as a table; `form` says how one is written."""
-    found = {}
-    for one in given:
-        name, equals, value = one.partition("=")
+def named_values(arguments: list[str], form: str) -> dict[str, str]:
+    """Parses `name=value` arguments; `form` is the expected form in error messages."""
+    values = {}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
         if not equals:
-            raise InputError(f"{one!r} is written wrongly: write it as {form}")
-        if name.strip() in found:
+            raise InputError(f"cannot read {argument!r}: write it as {form}")
+        if name.strip() in values:
             raise InputError(f"{name.strip()!r} is given twice: give it once")
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def print_json(value: Any) -> None:
@@ -73,7 +72,7 @@ def print_json(value: Any) -> None:
 
 
 def chosen_study(folder: Path | None) -> Study:
-    """The study named with --study, or the one around the working folder."""
+    """Opens the study named with --study, or the one that contains the working folder."""
     from quaestor.study.folder import open_study
 
     return open_study(folder or Path.cwd())
@@ -81,9 +80,9 @@ def chosen_study(folder: Path | None) -> Study:
 
 @contextmanager
 def progress_bar(in_bytes: bool = True) -> Iterator[Progress]:
-    """A bar with rate and estimate on a terminal; silent elsewhere."""
+    """Shows a progress bar with speed and remaining time on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda what, done, total: None
+        yield lambda label, done, total: None
         return
     from rich.progress import (
         BarColumn,
@@ -102,51 +101,52 @@ def progress_bar(in_bytes: bool = True) -> Iterator[Progress]:
     with RichProgress(*columns, console=errors(), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
-        def tell(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(what, total=total or None)
-            bars.update(tasks[what], completed=done)
+        def update(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = bars.add_task(label, total=total or None)
+            bars.update(tasks[label], completed=done)
 
-        yield tell
+        yield update
 
 
 def number(value: int) -> str:
-    """`90,697`."""
+    """Formats a number with separators, as in 90,697."""
     return f"{value:,}"
 
 
-def tell_of_items(made: ItemsMade, units: str, step: str, *, json: bool) -> None:
-    """How many there are, and what comes next; `units` is what they are called."""
+def tell_of_items(derived: DerivedItems, units: str, step: str, *, json: bool) -> None:
+    """Prints how many items were derived and what to run next; `units` names the items."""
     if json:
-        told = {"source": made.source, "file": str(made.path), "items": made.items, "participants": made.participants}
-        print_json({**told, "added": made.added, "block": made.block})
+        print_json({
+            "source": derived.source, "file": str(derived.path), "items": derived.items,
+            "participants": derived.participants, "added": derived.added, "block": derived.block,
+        })  # fmt: skip
         return
-    say(f"{number(made.items)} {units} of {number(made.participants)} participants are in {made.path}")
-    if made.by_hand:
-        say("The study has sources or a funnel already. Add this to study.toml, and let funnel.source name it:")
-        console().print(made.block, markup=False, soft_wrap=True)
+    say(f"{number(derived.items)} {units} from {number(derived.participants)} participants written to {derived.path}")
+    if derived.by_hand:
+        say("The study already has sources or a funnel. Add this to study.toml and set funnel.source to it:")
+        console().print(derived.block, markup=False, soft_wrap=True)
         return
-    if made.added:
-        say(f"study.toml has the source {made.source!r} now, and a funnel that lets all of it through")
-    say(f"Next: `quaestor ingest {made.source}`, `quaestor funnel`, then a round after the step {step!r}")
+    if derived.added:
+        say(f"Added the source {derived.source!r} to study.toml, with a funnel that keeps all of its items")
+    say(f"Next: `quaestor ingest {derived.source}`, `quaestor funnel`, then add a round after the step {step!r}")
 
 
 def print_problems(title: str, size: str, problems: Sequence[Problem], used: str) -> None:
-    """Each problem on a line, and whether it can be `used` (opened, used …) all the same."""
+    """Prints one line per problem and whether the instrument can be `used` ("opened", "used") nevertheless."""
     from rich.markup import escape
     from rich.table import Table
 
     screen = console()
     screen.print(f"[bold]{escape(title)}[/bold]: {size}", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
-    for one in problems:
-        mark = "[red]grave[/red]" if one.grave else "[yellow]look[/yellow]"
-        table.add_row(mark, escape(one.where), escape(one.words))
+    for problem in problems:
+        label = "[red]error[/red]" if problem.grave else "[yellow]warning[/yellow]"
+        table.add_row(label, escape(problem.where), escape(problem.words))
     if problems:
         screen.print(table)
-    grave = sum(one.grave for one in problems)
+    grave = sum(problem.grave for problem in problems)
     if grave:
-        count = f"{grave} of {len(problems)} problems {'is' if grave == 1 else 'are'} grave"
-        say(f"It cannot be {used} like this: {'its one problem is grave' if len(problems) == 1 else count}")
+        say(f"It cannot be {used} until {'this error is' if grave == 1 else f'these {grave} errors are'} fixed")
     else:
-        say(f"It can be {used}" + (", with this to think about" if problems else ""))
+        say(f"It can be {used}" + ("; consider the warnings" if problems else ""))

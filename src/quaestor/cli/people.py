@@ -1,4 +1,4 @@
-"""`quaestor invite` and `quaestor people`: who may come in, and who no longer."""
+"""`quaestor invite` and `quaestor people`: invite people to the study, list them, revoke links, remove accounts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, print_json, say
 
-group = typer.Typer(help="Who has joined the study, and whose link is still open.", no_args_is_help=True)
+group = typer.Typer(help="Accounts and open invitations of the study.", no_args_is_help=True)
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of an account or an invitation.")]
 
@@ -21,22 +21,23 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def people() -> None:
-    """List the people of the study, take back links, remove accounts."""
+    """List accounts and invitations, revoke links, remove accounts."""
 
 
 def invite(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A rater or tie-breaker of study.toml, or a new name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A rater or tie-breaker from study.toml, or a new name.")],
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="rater, tie-breaker, interviewer, viewer, reviewer or payer.")
     ],
-    days: Annotated[int, typer.Option(min=1, max=365, help="How long the link can be used.")] = 7,
-    address: Annotated[str, typer.Option(metavar="URL", help="Where the desk is reached.")] = "http://127.0.0.1:8321",
+    days: Annotated[int, typer.Option(min=1, max=365, help="For how many days the link is valid.")] = 7,
+    address: Annotated[str, typer.Option(metavar="URL", help="The address of the desk.")] = "http://127.0.0.1:8321",
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a link by which somebody joins, once; a reviewer's link can be followed until it expires.
+    """Print a link with which a person joins the study.
 
-    A new link takes the place of an open one under the same name; for somebody who has joined, it sets a new password.
+    The link is valid once, except that a reviewer's link works until it expires. A new link replaces an open one under
+    the same name. A person who has already joined uses it to set a new password.
 
     Examples:
       quaestor invite rater-1 --role rater
@@ -48,14 +49,16 @@ def invite(
 
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
-    token, made = invite_person(chosen_study(study), name, role_named(role), timedelta(days=days))
+    token, invitation = invite_person(chosen_study(study), name, role_named(role), timedelta(days=days))
     link = f"{address.rstrip('/')}/join/{token}"
     if json:
-        print_json({"name": made.name, "role": made.role, "expires": made.expires.isoformat(), "link": link})
+        expires = invitation.expires.isoformat()
+        print_json({"name": invitation.name, "role": invitation.role, "expires": expires, "link": link})
         return
     console().print(link, soft_wrap=True, markup=False)
-    use = "until then as often as needed" if made.is_the_access else "once"
-    say(f"{made.name}, {made.role}: the link can be used until {made.expires:%Y-%m-%d %H:%M} UTC, {use}")
+    use = "any number of times" if invitation.is_the_access else "once"
+    until = f"{invitation.expires:%Y-%m-%d %H:%M} UTC"
+    say(f"{invitation.name}, {invitation.role}: the link can be used {use}, until {until}")
 
 
 @group.command("list")
@@ -69,30 +72,39 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
 
     from quaestor.people.membership import list_people
 
-    found = list_people(chosen_study(study))
+    members = list_people(chosen_study(study))
     if json:
-        accounts = [{"name": one.name, "role": one.role, "joined": one.made.isoformat()} for one in found.accounts]
+        accounts = [
+            {"name": account.name, "role": account.role, "joined": account.made.isoformat()}
+            for account in members.accounts
+        ]
         invitations = [
-            {"name": one.name, "role": one.role, "made": one.made.isoformat(), "expires": one.expires.isoformat()}
-            for one in found.invitations
+            {
+                "name": invitation.name,
+                "role": invitation.role,
+                "made": invitation.made.isoformat(),
+                "expires": invitation.expires.isoformat(),
+            }
+            for invitation in members.invitations
         ]
         print_json({"accounts": accounts, "invitations": invitations})
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "role", "state"):
         table.add_column(heading, overflow="fold")
-    for account in found.accounts:
+    for account in members.accounts:
         table.add_row(escape(account.name), account.role, f"joined {account.made:%Y-%m-%d}")
-    for open_one in found.invitations:
-        table.add_row(escape(open_one.name), open_one.role, f"invited, until {open_one.expires:%Y-%m-%d %H:%M} UTC")
+    for invitation in members.invitations:
+        until = f"{invitation.expires:%Y-%m-%d %H:%M} UTC"
+        table.add_row(escape(invitation.name), invitation.role, f"invited, valid until {until}")
     console().print(table)
-    if not found.accounts and not found.invitations:
-        say("Nobody yet: `quaestor serve` prints the lead's link, `quaestor invite` makes the others")
+    if not members.accounts and not members.invitations:
+        say("Nobody has joined yet: `quaestor serve` prints the lead's link, `quaestor invite` creates the others")
 
 
 @group.command("remove")
 def remove(name: NameArgument, study: StudyOption = None) -> None:
-    """Erase an account, sign it out everywhere, and take back its links; what it did stays in the journal.
+    """Erase an account, sign it out everywhere and revoke its links; its acts stay in the journal.
 
     Example: quaestor people remove rater-2
     """
@@ -108,11 +120,11 @@ def remove(name: NameArgument, study: StudyOption = None) -> None:
 
 @group.command("revoke")
 def revoke(name: NameArgument, study: StudyOption = None) -> None:
-    """Take back an open invitation; a reviewer who came by it is signed out.
+    """Revoke an open invitation; a reviewer who joined with it is signed out.
 
     Example: quaestor people revoke journal
     """
     from quaestor.people.membership import revoke_invitation
 
     revoke_invitation(chosen_study(study), name)
-    say(f"The invitation for {name} is taken back")
+    say(f"The invitation for {name} is revoked")
