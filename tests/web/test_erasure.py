@@ -76,8 +76,8 @@ def test_a_respondent_reads_that_a_copy_remains_while_another_program_reads_the_
         assert STILL_FOUND not in lead.get("/surveys/tools/responses").text
 
 
-def test_a_desk_that_starts_finishes_what_is_pending(app: Starlette, folder: Path) -> None:
-    with closing(browser(app)) as opened:
+def test_a_desk_that_starts_finishes_what_is_pending(folder: Path) -> None:
+    with asking(folder) as app, closing(browser(app)) as opened:
         link = answered(opened)
         with read_elsewhere(folder / "answers.db"):
             withdraw(opened, link)

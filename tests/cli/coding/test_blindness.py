@@ -82,7 +82,7 @@ CALLS: dict[str, list[list[str]]] = {
     "interview adopt": [["main", "forum/question/1", "0", "4", "x", "--as", "ACTOR"]],
 }
 ELSEWHERE = {
-    "new", "doctor", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
+    "new", "doctor", "docs", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
     "synth stackexchange", "synth ratings", "codebook import", "codebook facet", "codebook rename",
     "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
     "ratings import", "decisions import", "synth survey", "survey check", "survey preview", "survey open",
