@@ -1,4 +1,4 @@
-"""A folder is replaced whole, or stays as it was."""
+"""A folder is replaced completely, or stays unchanged."""
 
 from __future__ import annotations
 
@@ -10,59 +10,59 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import built_aside
+from quaestor.base.files import build_folder
 
 
 def build(folder: Path, *names: str) -> None:
-    with built_aside(folder, what="site", mark="mark") as new:
+    with build_folder(folder, kind="site", marker="mark") as new:
         for name in ("mark", *names):
             (new / name).write_text(" ".join(names))
 
 
-def names_in(folder: Path) -> set[str]:
+def list_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_what_is_built_replaces_the_old_folder_and_all_that_was_in_it(tmp_path: Path) -> None:
+def test_a_built_folder_replaces_the_old_folder_and_its_content(tmp_path: Path) -> None:
     build(tmp_path / "site", "old", "both")
     build(tmp_path / "site", "new", "both")
-    assert names_in(tmp_path / "site") == {"mark", "new", "both"}
+    assert list_names(tmp_path / "site") == {"mark", "new", "both"}
     assert (tmp_path / "site" / "both").read_text() == "new both"
-    assert names_in(tmp_path) == {"site"}
+    assert list_names(tmp_path) == {"site"}
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere two renames have a moment between them")
-def test_there_is_no_moment_without_the_folder(tmp_path: Path) -> None:
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems need two renames")
+def test_the_folder_exists_at_every_moment_of_a_replacement(tmp_path: Path) -> None:
     build(tmp_path / "site", "old")
     script = (
         "import os, sys\n"
         "os.chdir(sys.argv[1])\n"
-        "looks = gone = 0\n"
-        "print('looking', flush=True)\n"
+        "checks = missing = 0\n"
+        "print('started', flush=True)\n"
         "while not os.path.exists('end'):\n"
-        "    looks += 1\n"
-        "    gone += not os.path.isdir('site')\n"
-        "print(looks, gone)\n"
+        "    checks += 1\n"
+        "    missing += not os.path.isdir('site')\n"
+        "print(checks, missing)\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
         assert reader.stdout is not None
-        assert reader.stdout.readline() == "looking\n"
+        assert reader.stdout.readline() == "started\n"
         for number in range(40):
             build(tmp_path / "site", "new" if number % 2 else "old")
         (tmp_path / "end").touch()
-        looks, gone = map(int, reader.stdout.read().split())
-    assert looks > 40
-    assert gone == 0
+        checks, missing = map(int, reader.stdout.read().split())
+    assert checks > 40
+    assert missing == 0
 
 
-def test_a_failed_build_leaves_the_old_folder_and_no_trace(tmp_path: Path) -> None:
+def test_a_failed_build_leaves_the_old_folder_and_no_other_files(tmp_path: Path) -> None:
     build(tmp_path / "site", "old")
-    with pytest.raises(KeyboardInterrupt), built_aside(tmp_path / "site", what="site", mark="mark") as new:
+    with pytest.raises(KeyboardInterrupt), build_folder(tmp_path / "site", kind="site", marker="mark") as new:
         (new / "half").touch()
         raise KeyboardInterrupt
-    assert names_in(tmp_path / "site") == {"mark", "old"}
-    assert names_in(tmp_path) == {"site"}
+    assert list_names(tmp_path / "site") == {"mark", "old"}
+    assert list_names(tmp_path) == {"site"}
 
 
 def test_a_killed_build_leaves_the_old_folder_and_the_next_one_succeeds(tmp_path: Path) -> None:
@@ -70,17 +70,17 @@ def test_a_killed_build_leaves_the_old_folder_and_the_next_one_succeeds(tmp_path
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from quaestor.base.files import built_aside\n"
-        "with built_aside(Path(sys.argv[1]), what='site', mark='mark') as new:\n"
+        "from quaestor.base.files import build_folder\n"
+        "with build_folder(Path(sys.argv[1]), kind='site', marker='mark') as new:\n"
         "    (new / 'half').touch()\n"
         "    os.kill(os.getpid(), 9)\n"
     )
     killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "site")], check=False)
     assert killed.returncode == -9
-    assert names_in(tmp_path / "site") == {"mark", "old"}
+    assert list_names(tmp_path / "site") == {"mark", "old"}
     build(tmp_path / "site", "new")
-    assert names_in(tmp_path / "site") == {"mark", "new"}
-    assert names_in(tmp_path) == {"site"}
+    assert list_names(tmp_path / "site") == {"mark", "new"}
+    assert list_names(tmp_path) == {"site"}
 
 
 def test_a_folder_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
@@ -93,22 +93,22 @@ def test_a_folder_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     assert (tmp_path / "thesis" / "chapter.txt").read_text() == "precious"
 
 
-def test_two_builds_at_once_are_refused_and_the_first_one_goes_on(tmp_path: Path) -> None:
-    with built_aside(tmp_path / "site", what="site", mark="mark") as new:
+def test_a_second_build_at_the_same_time_is_refused_and_the_first_continues(tmp_path: Path) -> None:
+    with build_folder(tmp_path / "site", kind="site", marker="mark") as new:
         (new / "mark").touch()
         with pytest.raises(StateError, match="another process is busy with building the site"):
             build(tmp_path / "site")
         assert new.is_dir()
-    assert names_in(tmp_path / "site") == {"mark"}
+    assert list_names(tmp_path / "site") == {"mark"}
 
 
-def test_a_path_from_here_stays_the_same_when_the_builder_goes_elsewhere(tmp_path: Path) -> None:
-    here = Path.cwd()
+def test_a_relative_path_keeps_its_meaning_when_the_block_changes_the_directory(tmp_path: Path) -> None:
+    before = Path.cwd()
     os.chdir(tmp_path)
     try:
-        with built_aside(Path("site"), what="site", mark="mark") as new:
+        with build_folder(Path("site"), kind="site", marker="mark") as new:
             (new / "mark").touch()
             os.chdir("/")
     finally:
-        os.chdir(here)
-    assert names_in(tmp_path) == {"site"}
+        os.chdir(before)
+    assert list_names(tmp_path) == {"site"}

@@ -1,17 +1,17 @@
-"""A typed number is a few plain digits; whatever else a text is, it breaks nothing."""
+"""A typed number is a few plain digits; any other text is not a number and raises nothing."""
 
 from __future__ import annotations
 
 import pytest
 
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("999999999", 999_999_999)])
 def test_plain_digits_are_a_number(text: str, number: int) -> None:
-    assert whole_number(text) == number
+    assert parse_whole_number(text) == number
 
 
 @pytest.mark.parametrize("text", ["", " 1", "-1", "+1", "1_0", "1.0", "1e3", "²", "٣", "1" * 10, "9" * 5000, "x"])
-def test_anything_else_is_none(text: str) -> None:
-    assert whole_number(text) is None
+def test_any_other_text_is_not_a_number(text: str) -> None:
+    assert parse_whole_number(text) is None

@@ -1,1 +1,1 @@
-"""What every room needs and that knows no room: errors, ids, clock, provenance, registry."""
+"""Shared helpers that depend on no other package: errors, clock, files, hashes, names, tables and TOML."""

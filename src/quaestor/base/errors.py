@@ -1,43 +1,43 @@
-"""The family of errors that a person can fix; each message says what was found, where, and what to do."""
+"""The errors that a user can fix; each message says what was found, where, and what to do."""
 
 from dataclasses import dataclass
 
 
 class QuaestorError(Exception):
-    """Root of every error that Quaestor raises on purpose; its text is one sentence for a person."""
+    """Base class of every error that Quaestor raises on purpose; its message is written for the user."""
 
     exit_code = 2
 
 
 class InputError(QuaestorError):
-    """A file, archive or address given to Quaestor is not what it must be."""
+    """A file, archive or value from outside is invalid."""
 
 
 class SettingsError(QuaestorError):
-    """A study file says something that cannot be."""
+    """A study file has an invalid setting."""
 
 
 class StateError(QuaestorError):
-    """What was asked for needs something that has not been done yet."""
+    """The action is not possible in the current state of the study."""
 
 
-class NotNow(StateError):
-    """What keeps the study cannot answer at this moment; the same can be asked again."""
+class TemporarilyUnavailable(StateError):
+    """The study's storage cannot answer right now; the same request may succeed later."""
 
 
-class MissingPart(QuaestorError):
-    """This machine lacks a program or a package that the call needs."""
+class MissingDependency(QuaestorError):
+    """A program or a package that the call needs is not installed."""
 
 
 class Interrupted(QuaestorError):
-    """A person stopped the work."""
+    """The user stopped the work."""
 
     exit_code = 130
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a check found wrong in a questionnaire or a guide, where, and how to fix it."""
+    """A problem that a check found in a questionnaire or a guide, where it is, and how to fix it."""
 
     where: str
     words: str

@@ -1,4 +1,4 @@
-"""Names and numbers that a person typed, and names that files and addresses can have."""
+"""Suggestions for mistyped names, names that files and URLs can have, and typed numbers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 
-def nearest_first(name: str, allowed: Iterable[str]) -> list[str]:
-    """The allowed names, those most like the given one first."""
+def sort_by_similarity(name: str, allowed: Iterable[str]) -> list[str]:
+    """Returns the allowed names, those most similar to `name` first."""
     options = list(allowed)
-    alike = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
-    return [*alike, *(option for option in options if option not in alike)]
+    similar = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    return [*similar, *(option for option in options if option not in similar)]
 
 
-def listed(names: Iterable[str]) -> str:
-    """`a, b or c`."""
+def join_with_or(names: Iterable[str]) -> str:
+    """Returns names as `a, b or c`."""
     parts = list(names)
     return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
@@ -26,51 +26,51 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def is_storable(text: str) -> bool:
-    """Whether databases and files can hold a text: it has neither a NUL nor half a character."""
+    """Whether databases and files can store a text: it has neither a NUL nor an unpaired surrogate."""
     return not _UNSTORABLE.search(text)
 
 
-NOT_IN_AN_ADDRESS = "/\\?#%"
-_TAKEN = ("new", ".", "..")
-"""Names that mean something else in the address of a page."""
+NOT_IN_URL = "/\\?#%"
+_RESERVED_IN_URL = ("new", ".", "..")
+"""Names that mean something else in the URL of a page."""
 
 
-def fits_an_address(name: str) -> bool:
-    """Whether pages can be addressed by a name."""
-    return name not in _TAKEN and not any(letter in name for letter in NOT_IN_AN_ADDRESS)
+def fits_url(name: str) -> bool:
+    """Whether a name can be a part of a page's URL."""
+    return name not in _RESERVED_IN_URL and not any(letter in name for letter in NOT_IN_URL)
 
 
-_LONGEST = 80
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.ASCII)  # files that Windows cannot have
+_MAX_LENGTH = 80
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.ASCII)  # names that a file cannot have on Windows
 
 
-def page_names(ids: Iterable[str]) -> dict[str, str]:
-    """A file name for each id, safe on every system and unlike all others even where case does not count.
+def build_page_names(ids: Iterable[str]) -> dict[str, str]:
+    """Returns a file name for each id, valid on every system and unique even where case is ignored.
 
-    Ids that would share a name all get a piece of their hash, so that a name does not depend on the order of ids.
+    Ids that would share a name all get a part of their hash, so that a name does not depend on the order of the ids.
     """
-    readable = {id: _readable(id) for id in ids}
-    shared = Counter(readable.values())
-    taken = {name for name, count in shared.items() if count == 1}
+    slugs = {id: _slugify(id) for id in ids}
+    counts = Counter(slugs.values())
+    used = {slug for slug, count in counts.items() if count == 1}
     names: dict[str, str] = {}
-    for id, name in sorted(readable.items()):
-        if shared[name] == 1:
-            names[id] = name
+    for id, slug in sorted(slugs.items()):
+        if counts[slug] == 1:
+            names[id] = slug
             continue
         digest = sha256(id.encode("utf-8", "surrogatepass")).hexdigest()
-        names[id] = next(free for length in (8, 16, 64) if (free := f"{name}-{digest[:length]}") not in taken)
-        taken.add(names[id])
+        names[id] = next(free for length in (8, 16, 64) if (free := f"{slug}-{digest[:length]}") not in used)
+        used.add(names[id])
     return names
 
 
-def _readable(id: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", id.lower())[:_LONGEST].strip("-") or "code"
+def _slugify(id: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", id.lower())[:_MAX_LENGTH].strip("-") or "code"
     return f"code-{name}" if _RESERVED.fullmatch(name) else name
 
 
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 
 
-def whole_number(text: str) -> int | None:
-    """The number that a text is; none where it is anything but a few plain digits."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None
+def parse_whole_number(text: str) -> int | None:
+    """Returns the number that a text is, or None unless the text is one to nine ASCII digits."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else None

@@ -1,4 +1,4 @@
-"""TOML files that people write: every way in which one cannot be read is one sentence."""
+"""Reading TOML files that people write, with an error message for every mistake."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from quaestor.base.errors import QuaestorError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
-MOST_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 
 
 def read_toml(path: Path, failure: type[QuaestorError]) -> dict[str, Any]:
-    """The content of a file; `failure` is raised with what is wrong and where."""
+    """Returns the content of a file; raises `failure` with what is wrong and where."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise failure(f"{path} is over {MOST_BYTES // 2**20} MB long, as no file of settings is: shorten it")
+        if path.stat().st_size > MAX_BYTES:
+            raise failure(f"{path} is over {MAX_BYTES // 2**20} MB, too large for a settings file: shorten it")
         text = path.read_text("utf-8-sig")
     except OSError as error:
         raise failure(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise failure(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
-    return parsed_toml(text, str(path), failure)
+    return parse_toml(text, str(path), failure)
 
 
-def parsed_toml(text: str, where: str, failure: type[QuaestorError]) -> dict[str, Any]:
-    """What a text of TOML says."""
+def parse_toml(text: str, where: str, failure: type[QuaestorError]) -> dict[str, Any]:
+    """Parses TOML; raises `failure` with the position of a syntax error in `where`."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -40,7 +40,7 @@ def parsed_toml(text: str, where: str, failure: type[QuaestorError]) -> dict[str
 
 
 class Settings(BaseModel):
-    """A part of a study file: unknown keys are errors, values cannot change once read."""
+    """A section of a study file: unknown keys are errors, and values are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -49,55 +49,57 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-_SHOWN = 60
-_NEEDED = {
-    "string_type": "a text in quotes is needed",
-    "int_type": "a whole number is needed",
-    "int_parsing": "a whole number is needed",
-    "int_from_float": "a whole number is needed",
-    "float_type": "a number is needed",
-    "float_parsing": "a number is needed",
-    "finite_number": "a number that is not infinite is needed",
-    "bool_type": "true or false is needed",
-    "bool_parsing": "true or false is needed",
-    "tuple_type": "a list in square brackets is needed",
-    "dict_type": "a table of keys is needed",
-    "mapping_type": "a table of keys is needed",
-    "model_type": "a table of keys is needed",
-    "model_attributes_type": "a table of keys is needed",
+_MAX_SHOWN = 60
+_EXPECTED = {
+    "string_type": "expected a text in quotes",
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "float_parsing": "expected a number",
+    "finite_number": "expected a finite number",
+    "bool_type": "expected true or false",
+    "bool_parsing": "expected true or false",
+    "tuple_type": "expected a list in square brackets",
+    "dict_type": "expected a table of keys",
+    "mapping_type": "expected a table of keys",
+    "model_type": "expected a table of keys",
+    "model_attributes_type": "expected a table of keys",
 }
 _LIMITS = {
-    "greater_than": ("gt", "more than {} is needed"),
-    "greater_than_equal": ("ge", "{} or more is needed"),
-    "less_than": ("lt", "less than {} is needed"),
-    "less_than_equal": ("le", "{} or less is needed"),
+    "greater_than": ("gt", "expected more than {}"),
+    "greater_than_equal": ("ge", "expected {} or more"),
+    "less_than": ("lt", "expected less than {}"),
+    "less_than_equal": ("le", "expected {} or less"),
     "string_too_long": ("max_length", "write at most {} characters"),
 }
 _PATTERNS = {
-    r"^[a-z0-9][a-z0-9_-]*$": "use small letters, digits, - and _, with a letter or digit first",
-    r"^\d{4}-\d{2}-\d{2}$": "write a day as 2027-03-31",
+    r"^[a-z0-9][a-z0-9_-]*$": "use lowercase letters, digits, - and _, starting with a letter or digit",
+    r"^\d{4}-\d{2}-\d{2}$": "write a date as 2027-03-31",
 }
 
 
-def mistake_in(error: ErrorDetails) -> str:
-    """What was found and what is needed, as the end of a sentence that begins with the place."""
-    kind, found = error["type"], error["input"]
+def describe_mistake(error: ErrorDetails) -> str:
+    """Returns the value found and what was expected, to follow the key in an error message."""
+    kind, value = error["type"], error["input"]
     context: dict[str, Any] = error.get("ctx") or {}
     if kind == "value_error":
         return str(context["error"])
     if kind in ("too_short", "string_too_short"):
-        return "nothing stands here: give it at least one" if kind == "too_short" else "it is empty: write something"
+        return "the list is empty: add at least one entry" if kind == "too_short" else "the text is empty: write one"
     if kind == "literal_error":
         options = [part.strip(" '\"") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
-        return f"{_shown(found)} is none of what is allowed: {listed(nearest_first(str(found), options))}"
+        return f"{_shorten(value)} is not allowed, use {join_with_or(sort_by_similarity(str(value), options))}"
     if kind == "string_pattern_mismatch":
-        return f"{_shown(found)} will not do: {_PATTERNS.get(context['pattern'], 'write it as the reference says')}"
+        return (
+            f"{_shorten(value)} is not valid: {_PATTERNS.get(context['pattern'], 'see the reference for its format')}"
+        )
     if kind in _LIMITS:
-        key, words = _LIMITS[kind]
-        return f"{_shown(found)} will not do: {words.format(context[key])}"
-    return f"{_shown(found)} will not do: {_NEEDED.get(kind, 'see the reference for what is needed')}"
+        key, expectation = _LIMITS[kind]
+        return f"{_shorten(value)} is not valid: {expectation.format(context[key])}"
+    return f"{_shorten(value)} is not valid: {_EXPECTED.get(kind, 'see the reference for allowed values')}"
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
