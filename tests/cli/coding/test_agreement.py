@@ -1,4 +1,4 @@
-"""`quaestor agreement` on ratings of any table: numbers, words for a stranger, and one sentence where it cannot."""
+"""`quaestor agreement` on a file of ratings: figures, readable output, and one-sentence errors."""
 
 from __future__ import annotations
 
@@ -46,10 +46,13 @@ def write(path: Path, *rows: tuple[str, ...], delimiter: str = ",") -> Path:
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> Path:
-    """Thirty items of two raters on two facets, and one that a rater left empty."""
+    """Thirty items rated by two raters on two facets, and one item with an empty rating."""
     rows = [("item", "rater", "cause", "symptom")]
-    for number, (one, other) in enumerate(zip(FIRST, SECOND, strict=True)):
-        rows += [(f"i{number}", "R1", one, "x" if number % 2 else "y"), (f"i{number}", "R2", other, "xy"[number % 2])]
+    for number, (code, other_code) in enumerate(zip(FIRST, SECOND, strict=True)):
+        rows += [
+            (f"i{number}", "R1", code, "x" if number % 2 else "y"),
+            (f"i{number}", "R2", other_code, "xy"[number % 2]),
+        ]
     rows += [("i30", "R1", "a", "x"), ("i30", "R2", "", "x")]
     return write(tmp_path / "ratings.csv", *rows)
 
@@ -65,55 +68,54 @@ def test_the_pilot_of_a_published_study_has_its_kappas() -> None:
 
 
 def test_one_facet_is_one_object_with_every_documented_field(ratings: Path) -> None:
-    found = answer("--ratings", ratings, "--facet", "cause")
-    assert (found["facet"], found["raters"], found["n"], found["kappa_kind"]) == ("cause", 2, 30, "cohen")
-    assert found["percent"] == pytest.approx(28 / 30)
-    assert (found["left_out"], found["reasons"]) == (1, {"rated by fewer than two raters": 1})
+    result = answer("--ratings", ratings, "--facet", "cause")
+    assert (result["facet"], result["raters"], result["n"], result["kappa_kind"]) == ("cause", 2, 30, "cohen")
+    assert result["percent"] == pytest.approx(28 / 30)
+    assert (result["left_out"], result["reasons"]) == (1, {"rated by fewer than two raters": 1})
     for name in ("percent", "kappa", "ac1", "alpha"):
-        low, high = found[f"{name}_ci"]
-        assert low < found[name] < high
-        assert found[f"{name}_se"] > 0
-    assert [code["code"] for code in found["codes"]] == ["a", "b", "c"]
-    assert found["confused"] == [{"codes": ["a", "c"], "n": 1}, {"codes": ["b", "c"], "n": 1}]
+        low, high = result[f"{name}_ci"]
+        assert low < result[name] < high
+        assert result[f"{name}_se"] > 0
+    assert [code["code"] for code in result["codes"]] == ["a", "b", "c"]
+    assert result["confused"] == [{"codes": ["a", "c"], "n": 1}, {"codes": ["b", "c"], "n": 1}]
     page = (DOCS / "reference" / "agreement.md").read_text(encoding="utf-8")
-    for name in {*found, *found["codes"][0], *found["confusion"]}:
+    for name in {*result, *result["codes"][0], *result["confusion"]}:
         assert f"`{name}`" in page or f"`{name.removesuffix('_ci').removesuffix('_se')}`" in page, name
 
 
 def test_several_facets_are_a_list_and_the_undefined_is_explained(ratings: Path, tmp_path: Path) -> None:
-    assert [one["facet"] for one in answer("--ratings", ratings, "--facet", "symptom", "--facet", "cause")] == [
-        "symptom",
-        "cause",
-    ]
-    same = write(tmp_path / "same.csv", ("item", "rater", "f"), *((item, who, "x") for item in "abc" for who in "12"))
-    found = answer("--ratings", same, "--facet", "f")
-    assert found["kappa"] is None
-    assert found["percent"] == 1
-    assert found["undefined"]["kappa"].startswith("undefined, because every rating is the same code")
-    told = agreement("--ratings", same, "--facet", "f").stdout
-    assert "Cohen's κ is undefined, because every rating is the same code" in told
+    results = answer("--ratings", ratings, "--facet", "symptom", "--facet", "cause")
+    assert [result["facet"] for result in results] == ["symptom", "cause"]
+    rows = [(item, rater, "x") for item in "abc" for rater in "12"]
+    same = write(tmp_path / "same.csv", ("item", "rater", "f"), *rows)
+    result = answer("--ratings", same, "--facet", "f")
+    assert result["kappa"] is None
+    assert result["percent"] == 1
+    assert result["undefined"]["kappa"].startswith("undefined, because every rating is the same code")
+    output = agreement("--ratings", same, "--facet", "f").stdout
+    assert "Cohen's κ is undefined, because every rating is the same code" in output
 
 
-def test_a_stranger_reads_what_was_found(ratings: Path) -> None:
-    told = agreement("--ratings", ratings, "--facet", "cause")
-    assert told.returncode == 0
-    words = told.stdout
-    assert "cause: 30 items, 2 raters (R1, R2)" in words
-    assert "left out: rated by fewer than two raters (1)" in words
+def test_the_printed_output_names_every_measure(ratings: Path) -> None:
+    done = agreement("--ratings", ratings, "--facet", "cause")
+    assert done.returncode == 0
+    output = done.stdout
+    assert "cause: 30 items, 2 raters (R1, R2)" in output
+    assert "left out: rated by fewer than two raters (1)" in output
     for name in ("percent agreement", "Cohen's κ", "Gwet's AC1", "Krippendorff's α", "95 % interval", "almost perfect"):
-        assert name in words
-    assert "93.3%" in words
-    assert "a ↔ c  1 ×" in words
+        assert name in output
+    assert "93.3%" in output
+    assert "a ↔ c  1 ×" in output
 
 
 def test_names_with_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
     rows = [
-        (item, who, label) for item, label in zip("abcd", ("[red]", "b", "[red]", "b"), strict=True) for who in "12"
+        (item, rater, label) for item, label in zip("abcd", ("[red]", "b", "[red]", "b"), strict=True) for rater in "12"
     ]
     file = write(tmp_path / "r.csv", ("item", "rater", "[bold]"), *rows, ("e", "1", "[red]"), ("e", "2", "b"))
-    told = agreement("--ratings", file, "--facet", "[bold]").stdout
-    assert "[bold]: 5 items" in told
-    assert "[red] ↔ b" in told
+    output = agreement("--ratings", file, "--facet", "[bold]").stdout
+    assert "[bold]: 5 items" in output
+    assert "[red] ↔ b" in output
 
 
 def test_columns_scale_order_and_the_file_type_are_free(tmp_path: Path) -> None:
@@ -121,14 +123,14 @@ def test_columns_scale_order_and_the_file_type_are_free(tmp_path: Path) -> None:
     rows = [(str(n), who, levels[(n + (n == 7 and who == "r3")) % 3]) for n in range(12) for who in ("r1", "r3")]
     file = write(tmp_path / "r.tsv", header, *rows, delimiter="\t")
     options = ("--item", "post", "--rater", "who", "--facet", "pain", "--scale", "ordinal", "--order", ",".join(levels))
-    found = answer("--ratings", file, *options)
-    assert (found["scale"], found["weights"], found["n"]) == ("ordinal", "linear", 12)
-    assert found["weighted_kappa"] > found["kappa"]
+    result = answer("--ratings", file, *options)
+    assert (result["scale"], result["weights"], result["n"]) == ("ordinal", "linear", 12)
+    assert result["weighted_kappa"] > result["kappa"]
     with xlsxwriter.Workbook(str(tmp_path / "r.xlsx")) as book:
         sheet = book.add_worksheet()
-        for place, row in enumerate([header, *rows]):
-            sheet.write_row(place, 0, row)
-    assert answer("--ratings", tmp_path / "r.xlsx", *options) == found
+        for number, row in enumerate([header, *rows]):
+            sheet.write_row(number, 0, row)
+    assert answer("--ratings", tmp_path / "r.xlsx", *options) == result
 
 
 def test_several_codes_in_a_cell_are_a_set(tmp_path: Path) -> None:
@@ -136,27 +138,27 @@ def test_several_codes_in_a_cell_are_a_set(tmp_path: Path) -> None:
     file = write(
         tmp_path / "r.csv",
         ("item", "rater", "topics"),
-        *((item, str(place % 2), codes) for place, (item, codes) in enumerate(rows)),
+        *((item, str(number % 2), codes) for number, (item, codes) in enumerate(rows)),
     )
-    found = answer("--ratings", file, "--facet", "topics", "--separator", ";")
-    assert found["multilabel"] is True
-    assert (found["n"], found["left_out"]) == (3, 1)
-    assert found["percent"] == pytest.approx(2 / 3)
-    assert found["overlap"] == pytest.approx((1 + 1 / 2 + 1) / 3)
-    assert [code["code"] for code in found["codes"]] == ["a", "b", "c"]
+    result = answer("--ratings", file, "--facet", "topics", "--separator", ";")
+    assert result["multilabel"] is True
+    assert (result["n"], result["left_out"]) == (3, 1)
+    assert result["percent"] == pytest.approx(2 / 3)
+    assert result["overlap"] == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert [code["code"] for code in result["codes"]] == ["a", "b", "c"]
 
 
-def test_what_nobody_could_judge_is_left_out(tmp_path: Path) -> None:
+def test_items_that_a_rater_could_not_judge_are_left_out(tmp_path: Path) -> None:
     rows = [(item, who, "?" if item == "c" and who == "2" else "xy"[item == "b"]) for item in "abc" for who in "12"]
     file = write(tmp_path / "r.csv", ("item", "rater", "f"), *rows)
-    found = answer("--ratings", file, "--facet", "f", "--cannot-judge", "?")
-    assert (found["n"], found["reasons"]) == (2, {"cannot judge": 1})
+    result = answer("--ratings", file, "--facet", "f", "--cannot-judge", "?")
+    assert (result["n"], result["reasons"]) == (2, {"cannot judge": 1})
 
 
 def test_the_interval_depends_on_the_seed_alone(ratings: Path) -> None:
     def interval(seed: int) -> list[float]:
-        found = answer("--ratings", ratings, "--facet", "cause", "--seed", str(seed))
-        return [found["alpha"], *found["alpha_ci"], found["alpha_se"]]
+        result = answer("--ratings", ratings, "--facet", "cause", "--seed", str(seed))
+        return [result["alpha"], *result["alpha_ci"], result["alpha_se"]]
 
     assert interval(1) == interval(1)
     assert interval(1)[0] == interval(2)[0]
@@ -177,7 +179,7 @@ def test_a_wrong_call_or_file_is_one_sentence(ratings: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    ("rows", "expected"),
     [
         ([], "has a header and no ratings"),
         ([("a", "1", "x"), ("a", "1", "y")], "rater '1' rates item 'a' twice, as 'x' and as 'y': keep one"),
@@ -186,6 +188,6 @@ def test_a_wrong_call_or_file_is_one_sentence(ratings: Path, tmp_path: Path) -> 
         ([("a", "1", "x", "more")], "has 4 cells in row 2 and 3 in its header"),
     ],
 )
-def test_bad_rows_are_named(tmp_path: Path, rows: list[tuple[str, ...]], words: str) -> None:
+def test_bad_rows_are_named(tmp_path: Path, rows: list[tuple[str, ...]], expected: str) -> None:
     file = write(tmp_path / "r.csv", ("item", "rater", "cause"), *rows)
-    assert words in refusal("--ratings", file, "--facet", "cause")
+    assert expected in refusal("--ratings", file, "--facet", "cause")

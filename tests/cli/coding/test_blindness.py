@@ -1,4 +1,4 @@
-"""No command tells a rater or a tie-breaker what another said while a round is open: every command × every role."""
+"""No command shows a rater or tie-breaker the answers of others while a round is open: every command × every role."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from quaestor.coding.round_acts import close_by_name, items_for, open_by_name, w
 from quaestor.coding.session import open_coding
 from quaestor.study.folder import Study, open_study
 
-TELLING = "tellingword"
+MARKER = "markerword"
 ROLES = ("rater-1", "tie-breaker", "stranger")
 
-# What each command is called with; ACTOR stands for the role. Commands that say nothing of a round have no entry
-# here but in ELSEWHERE, so a new command has to be put into one of the two.
+# The arguments of each command; ACTOR is replaced by the role. Commands that show nothing about a round are listed in
+# ELSEWHERE, so that a new command has to be added to one of the two.
 CALLS: dict[str, list[list[str]]] = {
     "codebook add": [["x", "--facet", "issue", "--name", "x", "--as", "ACTOR"]],
     "codebook diff": [["0"]],
@@ -96,24 +96,24 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
-def commands() -> set[str]:
-    found = set()
+def list_commands() -> set[str]:
+    names = set()
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         below = getattr(command, "commands", None)
-        found |= {f"{name} {one}" for one in below} if below and name != "ingest" else {name}
-    return found
+        names |= {f"{name} {subcommand}" for subcommand in below} if below and name != "ingest" else {name}
+    return names
 
 
-def test_every_command_is_either_tried_here_or_says_nothing_of_a_round() -> None:
-    assert commands() == set(CALLS) | ELSEWHERE
+def test_every_command_is_either_tried_here_or_shows_nothing_about_a_round() -> None:
+    assert list_commands() == set(CALLS) | ELSEWHERE
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Two open rounds in which rater-2 has said everything there is to say, and rater-1 a little."""
+    """A study with two open rounds in which rater-2 has rated every item and rater-1 a single one."""
     study = small_study(tmp_path / "study")
     text = study.file.read_text("utf-8").replace(
-        'reasons = ["crash", "installation"]', f'reasons = ["crash", "{TELLING}"]'
+        'reasons = ["crash", "installation"]', f'reasons = ["crash", "{MARKER}"]'
     )
     text = text.replace('items = { kept_by = "main", set_size = 4 }', 'items = { after = "how-to", set_size = 4 }')
     study.file.write_text(text.replace("threshold = 0.4", "") + "\n", "utf-8")
@@ -126,10 +126,10 @@ def study(tmp_path: Path) -> Study:
     for name in ("main", "phrases"):
         open_by_name(study, name, None)
     with open_coding(study) as coding:
-        for one in items_for(study, "main", "rater-2", left_only=True):
-            rate(coding, "main", "rater-2", one["item"], {"relevance": f"exclude: {TELLING}"}, memo=TELLING)
-        for one in items_for(study, "phrases", "rater-2", left_only=True):
-            rate(coding, "phrases", "rater-2", one["item"], {"phrase": f"{TELLING}, layer"}, memo=TELLING)
+        for entry in items_for(study, "main", "rater-2", left_only=True):
+            rate(coding, "main", "rater-2", entry["item"], {"relevance": f"exclude: {MARKER}"}, memo=MARKER)
+        for entry in items_for(study, "phrases", "rater-2", left_only=True):
+            rate(coding, "phrases", "rater-2", entry["item"], {"phrase": f"{MARKER}, layer"}, memo=MARKER)
         rate(coding, "phrases", "rater-1", items_for(study, "phrases", "rater-1", left_only=True)[0]["item"],
              {"phrase": "save, layer"})  # fmt: skip
     return study
@@ -137,14 +137,13 @@ def study(tmp_path: Path) -> Study:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("role", ROLES)
-def test_nothing_another_said_is_told_while_the_round_is_open(study: Study, role: str) -> None:
+def test_no_command_shows_answers_of_others_while_the_round_is_open(study: Study, role: str) -> None:
     for name, calls in CALLS.items():
         for call in calls:
             arguments = [role if word == "ACTOR" else word for word in call]
             done = in_this_process(*name.split(), *arguments, "--study", study.root)
-            said = f"{done.output}{done.exception or ''}"
-            allowed = (
-                name == "ratings next" and f"exclude: crash | {TELLING}" in said
-            )  # the reasons one may choose from
-            count = said.count(TELLING) - (1 if allowed else 0)
-            assert count <= 0, f"{name} {arguments} tells {role}: {said[-600:]}"
+            output = f"{done.output}{done.exception or ''}"
+            # The possible answers contain the word once.
+            allowed = name == "ratings next" and f"exclude: crash | {MARKER}" in output
+            count = output.count(MARKER) - (1 if allowed else 0)
+            assert count <= 0, f"{name} {arguments} tells {role}: {output[-600:]}"

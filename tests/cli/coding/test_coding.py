@@ -1,4 +1,4 @@
-"""Coding on the command line: a pair of raters from the codebook to the decisions, and wrong calls in one sentence."""
+"""Coding on the command line: two raters from the codebook to decisions, and wrong calls with one-sentence errors."""
 
 from __future__ import annotations
 
@@ -55,26 +55,32 @@ def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_
     shown = shell.json("ratings", "next", "pilot", "--as", "rater-1")
     assert shown["instructions"] == "Read the title."
     assert "relevance" in shell("ratings", "next", "pilot", "--as", "rater-1").stdout
-    given = shell.json(
+    rating = shell.json(
         "ratings", "give", "pilot", shown["item"], "relevance=keep", "--as", "rater-1", "--memo", "clear"
     )
-    assert given["left"] == 3
+    assert rating["left"] == 3
     items = shell.json("round", "items", "pilot", "--as", "rater-1")
     rows = ["item,rater,relevance"]
-    for number, one in enumerate(items):
-        rows += [f"{one['item']},rater-1,keep", f"{one['item']},rater-2,{'exclude: crash' if number == 0 else 'keep'}"]
+    for number, entry in enumerate(items):
+        second = "exclude: crash" if number == 0 else "keep"
+        rows += [f"{entry['item']},rater-1,keep", f"{entry['item']},rater-2,{second}"]
     (tmp_path / "ratings.csv").write_text("\n".join(rows), "utf-8")
     assert shell.json("ratings", "import", "pilot", str(tmp_path / "ratings.csv")) == {"given": 8, "known": 0}
-    assert "8 were there already" in shell("ratings", "import", "pilot", str(tmp_path / "ratings.csv")).stderr
+    assert "8 were known already" in shell("ratings", "import", "pilot", str(tmp_path / "ratings.csv")).stderr
     assert shell.json("round", "close", "pilot")["missing"] == 0
-    found = shell.json("agreement", "--round", "pilot")
-    assert (found["n"], found["percent"], found["passed"], found["simulated"]) == (4, 0.75, False, False)
+    agreement = shell.json("agreement", "--round", "pilot")
+    assert (agreement["n"], agreement["percent"], agreement["passed"], agreement["simulated"]) == (
+        4,
+        0.75,
+        False,
+        False,
+    )
     assert "had to reach 0.4: not reached" in shell("agreement", "--round", "pilot").stdout
-    (differing,) = shell.json("decisions", "list", "pilot")
-    assert differing["answers"] == [["rater-1", "keep"], ["rater-2", "exclude: crash"]]
+    (disagreement,) = shell.json("decisions", "list", "pilot")
+    assert disagreement["answers"] == [["rater-1", "keep"], ["rater-2", "exclude: crash"]]
     shell.json("decisions", "agree", "pilot")
-    shell.json("decisions", "comment", "pilot", differing["item"], "it is a crash", "--as", "rater-2")
-    shell.json("decisions", "settle", "pilot", differing["item"], "exclude: crash", "--how", "discussion")
+    shell.json("decisions", "comment", "pilot", disagreement["item"], "it is a crash", "--as", "rater-2")
+    shell.json("decisions", "settle", "pilot", disagreement["item"], "exclude: crash", "--how", "discussion")
     assert "1 disagreement, 1 settled" in shell("decisions", "list", "pilot").stderr
     exported = shell("decisions", "export", "pilot").stdout
     assert exported.count("agreement") == 3
@@ -96,9 +102,9 @@ def test_the_codebook_is_changed_compared_and_changed_back(shell: Shell, tmp_pat
     shell.json("codebook", "retire", "a")
     assert shell.json("codebook", "undo", "8")["version"] == 9
     changes = shell.json("codebook", "log")
-    assert [one["kind"] for one in changes][-2:] == ["retire", "undo"]
-    assert [one["version"] for one in changes if one["undone"]] == [8]
-    assert {one["what"] for one in shell.json("codebook", "diff", "1")} == {"added", "split"}
+    assert [change["kind"] for change in changes][-2:] == ["retire", "undo"]
+    assert [change["version"] for change in changes if change["undone"]] == [8]
+    assert {difference["what"] for difference in shell.json("codebook", "diff", "1")} == {"added", "split"}
     assert "version 9" in shell("codebook", "show").stdout
     shell("codebook", "show", "--version", "2", "--out", str(tmp_path / "two.toml"))
     assert 'id = "setting/layer"' in (tmp_path / "two.toml").read_text("utf-8")
@@ -111,7 +117,7 @@ def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "expected"),
     [
         (["round", "open", "pillot"], "there is no round 'pillot', allowed: pilot"),
         (["round", "close", "pilot"], "the round 'pilot' has not been opened, opened so far: none"),
@@ -119,24 +125,24 @@ def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> 
         (["ratings", "next", "pilot", "--as", "x"], "the round 'pilot' has not been opened"),
         (["decisions", "list", "pilot"], "the round 'pilot' has not been opened"),
         (["agreement"], "no round has been closed yet"),
-        (["agreement", "--against", "pilot"], "--against goes with --round"),
+        (["agreement", "--against", "pilot"], "--against needs --round"),
         (["codebook", "rename", "x", "y"], "there is no code 'x' in the codebook"),
         (["codebook", "split", "x", "--part", "a", "--otherwise", "a"], "write it as ID=name"),
-        (["codebook", "redefine", "x"], "say what is new"),
+        (["codebook", "redefine", "x"], "nothing to change: give at least one option"),
         (["codebook", "import", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["codebook", "show", "--version", "7"], "there is no 7"),
         (["phrases", "curves", "pilot"], "the round 'pilot' has not been opened"),
         (["ratings", "import", "pilot", "nowhere.csv"], "the round 'pilot' has not been opened"),
     ],
 )
-def test_a_wrong_call_is_one_sentence(untouched: Shell, arguments: list[str], words: str) -> None:
-    assert words in untouched.refusal(*arguments)
+def test_a_wrong_call_is_one_sentence(untouched: Shell, arguments: list[str], expected: str) -> None:
+    assert expected in untouched.refusal(*arguments)
 
 
 def test_settings_of_rounds_are_checked_and_name_what_is_allowed(shell: Shell) -> None:
     file = shell.folder / "study.toml"
     text = file.read_text("utf-8")
-    for old, new, words in (
+    for old, new, expected in (
         ('facets = ["relevance"]', 'facets = ["relevanse"]', "rounds[0].facets is 'relevanse', allowed: relevance"),
         ('after = "pilot"', 'after = "later"', "rounds[1].after is 'later', allowed: pilot"),
         ('tie_breaker = "tie-breaker"', 'tie_breaker = "rater-1"', "cannot break its ties"),
@@ -147,5 +153,5 @@ def test_settings_of_rounds_are_checked_and_name_what_is_allowed(shell: Shell) -
     ):
         assert old in text
         file.write_text(text.replace(old, new, 1), "utf-8")
-        assert words in shell.refusal("round", "list")
+        assert expected in shell.refusal("round", "list")
     assert ITEMS

@@ -1,4 +1,4 @@
-"""`quaestor round add` and `round remove`: checked before anything is written, and told what it would be."""
+"""`quaestor round add` and `round remove`: settings are checked before they are written, and the round is previewed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_a_round_is_added_with_all_it_says_and_taken_away_again(folder: Path) -> None:
+def test_a_round_is_added_with_all_options_and_removed_again(folder: Path) -> None:
     before = (folder / "study.toml").read_bytes()
     more = (
         "--rater",
@@ -41,28 +41,28 @@ def test_a_round_is_added_with_all_it_says_and_taken_away_again(folder: Path) ->
         "2031-01-02",
         "--json",
     )
-    told = json.loads(run(folder, *ADD, *more))
-    assert (told["round"], told["items"], told["shared"], told["hindrance"]) == ("second", 4, 2, "")
-    assert [(share["rater"], share["items"]) for share in told["shares"]] == [("a", 3), ("b", 3)]
-    one = open_study(folder).settings.rounds[-1]
-    assert (one.raters, one.overlap, one.blind, one.threshold) == (("a", "b"), 0.5, False, 0.7)
-    assert one.deadline is not None
-    assert one.deadline.isoformat() == "2031-01-02T23:59:59+00:00"
+    summary = json.loads(run(folder, *ADD, *more))
+    assert (summary["round"], summary["items"], summary["shared"], summary["hindrance"]) == ("second", 4, 2, "")
+    assert [(share["rater"], share["items"]) for share in summary["shares"]] == [("a", 3), ("b", 3)]
+    settings = open_study(folder).settings.rounds[-1]
+    assert (settings.raters, settings.overlap, settings.blind, settings.threshold) == (("a", "b"), 0.5, False, 0.7)
+    assert settings.deadline is not None
+    assert settings.deadline.isoformat() == "2031-01-02T23:59:59+00:00"
     assert not (folder / "study.db").exists()
     run(folder, "round", "remove", "second")
     assert (folder / "study.toml").read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "expected"),
     [
         (("--settle", "two-step"), "needs a tie_breaker"),
         (("--facet", "x"), "facets is 'x'"),
         (("--as", "a"), "not the lead"),
     ],
 )
-def test_what_cannot_be_a_round_is_refused(folder: Path, more: tuple[str, ...], words: str) -> None:
+def test_an_invalid_round_is_refused(folder: Path, more: tuple[str, ...], expected: str) -> None:
     before = (folder / "study.toml").read_bytes()
-    with pytest.raises(QuaestorError, match=words):
+    with pytest.raises(QuaestorError, match=expected):
         run(folder, *ADD, *more)
     assert (folder / "study.toml").read_bytes() == before

@@ -1,4 +1,4 @@
-"""`quaestor agreement`: how far raters agree, with everything needed to judge it."""
+"""`quaestor agreement`: interrater agreement of rounds or of a file of ratings."""
 
 from __future__ import annotations
 
@@ -24,38 +24,40 @@ def add_to(app: typer.Typer) -> None:
 
 def agreement(
     round_: Annotated[
-        str | None, typer.Option("--round", metavar="ROUND", help="A round of the study; default: all closed ones.")
+        str | None, typer.Option("--round", metavar="ROUND", help="A round of the study; default: all closed rounds.")
     ] = None,
-    version: Annotated[int | None, typer.Option(help="Read a round's ratings under this codebook version.")] = None,
-    level: Annotated[str | None, typer.Option(help="Read them at this level of the codebook, such as phase.")] = None,
+    version: Annotated[int | None, typer.Option(help="Interpret the ratings under this codebook version.")] = None,
+    level: Annotated[
+        str | None, typer.Option(help="Compare the codes at this level of the codebook, such as phase.")
+    ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="ROUND", help="Of a drift round: compare each rater with this earlier one.")
+        str | None, typer.Option(metavar="ROUND", help="For a drift round: compare each rater with this earlier round.")
     ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     ratings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A CSV, TSV or XLSX with one row for each item and rater.")
     ] = None,
-    facet: Annotated[list[str] | None, typer.Option(help="A column of codes; may be given several times.")] = None,
+    facet: Annotated[list[str] | None, typer.Option(help="A column of codes; repeat for several.")] = None,
     item: Annotated[str, typer.Option(help="The column that names the item.")] = "item",
     rater: Annotated[str, typer.Option(help="The column that names the rater.")] = "rater",
     scale: Annotated[
         Literal["nominal", "ordinal", "interval"],
-        typer.Option(help="What the codes are: mere names, ordered, or numbers (nominal, ordinal, interval)."),
+        typer.Option(help="The scale of the codes: nominal (names), ordinal (ordered) or interval (numbers)."),
     ] = "nominal",
     order: Annotated[
         str | None, typer.Option(help="All codes of an ordinal scale, lowest first, separated by commas.")
     ] = None,
     separator: Annotated[
-        str | None, typer.Option(help="Parts the codes in a cell, where an item may have several.")
+        str | None, typer.Option(help="The separator between codes in a cell, if an item may have several.")
     ] = None,
     cannot_judge: Annotated[
-        list[str] | None, typer.Option(help="A code that says a rater could not judge; may be given several times.")
+        list[str] | None, typer.Option(help="A code that means the rater could not judge; repeat for several.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the interval of α.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the bootstrap for the interval of α.")] = 0,
     json: JsonOption = False,
 ) -> None:
-    """Say how far raters agree: percent, κ, AC1 and α with their intervals, by code, and what is confused.
+    """Measure interrater agreement: percent, κ, AC1 and α with intervals, by code, and the codes most often confused.
 
     Examples:
 
@@ -72,18 +74,18 @@ def agreement(
 
     if ratings is None:
         if against and round_ is None:
-            raise InputError("--against goes with --round: name the drift round too")
-        found_rounds = agreement_of_rounds(
+            raise InputError("--against needs --round: name the drift round too")
+        rounds = agreement_of_rounds(
             chosen_study(study), round_, facet or [],
             version=version, level=level or "", against=against or "", actor=actor,
         )  # fmt: skip
-        _show_rounds(found_rounds, json)
+        _show_rounds(rounds, json)
         return
     if round_ is not None:
-        raise InputError("--round and --ratings are two places to look: give one of them")
+        raise InputError("--round and --ratings exclude each other: give one of them")
     if separator == "":
-        raise InputError('--separator is empty: give what parts the codes in a cell, such as ";"')
-    found = agreement_of_file(
+        raise InputError('--separator is empty: give the text between the codes in a cell, such as ";"')
+    agreements = agreement_of_file(
         RatingsFile(ratings, item, rater, separator),
         facet or [],
         scale=scale,
@@ -92,90 +94,94 @@ def agreement(
         seed=seed,
     )
     if json:
-        values = [to_json(one) for one in found]
+        values = [to_json(result) for result in agreements]
         print_json(values[0] if len(values) == 1 else values)
         return
-    for place, one in enumerate(found):
-        if place:
+    for index, result in enumerate(agreements):
+        if index:
             console().print()
-        _show(one)
+        _show(result)
 
 
-def _show_rounds(found: list[RoundAgreement], json: bool) -> None:
+def _show_rounds(rounds: list[RoundAgreement], json: bool) -> None:
     from quaestor.coding.agreement import to_json
 
     if json:
-        values = [one.about | to_json(one.agreement) for one in found]
+        values = [entry.about | to_json(entry.agreement) for entry in rounds]
         print_json(values[0] if len(values) == 1 else values)
         return
-    for place, one in enumerate(found):
-        if place:
+    for index, entry in enumerate(rounds):
+        if index:
             console().print()
-        console().print(f"[bold]{escape(one.title)}[/bold]")
-        _show(one.agreement)
-        if one.verdict:
-            console().print(escape(one.verdict), soft_wrap=True)
+        console().print(f"[bold]{escape(entry.title)}[/bold]")
+        _show(entry.agreement)
+        if entry.verdict:
+            console().print(escape(entry.verdict), soft_wrap=True)
 
 
-def _show(found: Agreement) -> None:
+def _show(result: Agreement) -> None:
     from quaestor.measures.agreement.statistics import shown_estimates
 
     screen = console()
-    who = f"{len(found.raters)} raters" + (f" ({', '.join(found.raters)})" if 0 < len(found.raters) <= 6 else "")
-    screen.print(f"[bold]{escape(found.facet)}[/bold]: {number(found.n)} items, {escape(who)}", soft_wrap=True)
-    why = ", ".join(f"{reason} ({number(count)})" for reason, count in found.reasons.items())
-    screen.print(f"left out: {why or 'none'}", soft_wrap=True)
+    raters = f"{len(result.raters)} raters" + (f" ({', '.join(result.raters)})" if 0 < len(result.raters) <= 6 else "")
+    screen.print(f"[bold]{escape(result.facet)}[/bold]: {number(result.n)} items, {escape(raters)}", soft_wrap=True)
+    reasons = ", ".join(f"{reason} ({number(count)})" for reason, count in result.reasons.items())
+    screen.print(f"left out: {reasons or 'none'}", soft_wrap=True)
     screen.print()
-    screen.print(_measures(found))
-    for statistic, estimate in shown_estimates(found):
+    screen.print(_build_measures_table(result))
+    for statistic, estimate in shown_estimates(result):
         if estimate.undefined:
-            screen.print(f"{statistic.label(found)} is {estimate.undefined}", soft_wrap=True)
-    if found.n:
+            screen.print(f"{statistic.label(result)} is {estimate.undefined}", soft_wrap=True)
+    if result.n:
         screen.print()
-        screen.print(_codes(found))
-    if found.pairs:
+        screen.print(_build_codes_table(result))
+    if result.pairs:
         screen.print()
-        screen.print(_pairs(found))
-    if found.confused:
-        screen.print("\nMost confused" + (" (in pairs of raters)" if len(found.raters) > 2 else ""))
-        for pair in found.confused:
+        screen.print(_build_pairs_table(result))
+    if result.confused:
+        screen.print("\nMost confused" + (" (in pairs of raters)" if len(result.raters) > 2 else ""))
+        for pair in result.confused:
             first, second = map(escape, pair.codes)
             screen.print(f"  {first} ↔ {second}  {number(pair.n)} ×", soft_wrap=True)
-    for warning in found.warnings:
+    for warning in result.warnings:
         screen.print(f"\nNote: {escape(warning)}", soft_wrap=True)
 
 
-def _measures(found: Agreement) -> Table:
+def _build_measures_table(result: Agreement) -> Table:
     from quaestor.measures.agreement.statistics import shown_estimates
 
-    table = _columns("measure", "value", "95 % interval", "standard error")
+    table = _build_table("measure", "value", "95 % interval", "standard error")
     table.add_column("Landis–Koch", no_wrap=True)
-    for statistic, estimate in shown_estimates(found):
+    for statistic, estimate in shown_estimates(result):
         share = statistic.is_share
-        values = _value(estimate.value, share), _interval(estimate, share), _value(estimate.se, share)
-        table.add_row(statistic.label(found), *values, found.bands.get(statistic.name, ""))
+        values = (
+            _format_value(estimate.value, share),
+            _format_interval(estimate, share),
+            _format_value(estimate.se, share),
+        )
+        table.add_row(statistic.label(result), *values, result.bands.get(statistic.name, ""))
     return table
 
 
-def _codes(found: Agreement) -> Table:
-    table = _columns("code", "used by any", "by all", "agreed", "κ against the rest", "95 % interval")
-    for code in found.codes:
-        agreed, kappa = _value(code.percent, share=True), code.kappa
+def _build_codes_table(result: Agreement) -> Table:
+    table = _build_table("code", "used by any", "by all", "agreed", "κ against the rest", "95 % interval")
+    for code in result.codes:
+        agreed, kappa = _format_value(code.percent, share=True), code.kappa
         counts = (number(code.n_any), number(code.n_all))
-        table.add_row(escape(code.code), *counts, agreed, _value(kappa.value), _interval(kappa))
+        table.add_row(escape(code.code), *counts, agreed, _format_value(kappa.value), _format_interval(kappa))
     return table
 
 
-def _pairs(found: Agreement) -> Table:
-    table = _columns("raters", "items", "agreed", "Cohen's κ", "95 % interval")
-    for pair in found.pairs:
-        agreed, kappa = _value(pair.percent.value, share=True), pair.kappa
-        who = escape(f"{pair.first}, {pair.second}")
-        table.add_row(who, number(pair.n), agreed, _value(kappa.value), _interval(kappa))
+def _build_pairs_table(result: Agreement) -> Table:
+    table = _build_table("raters", "items", "agreed", "Cohen's κ", "95 % interval")
+    for pair in result.pairs:
+        agreed, kappa = _format_value(pair.percent.value, share=True), pair.kappa
+        raters = escape(f"{pair.first}, {pair.second}")
+        table.add_row(raters, number(pair.n), agreed, _format_value(kappa.value), _format_interval(kappa))
     return table
 
 
-def _columns(first: str, *others: str) -> Table:
+def _build_table(first: str, *others: str) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -185,7 +191,7 @@ def _columns(first: str, *others: str) -> Table:
     return table
 
 
-def _value(value: float | None, share: bool = False) -> str:
+def _format_value(value: float | None, share: bool = False) -> str:
     from quaestor.render.number_format import decimal
 
     if value is None:
@@ -193,7 +199,7 @@ def _value(value: float | None, share: bool = False) -> str:
     return f"{value:.1%}" if share else decimal(value, 3)
 
 
-def _interval(estimate: Estimate, share: bool = False) -> str:
+def _format_interval(estimate: Estimate, share: bool = False) -> str:
     if estimate.low is None:
         return "–"
-    return f"{_value(estimate.low, share)} to {_value(estimate.high, share)}"
+    return f"{_format_value(estimate.low, share)} to {_format_value(estimate.high, share)}"

@@ -1,4 +1,4 @@
-"""`quaestor codebook`: look at the codebook, change it, take a change back."""
+"""`quaestor codebook`: show the codebook, change it, undo changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from quaestor.cli.output import (
     say,
 )
 
-group = typer.Typer(help="The codebook: every change is an act that can be undone.", no_args_is_help=True)
+group = typer.Typer(help="The codebook; every change is recorded and can be undone.", no_args_is_help=True)
 
 CodeArgument = Annotated[str, typer.Argument(help="The id of a code, as in model-training/loss.")]
 
@@ -30,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def codebook() -> None:
-    """Look at the codebook and change it; no change loses a rating."""
+    """Show and change the codebook; no change loses a rating."""
 
 
 @group.command("import")
@@ -42,7 +42,7 @@ def import_file(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Begin the study's codebook with a TOML file.
+    """Import the study's first codebook from a TOML file.
 
     Example: quaestor codebook import codebook.toml
     """
@@ -58,7 +58,7 @@ def import_file(
 @group.command()
 def show(
     version: Annotated[int | None, typer.Option(help="An earlier version; default: the newest.")] = None,
-    facet: Annotated[str | None, typer.Option(help="Only this tree.")] = None,
+    facet: Annotated[str | None, typer.Option(help="Only this facet.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write it as TOML to this file.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -82,48 +82,49 @@ def show(
         return
     if facet is not None and facet not in book.facets:
         raise InputError(f"there is no facet {facet!r}, allowed: {', '.join(book.facets) or 'none yet'}")
-    for one in book.facets.values():
-        if facet not in (None, one.id):
+    for shown in book.facets.values():
+        if facet not in (None, shown.id):
             continue
-        tree = Tree(f"[bold]{escape(one.title or one.id)}[/bold] ({' → '.join(one.levels)}), version {book.version}")
+        title, levels = escape(shown.title or shown.id), " → ".join(shown.levels)
+        tree = Tree(f"[bold]{title}[/bold] ({levels}), version {book.version}")
 
-        def grow(branch: Any, parent: str, facet_id: str = one.id) -> None:
+        def add_children(branch: Any, parent: str, facet_id: str = shown.id) -> None:
             for code in book.children(parent, facet_id):
                 key = f"[dim]{escape(code.key)}[/dim] " if code.key else ""
-                grow(branch.add(f"{key}{escape(code.name)}  [dim]{escape(code.id)}[/dim]"), code.id)
+                add_children(branch.add(f"{key}{escape(code.name)}  [dim]{escape(code.id)}[/dim]"), code.id)
 
-        grow(tree, "")
+        add_children(tree, "")
         console().print(tree)
 
 
 @group.command()
 def log(study: StudyOption = None, json: JsonOption = False) -> None:
-    """List every change, with its number, who made it and when."""
+    """List every change with its number, author and time."""
     from rich.markup import escape
 
     from quaestor.coding.codebook import changes
 
-    found = changes(chosen_study(study))
+    entries = changes(chosen_study(study))
     if json:
-        print_json(found)
+        print_json(entries)
         return
-    for one in found:
-        undone = " [dim](undone)[/dim]" if one["undone"] else ""
+    for entry in entries:
+        undone = " [dim](undone)[/dim]" if entry["undone"] else ""
         console().print(
-            f"{one['version']:>4}  {one['time'][:16].replace('T', ' ')}  {escape(one['actor'])}  "
-            f"{escape(one['change'])}{undone}",
+            f"{entry['version']:>4}  {entry['time'][:16].replace('T', ' ')}  {escape(entry['actor'])}  "
+            f"{escape(entry['change'])}{undone}",
             soft_wrap=True,
         )
 
 
 @group.command()
 def diff(
-    before: Annotated[int, typer.Argument(help="A version.")],
-    after: Annotated[int | None, typer.Argument(help="Another one; default: the newest.")] = None,
+    before: Annotated[int, typer.Argument(help="The older version.")],
+    after: Annotated[int | None, typer.Argument(help="The newer version; default: the newest.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what differs between two versions.
+    """Show the differences between two versions.
 
     Example: quaestor codebook diff 1 7
     """
@@ -133,15 +134,15 @@ def diff(
 
     from quaestor.coding.codebook import codebook_differences
 
-    found = codebook_differences(chosen_study(study), before, after)
+    differences = codebook_differences(chosen_study(study), before, after)
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(difference) for difference in differences])
         return
-    for one in found:
-        sides = " → ".join(part for part in (one.before, one.after) if part)
-        console().print(f"{one.what:10} {escape(one.code)}  {escape(sides)}", soft_wrap=True)
-    if not found:
-        say("The two versions do not differ")
+    for difference in differences:
+        sides = " → ".join(part for part in (difference.before, difference.after) if part)
+        console().print(f"{difference.what:10} {escape(difference.code)}  {escape(sides)}", soft_wrap=True)
+    if not differences:
+        say("The two versions are the same")
 
 
 def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str, Any], json: bool) -> None:
@@ -151,19 +152,19 @@ def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str,
     if json:
         print_json({"version": version})
     else:
-        say(f"The codebook is now at version {version}; `quaestor codebook undo {version}` takes it back")
+        say(f"The codebook is now at version {version}; undo this change with `quaestor codebook undo {version}`")
 
 
 @group.command()
 def facet(
-    name: Annotated[str, typer.Argument(help="The id of the new tree.")],
+    name: Annotated[str, typer.Argument(help="The id of the new facet.")],
     levels: Annotated[str, typer.Option(help="Its levels from the top, separated by commas.")] = "code",
-    title: Annotated[str, typer.Option(help="What it asks.")] = "",
+    title: Annotated[str, typer.Option(help="The question it asks.")] = "",
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add a tree of codes.
+    """Add a facet: a tree of codes.
 
     Example: quaestor codebook facet symptom --levels symptom,detail
     """
@@ -174,17 +175,17 @@ def facet(
 @group.command()
 def add(
     code: CodeArgument,
-    name: Annotated[str, typer.Option(help="What it is called.")],
-    facet: Annotated[str, typer.Option(help="The tree it belongs to.")],
-    parent: Annotated[str, typer.Option(help="The code it stands below.")] = "",
+    name: Annotated[str, typer.Option(help="The name of the code.")],
+    facet: Annotated[str, typer.Option(help="The facet it belongs to.")],
+    parent: Annotated[str, typer.Option(help="Its parent code.")] = "",
     definition: Annotated[str, typer.Option(help="What it means.")] = "",
     use: Annotated[str, typer.Option(help="When to use it.")] = "",
     unless: Annotated[str, typer.Option("--not", help="When not to use it.")] = "",
-    example: Annotated[list[str] | None, typer.Option(help="An example; may be given several times.")] = None,
-    colour: Annotated[str, typer.Option(help="As in #4269d0.")] = "",
-    key: Annotated[str, typer.Option(help="One key of the keyboard.")] = "",
+    example: Annotated[list[str] | None, typer.Option(help="An example; repeat for several.")] = None,
+    colour: Annotated[str, typer.Option(help="Its colour, such as #4269d0.")] = "",
+    key: Annotated[str, typer.Option(help="Its keyboard shortcut: one key.")] = "",
     across: Annotated[
-        list[str] | None, typer.Option(help="FACET=CODE of another tree; may be given several times.")
+        list[str] | None, typer.Option(help="A related code in another facet, as FACET=CODE; repeat for several.")
     ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -210,7 +211,7 @@ def rename(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Give a code another name.
+    """Rename a code.
 
     Example: quaestor codebook rename model-training/loss "loss function"
     """
@@ -223,39 +224,39 @@ def redefine(
     definition: Annotated[str | None, typer.Option(help="What it means.")] = None,
     use: Annotated[str | None, typer.Option(help="When to use it.")] = None,
     unless: Annotated[str | None, typer.Option("--not", help="When not to use it.")] = None,
-    example: Annotated[list[str] | None, typer.Option(help="An example; may be given several times.")] = None,
-    colour: Annotated[str | None, typer.Option(help="As in #4269d0.")] = None,
-    key: Annotated[str | None, typer.Option(help="One key of the keyboard.")] = None,
+    example: Annotated[list[str] | None, typer.Option(help="An example; repeat for several.")] = None,
+    colour: Annotated[str | None, typer.Option(help="Its colour, such as #4269d0.")] = None,
+    key: Annotated[str | None, typer.Option(help="Its keyboard shortcut: one key.")] = None,
     across: Annotated[
-        list[str] | None, typer.Option(help="FACET=CODE of another tree; may be given several times.")
+        list[str] | None, typer.Option(help="A related code in another facet, as FACET=CODE; repeat for several.")
     ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say anew what a code means; what is not named stays.
+    """Change the definition or other details of a code; options that you leave out stay unchanged.
 
     Example: quaestor codebook redefine model-training/loss --use "The question is about the loss itself."
     """
-    given = {
+    options = {
         "definition": definition, "use": use, "not": unless, "examples": example, "colour": colour, "key": key,
         "across": None if across is None else named_values(across, "FACET=CODE"),
     }  # fmt: skip
-    wanted = {name: value for name, value in given.items() if value is not None}
-    if not wanted:
-        raise InputError("say what is new, for example with --definition")
-    _change(study, actor, "codebook.redefine", {"code": code, **wanted}, json)
+    changes = {name: value for name, value in options.items() if value is not None}
+    if not changes:
+        raise InputError("nothing to change: give at least one option, such as --definition")
+    _change(study, actor, "codebook.redefine", {"code": code, **changes}, json)
 
 
 @group.command()
 def merge(
-    codes: Annotated[list[str], typer.Argument(help="The codes that go.")],
-    into: Annotated[str, typer.Option(help="The code that takes their place.")],
+    codes: Annotated[list[str], typer.Argument(help="The codes to merge; they are removed.")],
+    into: Annotated[str, typer.Option(help="The code that replaces them.")],
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Merge codes into one; their ratings are read as that one from now on.
+    """Merge codes into another one; their ratings count for that code from now on.
 
     Example: quaestor codebook merge model-setting/loss --into model-training/loss
     """
@@ -265,19 +266,19 @@ def merge(
 @group.command()
 def split(
     code: CodeArgument,
-    part: Annotated[list[str], typer.Option(help="ID=name of a part; give at least two.")],
-    otherwise: Annotated[str, typer.Option(help="The part that takes what no rule names.")],
+    part: Annotated[list[str], typer.Option(help="A new code as ID=name; give at least two.")],
+    otherwise: Annotated[str, typer.Option(help="The part for ratings that no rule and no list covers.")],
     rule: Annotated[
-        list[str] | None, typer.Option(help="FACET=ANSWER=PART: ratings that also say this go there.")
+        list[str] | None, typer.Option(help="FACET=ANSWER=PART: ratings with this answer go to this part.")
     ] = None,
     items: Annotated[
-        Path | None, typer.Option(help="A CSV of item and part: where the ratings of these items go.")
+        Path | None, typer.Option(help="A CSV with the columns item and part: the part for each item's ratings.")
     ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Split a code; a list, a rule, or the rest says where each earlier rating goes.
+    """Split a code; a list of items, rules and a default decide where each earlier rating goes.
 
     Example: quaestor codebook split model-training/loss --part a="custom loss" --part b="plain loss" --otherwise b
     """
@@ -285,10 +286,10 @@ def split(
 
     parts = [{"id": code, "name": name} for code, name in named_values(part, "ID=name").items()]
     rules = []
-    for one in rule or []:
-        pieces = one.split("=")
+    for text in rule or []:
+        pieces = text.split("=")
         if len(pieces) != 3:
-            raise InputError(f"--rule is {one!r}: write it as FACET=ANSWER=PART")
+            raise InputError(f"--rule is {text!r}: write it as FACET=ANSWER=PART")
         rules.append(dict(zip(("facet", "answer", "part"), (piece.strip() for piece in pieces), strict=True)))
     payload = {
         "code": code, "parts": parts, "rules": rules, "otherwise": otherwise,
@@ -305,7 +306,7 @@ def move(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Move a code, with what stands below it, to another parent.
+    """Move a code and everything below it to another parent.
 
     Example: quaestor codebook move model-setting/optimizer --to model-training
     """
@@ -314,7 +315,7 @@ def move(
 
 @group.command()
 def retire(code: CodeArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Offer a code no longer; ratings that have it keep it.
+    """Retire a code: raters can no longer choose it, and existing ratings keep it.
 
     Example: quaestor codebook retire model-setting/summary
     """
@@ -328,7 +329,7 @@ def undo(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take a change back; that too is a change, and can be taken back.
+    """Undo a change; an undo is itself a change and can be undone.
 
     Example: quaestor codebook undo 7
     """

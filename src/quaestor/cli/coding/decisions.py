@@ -1,4 +1,4 @@
-"""`quaestor decisions`: disagreements, what is said about them, and how they are settled."""
+"""`quaestor decisions`: list disagreements, discuss them and settle them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from quaestor.cli.coding.ratings import write_out
+from quaestor.cli.coding.ratings import write_rows
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
-group = typer.Typer(help="Disagreements and decisions, on the record.", no_args_is_help=True)
+group = typer.Typer(help="Disagreements between raters, and decisions about them.", no_args_is_help=True)
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A closed round.")]
 ItemArgument = Annotated[str, typer.Argument(help="The item's id.")]
-FacetOption = Annotated[str | None, typer.Option(help="The facet, where the round asks several.")]
+FacetOption = Annotated[str | None, typer.Option(help="The facet; needed if the round has several.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,20 +23,20 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def decisions() -> None:
-    """See where raters differ, discuss it and settle it; no rating changes."""
+    """List disagreements, discuss them and settle them; ratings never change."""
 
 
 @group.command("list")
 def list_disagreements(
     name: RoundArgument,
-    open_only: Annotated[bool, typer.Option("--open", help="Only what is not settled.")] = False,
+    open_only: Annotated[bool, typer.Option("--open", help="Only unsettled disagreements.")] = False,
     item: Annotated[str | None, typer.Option(help="Only this item.")] = None,
-    answer: Annotated[str | None, typer.Option(help="Only where somebody said this.")] = None,
+    answer: Annotated[str | None, typer.Option(help="Only where a rater gave this answer.")] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the disagreements of a closed round; a tie-breaker sees what was said, and not by whom.
+    """List the disagreements of a closed round; a tie-breaker sees the answers without the raters' names.
 
     Example: quaestor decisions list refinement --open
     """
@@ -44,58 +44,63 @@ def list_disagreements(
 
     from quaestor.coding.disagreements import disagreements_of
 
-    found = disagreements_of(chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer)
+    disagreements = disagreements_of(chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer)
     if json:
-        print_json(found)
+        print_json(disagreements)
         return
     screen = console()
-    for one in found:
-        said = "; ".join(f"{who}: {what}" if who else what for who, what in one["answers"])
-        end = f"  → {one['decision']} ({one['how']})" if one["decision"] else ""
-        screen.print(f"{escape(one['item'])}  {one['facet']}  {escape(said)}{escape(end)}", soft_wrap=True)
-        if one["tie_comment"]:
-            screen.print(f"    tie-breaker: {escape(one['tie_comment'])}  {escape(one['tie_text'])}", soft_wrap=True)
-        for comment in one["comments"]:
+    for disagreement in disagreements:
+        answers = "; ".join(f"{rater}: {text}" if rater else text for rater, text in disagreement["answers"])
+        end = f"  → {disagreement['decision']} ({disagreement['how']})" if disagreement["decision"] else ""
+        screen.print(
+            f"{escape(disagreement['item'])}  {disagreement['facet']}  {escape(answers)}{escape(end)}", soft_wrap=True
+        )
+        if disagreement["tie_comment"]:
+            screen.print(
+                f"    tie-breaker: {escape(disagreement['tie_comment'])}  {escape(disagreement['tie_text'])}",
+                soft_wrap=True,
+            )
+        for comment in disagreement["comments"]:
             screen.print(f"    {escape(comment['actor'])}: {escape(comment['text'])}", soft_wrap=True)
-    settled = sum(bool(one["decision"]) for one in found)
-    noun = "disagreement" if len(found) == 1 else "disagreements"
-    raters = " of simulated raters" if any(one["simulated"] for one in found) else ""
-    say(f"{number(len(found))} {noun}{raters}, {number(settled)} settled")
+    settled = sum(bool(disagreement["decision"]) for disagreement in disagreements)
+    noun = "disagreement" if len(disagreements) == 1 else "disagreements"
+    raters = " of simulated raters" if any(disagreement["simulated"] for disagreement in disagreements) else ""
+    say(f"{number(len(disagreements))} {noun}{raters}, {number(settled)} settled")
 
 
 @group.command()
 def agree(name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Put on record what needs no discussion: the items on which all raters say the same.
+    """Record the unanimous answers as decisions: the items on which all raters agree.
 
     Example: quaestor decisions agree refinement
     """
     from quaestor.coding.disagreements import settle_agreed
 
-    made = settle_agreed(chosen_study(study), name, actor)
+    count = settle_agreed(chosen_study(study), name, actor)
     if json:
-        print_json({"decided": made})
+        print_json({"decided": count})
     else:
-        say(f"{number(made)} decisions by agreement")
+        say(f"{number(count)} decisions recorded by agreement")
 
 
 @group.command()
 def comment(
     name: RoundArgument,
     item: ItemArgument,
-    text: Annotated[str, typer.Argument(help="What you have to say.")],
-    actor: Annotated[str, typer.Option("--as", metavar="NAME", help="Who says it.")],
+    text: Annotated[str, typer.Argument(help="The comment.")],
+    actor: Annotated[str, typer.Option("--as", metavar="NAME", help="The author of the comment.")],
     facet: FacetOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say something about a disagreement.
+    """Comment on a disagreement.
 
     Example: quaestor decisions comment refinement ITEM "the answer only fixes an error" --as rater-1
     """
     from quaestor.coding.disagreements import comment_on_item
 
     comment_on_item(chosen_study(study), name, actor, item, facet, text)
-    _say_recorded(json)
+    _confirm(json)
 
 
 @group.command()
@@ -104,19 +109,19 @@ def tie(
     item: ItemArgument,
     answer: Annotated[str, typer.Argument(help="The tie-breaker's own answer.")],
     actor: Annotated[str, typer.Option("--as", metavar="NAME", help="The tie-breaker.")],
-    text: Annotated[str, typer.Option(help="Why.")] = "",
+    text: Annotated[str, typer.Option(help="The reason.")] = "",
     facet: FacetOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Record the tie-breaker's independent comment, given without knowing who said what.
+    """Record the tie-breaker's independent comment, given without knowing the raters' names.
 
     Example: quaestor decisions tie refinement ITEM keep --as tie-breaker
     """
     from quaestor.coding.disagreements import break_tie
 
     break_tie(chosen_study(study), name, actor, item, facet, answer, text)
-    _say_recorded(json)
+    _confirm(json)
 
 
 @group.command()
@@ -127,7 +132,7 @@ def settle(
     how: Annotated[
         str, typer.Option(help="discussion, tie-breaker (alone) or together (after the tie-breaker's comment).")
     ],
-    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason.")] = "",
     facet: FacetOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -140,7 +145,7 @@ def settle(
     from quaestor.coding.disagreements import settle_item
 
     settle_item(chosen_study(study), name, actor, item, facet, answer, how, reason)
-    _say_recorded(json)
+    _confirm(json)
 
 
 @group.command("export")
@@ -151,13 +156,13 @@ def export_file(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write every decision of a round: what, how, by whom, when.
+    """Export every decision of a round: answer, method, author and time.
 
     Example: quaestor decisions export refinement --out decisions.csv
     """
     from quaestor.coding.rating_files import decisions_of
 
-    write_out("decisions", decisions_of(chosen_study(study), name, actor), out, json)
+    write_rows("decisions", decisions_of(chosen_study(study), name, actor), out, json)
 
 
 @group.command("import")
@@ -169,7 +174,7 @@ def import_file(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in decisions that were published without their raters; they are marked as such.
+    """Import decisions that were published without individual ratings; they are marked as such.
 
     Example: quaestor decisions import labels labels.csv --source "replication package"
     """
@@ -177,16 +182,16 @@ def import_file(
     from quaestor.coding.session import open_coding
 
     with open_coding(chosen_study(study)) as coding:
-        made = import_decisions(coding, name, file, actor or coding.lead, source)
+        count = import_decisions(coding, name, file, actor or coding.lead, source)
     if json:
-        print_json({"decisions": made})
+        print_json({"decisions": count})
     else:
-        say(f"{number(made)} published decisions are on record as {name}")
+        say(f"{number(count)} published decisions imported as {name}")
 
 
-def _say_recorded(json: bool) -> None:
-    """Without the number of the act, from which a rater could count what others do."""
+def _confirm(json: bool) -> None:
+    """Confirms without the number of the act, from which a rater could count the acts of others."""
     if json:
         print_json({"recorded": True})
     else:
-        say("On record")
+        say("Recorded")

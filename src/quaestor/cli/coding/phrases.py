@@ -1,4 +1,4 @@
-"""`quaestor phrases`: words unified set by set, the two curves, and the objects they lead to."""
+"""`quaestor phrases`: unify the words of phrases set by set, show how sets converge, and propose core objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 
 group = typer.Typer(help="Constant comparison of verb phrases, set by set.", no_args_is_help=True)
 
-RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that asks for phrases.")]
+RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round with a phrase facet.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,7 +19,7 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def phrases() -> None:
-    """Unify the words of phrases, and see how the sets come to agree."""
+    """Unify the words of phrases, and see how the sets converge."""
 
 
 @group.command()
@@ -30,7 +30,7 @@ def words(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the words of a set that all have rated, how often each was given, and what stands for it.
+    """List the words of a set that all raters have finished, their frequency, and the word each was unified to.
 
     Example: quaestor phrases words phrases --part verb
     """
@@ -38,30 +38,30 @@ def words(
 
     from quaestor.coding.phrases import words_of
 
-    found = words_of(chosen_study(study), name, part, actor)
+    word_rows = words_of(chosen_study(study), name, part, actor)
     if json:
-        print_json(found)
+        print_json(word_rows)
         return
-    for one in found:
-        to = f" → {one['to']}" if one["to"] != one["word"] else ""
-        console().print(f"{number(one['count']):>6}  {escape(one['word'] + to)}")
-    if any(one["simulated"] for one in found):
-        say("given by simulated raters")
+    for row in word_rows:
+        unified = f" → {row['to']}" if row["to"] != row["word"] else ""
+        console().print(f"{number(row['count']):>6}  {escape(row['word'] + unified)}")
+    if any(row["simulated"] for row in word_rows):
+        say("The raters are simulated")
 
 
 @group.command()
 def unify(
     name: RoundArgument,
     words: Annotated[list[str], typer.Argument(help="The words to replace.")],
-    to: Annotated[str, typer.Option(help="The word that stands for them.")],
+    to: Annotated[str, typer.Option(help="The word that replaces them.")],
     part: Annotated[str, typer.Option(help="verb or object.")] = "object",
     rule: Annotated[str, typer.Option(help="`same meaning` (the more frequent stays) or `hypernym`.")] = "same meaning",
-    reason: Annotated[str, typer.Option(help="Why, where the less frequent word shall stay.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, if the less frequent word is kept.")] = "",
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make words one, from the next set on.
+    """Replace words by one word, from the next set on.
 
     Example: quaestor phrases unify phrases restore read --to load --part verb
     """
@@ -71,7 +71,7 @@ def unify(
     if json:
         print_json({"recorded": True})
     else:
-        say(f"On record: {', '.join(words)} → {to}")
+        say(f"Recorded: {', '.join(words)} → {to}")
 
 
 @group.command()
@@ -82,7 +82,7 @@ def reread(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask both raters to read a post again and say its phrase anew.
+    """Ask both raters to read a post again and give its phrase again.
 
     Example: quaestor phrases reread phrases stackoverflow/question/34454721
     """
@@ -92,12 +92,12 @@ def reread(
     if json:
         print_json({"recorded": True})
     else:
-        say("On record")
+        say("Recorded")
 
 
 @group.command()
 def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Show how far raters differ in each set, and how far each set fits those before it; also drawn in published/.
+    """Show how much raters differ in each set and how well each set fits the earlier ones; also draws published/.
 
     Example: quaestor phrases curves phrases
     """
@@ -105,15 +105,15 @@ def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = 
 
     from quaestor.coding.phrases import curves_of
 
-    found, drawing = curves_of(chosen_study(study), name, actor)
+    points, drawing = curves_of(chosen_study(study), name, actor)
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(point) for point in points])
         return
     screen = console()
     screen.print("  set  items  raters differ          does not fit earlier sets")
-    for one in found:
-        bars = (f"{share:4.0%} {'█' * round(share * 15):15}" for share in (one.discrepancy, one.incompatibility))
-        screen.print(f"{one.set:>5}  {one.items:>5}  {'  '.join(bars)}")
+    for point in points:
+        bars = (f"{share:4.0%} {'█' * round(share * 15):15}" for share in (point.discrepancy, point.incompatibility))
+        screen.print(f"{point.set:>5}  {point.items:>5}  {'  '.join(bars)}")
     say(f"Drawn in {drawing}")
 
 
@@ -123,13 +123,13 @@ def objects(
     phases: Annotated[str, typer.Option(help="The round that decided the phase of each item.")],
     at_least: Annotated[int, typer.Option(min=1, help="Leave out objects with fewer phrases.")] = 1,
     adopt: Annotated[
-        list[str] | None, typer.Option(help="PHASE=OBJECT: add it to the codebook; may be given several times.")
+        list[str] | None, typer.Option(help="Add PHASE=OBJECT to the codebook; repeat for several.")
     ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Propose the core objects of each phase from the unified phrases, and adopt some.
+    """Propose the core objects of each phase from the unified phrases, or adopt some of them.
 
     Example: quaestor phrases objects phrases --phases phases --at-least 3 --adopt model-training=loss
     """
@@ -147,12 +147,14 @@ def objects(
         else:
             say(f"The codebook is now at version {version}")
         return
-    found = proposed_objects(opened, name, phases, at_least, actor)
+    proposals = proposed_objects(opened, name, phases, at_least, actor)
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(proposal) for proposal in proposals])
         return
-    for one in found:
-        mark = "in the codebook" if one.known else "new"
-        console().print(f"{number(one.count):>6}  {escape(one.phase)}  {escape(one.object)}  [dim]{mark}[/dim]")
-    if any(one.simulated for one in found):
-        say("from phrases of simulated raters")
+    for proposal in proposals:
+        label = "in the codebook" if proposal.known else "new"
+        console().print(
+            f"{number(proposal.count):>6}  {escape(proposal.phase)}  {escape(proposal.object)}  [dim]{label}[/dim]"
+        )
+    if any(proposal.simulated for proposal in proposals):
+        say("The raters are simulated")

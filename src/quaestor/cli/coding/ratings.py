@@ -1,4 +1,4 @@
-"""`quaestor ratings`: the next item, a rating, whole files of them."""
+"""`quaestor ratings`: show the next item, rate it, import and export ratings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, named_values, number, print_json, say
 
 group = typer.Typer(
-    help="Ratings: one rater's independent answers, never changed, only superseded.", no_args_is_help=True
+    help="Ratings: the independent answers of each rater; never changed, only superseded.", no_args_is_help=True
 )
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="An open round.")]
@@ -23,12 +23,12 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def ratings() -> None:
-    """Rate items, and carry ratings in and out."""
+    """Rate items; import and export ratings."""
 
 
 @group.command("next")
 def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Show a rater the next item, what is asked and what may be answered.
+    """Show a rater's next item with its questions and possible answers.
 
     Example: quaestor ratings next pilot --as rater-1
     """
@@ -42,23 +42,23 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
         return
     screen = console()
     if shown["item"] is None:
-        say(f"Nothing is left for {actor} in {name}")
+        say(f"{actor} has rated all items of {name}")
         return
     if shown["instructions"] and not shown["done"]:
         screen.print(escape(shown["instructions"]) + "\n")
     if shown["practice"]:
         command = f"quaestor ratings practise {name} {shown['item']} … --as {actor}"
-        screen.print(f"[dim]To practise on, it counts for nothing: {escape(command)}[/dim]\n")
+        screen.print(f"[dim]A practice item, which does not count: {escape(command)}[/dim]\n")
     screen.print(f"[bold]{escape(shown['title'])}[/bold]")
     screen.print(f"{escape(shown['item'])}  {escape(shown['link'])}\n[dim]{escape(' '.join(shown['tags']))}[/dim]\n")
     screen.print(escape(shown["text"]))
     if shown["answer"]:
         screen.print(f"\n[bold]Accepted answer[/bold]\n{escape(shown['answer'])}")
-    for asked in shown["facets"]:
-        screen.print(f"\n[bold]{escape(asked['facet'])}[/bold]  {escape(asked['question'])}")
-        for line in asked["proposed"]:
+    for facet in shown["facets"]:
+        screen.print(f"\n[bold]{escape(facet['facet'])}[/bold]  {escape(facet['question'])}")
+        for line in facet["proposed"]:
             screen.print(f"  proposed: {escape(line)}")
-        screen.print(f"  {escape(asked['allowed'])}", soft_wrap=True)
+        screen.print(f"  {escape(facet['allowed'])}", soft_wrap=True)
     say(f"\n{number(shown['done'])} of {number(shown['items'])} rated")
 
 
@@ -66,16 +66,16 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
 def give(
     name: RoundArgument,
     item: Annotated[str, typer.Argument(help="The item's id.")],
-    answer: Annotated[list[str], typer.Argument(help="FACET=ANSWER for each facet; `cannot judge` is an answer.")],
+    answer: Annotated[list[str], typer.Argument(help="FACET=ANSWER for each facet; `cannot judge` is possible.")],
     actor: RaterOption,
-    unsure: Annotated[list[str] | None, typer.Option(help="A facet you are unsure of.")] = None,
-    memo: Annotated[str, typer.Option(help="A note of your own.")] = "",
+    unsure: Annotated[list[str] | None, typer.Option(help="A facet you are unsure about.")] = None,
+    memo: Annotated[str, typer.Option(help="A memo on the item.")] = "",
     seconds: Annotated[float, typer.Option(help="How long it took.")] = 0.0,
-    key: Annotated[str, typer.Option(help="Sent twice with the same key, a rating counts once.")] = "",
+    key: Annotated[str, typer.Option(help="An id of this rating: sent twice, it counts once.")] = "",
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Rate one item; rating it again while the round is open supersedes the first answer, and both are kept.
+    """Rate an item; a second rating while the round is open supersedes the first, and both are kept.
 
     Example: quaestor ratings give pilot stackoverflow/question/34454721 relevance=keep --as rater-1
     """
@@ -88,9 +88,9 @@ def give(
     if json:
         print_json(done)
         return
-    say(f"On record; {number(done['left'])} left")
+    say(f"Recorded; {number(done['left'])} items left")
     if done["proposal"]:
-        say(f"A machine would say: {done['proposal']}")
+        say(f"The machine's proposal: {done['proposal']}")
 
 
 @group.command()
@@ -102,7 +102,7 @@ def practise(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Try a practice item and hear what would have been right; it counts for nothing.
+    """Rate a practice item and see the right answer; it does not count.
 
     Example: quaestor ratings practise pilot stackoverflow/question/34454721 relevance=keep --as rater-1
     """
@@ -116,18 +116,18 @@ def practise(
         say(f"{facet}: {'right' if right else 'expected ' + done['answers'][facet]}")
     if done["feedback"]:
         say(done["feedback"])
-    say(f"{done['left']} to practise on" if done["left"] else f"Now {name} counts")
+    say(f"{done['left']} practice items left" if done["left"] else f"Practice is finished: ratings of {name} count now")
 
 
 @group.command("import")
 def import_file(
     name: RoundArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or XLSX: item, rater, a column a facet.")],
-    rater: Annotated[str | None, typer.Option(help="Whose ratings they are, where no column says it.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or XLSX: item, rater, one column per facet.")],
+    rater: Annotated[str | None, typer.Option(help="The rater, if the file has no rater column.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in a file of ratings, whole or not at all; the same file twice counts once.
+    """Import a file of ratings, completely or not at all; importing it twice changes nothing.
 
     Example: quaestor ratings import pilot ratings.xlsx
     """
@@ -139,21 +139,24 @@ def import_file(
     if json:
         print_json({"given": done.given, "known": done.known})
     else:
-        say(f"{number(done.given)} ratings taken in, {number(done.known)} were there already")
+        say(f"{number(done.given)} ratings imported, {number(done.known)} were known already")
 
 
 @group.command("export")
 def export_file(
     name: RoundArgument,
     out: Annotated[Path | None, typer.Option(help="A CSV or XLSX file; default: CSV on standard output.")] = None,
-    superseded: Annotated[bool, typer.Option("--superseded", help="With the answers that were superseded.")] = False,
+    superseded: Annotated[bool, typer.Option("--superseded", help="Include superseded ratings.")] = False,
     actor: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="A rater sees their own while the round is open.")
+        str | None,
+        typer.Option(
+            "--as", metavar="NAME", help="Export as this person; raters see only their own while a round is open."
+        ),
     ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the ratings you may see: who, when, what, under which codebook version.
+    """Export the ratings you may see: rater, time, answer and codebook version.
 
     Example: quaestor ratings export pilot --out pilot.xlsx
     """
@@ -162,17 +165,17 @@ def export_file(
 
     with open_coding(chosen_study(study)) as coding:
         rows = export_ratings(coding, name, actor or coding.lead, superseded=superseded)
-    write_out("ratings", rows, out, json)
+    write_rows("ratings", rows, out, json)
 
 
-def write_out(what: str, rows: list[dict[str, str]], out: Path | None, json: bool) -> None:
-    """Rows to a file, as JSON, or as CSV on standard output."""
-    from quaestor.base.table_files import Table, csv_text, write_table
+def write_rows(title: str, rows: list[dict[str, str]], out: Path | None, json: bool) -> None:
+    """Writes rows to a file, or as JSON or CSV to standard output."""
+    from quaestor.base.table_files import ExportTable, format_csv, write_table
 
     if json:
         print_json(rows)
     elif out is not None:
-        write_table(Table.of(what, rows), out, private=True)
+        write_table(ExportTable.from_mappings(title, rows), out, private=True)
         say(f"{number(len(rows))} rows written to {out}")
     elif rows:
-        print(csv_text([list(rows[0]), *(list(row.values()) for row in rows)]), end="")
+        print(format_csv([list(rows[0]), *(list(row.values()) for row in rows)]), end="")

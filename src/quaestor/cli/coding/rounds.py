@@ -1,4 +1,4 @@
-"""`quaestor round`: add a round to study.toml, open it, follow it, close it."""
+"""`quaestor round`: add, open, follow and close rounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -20,10 +20,12 @@ from quaestor.cli.output import (
 )
 from quaestor.measures.agreement.statistics import reported_statistics
 
-group = typer.Typer(help="Rounds: items × raters × facets under one frozen codebook version.", no_args_is_help=True)
+group = typer.Typer(
+    help="Coding rounds: items, raters and facets under one frozen codebook version.", no_args_is_help=True
+)
 
-RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round of study.toml.")]
-ReasonOption = Annotated[str, typer.Option(help="Why; it goes on the record.")]
+RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round from study.toml.")]
+ReasonOption = Annotated[str, typer.Option(help="The reason, which is recorded.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,68 +34,75 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def rounds() -> None:
-    """Add rounds, open them, follow them, close them."""
+    """Add, open, follow and close rounds."""
 
 
 @group.command("list")
 def list_rounds(study: StudyOption = None, json: JsonOption = False) -> None:
-    """List the rounds of the study and where each stands."""
+    """List the rounds of the study and their status."""
     from rich.markup import escape
     from rich.table import Table
 
     from quaestor.coding.round_acts import all_rounds
 
-    found = all_rounds(chosen_study(study))
+    summaries = all_rounds(chosen_study(study))
     if json:
-        print_json(found)
+        print_json(summaries)
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("round", "kind", "status", "items", "missing", "raters"):
         table.add_column(heading, justify="right" if heading in ("items", "missing") else "left", overflow="fold")
-    for one in found:
-        raters = ", ".join(one["raters"]) + (" (simulated)" if one["simulated"] else "")
-        status = one["status"] + (f", set {one['set']} of {one['sets']}" if one["sets"] > 1 else "")
-        status += (", final" if one["final"] else "") + (f", {one['blindness']}" if one["blindness"] else "")
+    for summary in summaries:
+        raters = ", ".join(summary["raters"]) + (" (simulated)" if summary["simulated"] else "")
+        status = summary["status"] + (f", set {summary['set']} of {summary['sets']}" if summary["sets"] > 1 else "")
+        status += (", final" if summary["final"] else "") + (
+            f", {summary['blindness']}" if summary["blindness"] else ""
+        )
         table.add_row(
-            escape(one["round"]), one["kind"], status, number(one["items"]), number(one["missing"]), escape(raters)
+            escape(summary["round"]),
+            summary["kind"],
+            status,
+            number(summary["items"]),
+            number(summary["missing"]),
+            escape(raters),
         )
     console().print(table)
-    if not found:
-        say("No rounds yet: add [[rounds]] to study.toml")
+    if not summaries:
+        say("No rounds yet: add one with `quaestor round add`")
 
 
 @group.command("open")
-def open_one(
+def open_round(
     name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
 ) -> None:
-    """Freeze the plan of a round (items, facets, raters, codebook version, statistic and threshold) and open it.
+    """Open a round and freeze its plan: items, facets, raters, codebook version, statistic and threshold.
 
     Example: quaestor round open pilot
     """
     from quaestor.coding.round_acts import open_by_name
 
-    _tell(open_by_name(chosen_study(study), name, actor), "open", json)
+    _print_round(open_by_name(chosen_study(study), name, actor), "open", json)
 
 
 @group.command("close")
-def close_one(
+def close_round(
     name: RoundArgument,
-    incomplete: Annotated[str, typer.Option(help="Close it although ratings are missing, for this reason.")] = "",
-    final: Annotated[bool, typer.Option("--final", help="It is never reopened; missing ratings stay missing.")] = False,
+    incomplete: Annotated[str, typer.Option(help="Close it although ratings are missing; the reason.")] = "",
+    final: Annotated[bool, typer.Option("--final", help="Close it for good; missing ratings stay missing.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Close a round: its ratings are fixed, its agreement and disagreements can be seen.
+    """Close a round: its ratings can no longer change, and its agreement and disagreements become visible.
 
-    A round with missing ratings counts as settled only once it is final. One that is closed already can be made final.
+    A round with missing ratings counts as settled only once it is final. A closed round can be made final later.
 
     Example: quaestor round close pilot
     """
     from quaestor.coding.round_acts import close_by_name
 
     done = close_by_name(chosen_study(study), name, actor, incomplete, final=final)
-    _tell(done, "closed as final" if done["final"] else "closed", json)
+    _print_round(done, "closed as final" if done["final"] else "closed", json)
 
 
 @group.command()
@@ -101,20 +110,20 @@ def reopen(
     name: RoundArgument,
     reason: ReasonOption,
     not_blind: Annotated[
-        bool, typer.Option("--not-blind", help="Reopen it although somebody has seen ratings; its results say so.")
+        bool, typer.Option("--not-blind", help="Reopen it although somebody has seen ratings; results will say so.")
     ] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Open a closed round again, as long as nobody has seen another person's ratings.
+    """Reopen a closed round, as long as nobody has seen another person's ratings.
 
     Example: quaestor round reopen pilot --reason "one item was missing"
     """
     from quaestor.coding.round_acts import reopen_by_name
 
     done = reopen_by_name(chosen_study(study), name, actor, reason, not_blind=not_blind)
-    _tell(done, f"open again, {done['blindness']}" if done["blindness"] else "open again", json)
+    _print_round(done, f"reopened, {done['blindness']}" if done["blindness"] else "reopened", json)
 
 
 @group.command()
@@ -125,93 +134,94 @@ def waive(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Let later rounds open although this one missed its threshold.
+    """Allow later rounds to open although this one missed its threshold.
 
-    Example: quaestor round waive pilot --reason "a small sample; the codebook was mended since"
+    Example: quaestor round waive pilot --reason "small sample; the codebook was improved since"
     """
     from quaestor.coding.round_acts import waive_by_name
 
-    _tell(waive_by_name(chosen_study(study), name, actor, reason), "waived", json)
+    _print_round(waive_by_name(chosen_study(study), name, actor, reason), "waived", json)
 
 
 @group.command()
 def replace(
     name: RoundArgument,
-    rater: Annotated[str, typer.Option(help="Who goes.")],
-    by: Annotated[str, typer.Option(help="Who takes over the items that are left.")],
+    rater: Annotated[str, typer.Option(help="The rater who leaves.")],
+    by: Annotated[str, typer.Option(help="The rater who takes over the remaining items.")],
     reason: ReasonOption = "",
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Give the rest of a rater's items to somebody else.
+    """Give a rater's remaining items to another rater.
 
     Example: quaestor round replace refinement --rater rater-2 --by rater-3
     """
     from quaestor.coding.round_acts import replace_by_name
 
-    _tell(replace_by_name(chosen_study(study), name, actor, rater, by, reason), "changed", json)
+    _print_round(replace_by_name(chosen_study(study), name, actor, rater, by, reason), "changed", json)
 
 
 @group.command()
 def deadline(
     name: RoundArgument,
-    until: Annotated[str, typer.Argument(help="As in 2027-03-01 or 2027-03-01T18:00+01:00.")],
+    until: Annotated[str, typer.Argument(help="Such as 2027-03-01 or 2027-03-01T18:00+01:00.")],
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Set until when ratings are accepted.
+    """Set the time until which ratings are accepted.
 
     Example: quaestor round deadline refinement 2027-03-01
     """
     from quaestor.coding.round_acts import deadline_by_name
 
-    _tell(deadline_by_name(chosen_study(study), name, actor, until), f"open until {until}", json)
+    _print_round(deadline_by_name(chosen_study(study), name, actor, until), f"open until {until}", json)
 
 
 @group.command("next-set")
 def next_set(
     name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
 ) -> None:
-    """Go on to the next set when all have rated this one and its words are unified.
+    """Start the next set, once all raters have finished this one and its words are unified.
 
     Example: quaestor round next-set phrases
     """
     from quaestor.coding.round_acts import next_set_by_name
 
-    _tell(next_set_by_name(chosen_study(study), name, actor), "on to the next set", json)
+    _print_round(next_set_by_name(chosen_study(study), name, actor), "at the next set", json)
 
 
 @group.command()
 def items(
     name: RoundArgument,
     actor: Annotated[str, typer.Option("--as", metavar="NAME", help="The rater.")],
-    left: Annotated[bool, typer.Option("--left", help="Only those not rated yet.")] = False,
+    left: Annotated[bool, typer.Option("--left", help="Only items not rated yet.")] = False,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List a rater's own items in the rater's own order.
+    """List a rater's items in that rater's order.
 
     Example: quaestor round items pilot --as rater-1 --left
     """
     from quaestor.coding.round_acts import items_for
 
-    found = items_for(chosen_study(study), name, actor, left_only=left)
+    rater_items = items_for(chosen_study(study), name, actor, left_only=left)
     if json:
-        print_json(found)
+        print_json(rater_items)
         return
-    for one in found:
-        print(one["item"], "" if one["rated"] else "(not rated)")
+    for entry in rater_items:
+        print(entry["item"], "" if entry["rated"] else "(not rated)")
 
 
-def _tell(summary: dict[str, Any], what: str, json: bool) -> None:
+def _print_round(summary: dict[str, Any], status: str, json: bool) -> None:
     if json:
         print_json(summary)
         return
     sets = f", set {summary['set']} of {summary['sets']}" if summary["sets"] > 1 else ""
+    raters = ", ".join(summary["raters"])
     say(
-        f"{summary['round']} is {what}{sets}: {number(summary['items'])} items, raters {', '.join(summary['raters'])}, "
+        f"{summary['round']} is {status}{sets}: {number(summary['items'])} items, raters {raters}, "
         f"codebook version {summary['codebook']}, {number(summary['missing'])} ratings missing",
     )
 
@@ -220,69 +230,84 @@ def _tell(summary: dict[str, Any], what: str, json: bool) -> None:
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the round.")],
     items: Annotated[
-        str, typer.Option(metavar="PLACE=NAME", help="after=STEP, sample=NAME, kept_by=ROUND or again=ROUND.")
+        str,
+        typer.Option(
+            metavar="PLACE=NAME", help="Where items come from: after=STEP, sample=NAME, kept_by=ROUND or again=ROUND."
+        ),
     ],
-    facet: Annotated[list[str], typer.Option(help="What is asked of each item; may be given several times.")],
-    rater: Annotated[list[str], typer.Option(help="Who rates; may be given several times.")],
+    facet: Annotated[list[str], typer.Option(help="A facet to rate; repeat for several.")],
+    rater: Annotated[list[str], typer.Option(help="A rater; repeat for several.")],
     kind: Annotated[str, typer.Option(help="pilot, main or drift.")] = "main",
-    size: Annotated[int | None, typer.Option(help="How many, of items rated again.")] = None,
+    size: Annotated[int | None, typer.Option(help="How many items, with again=ROUND.")] = None,
     without: Annotated[list[str] | None, typer.Option(help="Leave out the items of this round.")] = None,
-    set_size: Annotated[int | None, typer.Option(help="Items in a set, where the round goes set by set.")] = None,
+    set_size: Annotated[int | None, typer.Option(help="Items per set, if the round proceeds in sets.")] = None,
     overlap: Annotated[float, typer.Option(help="The share of items that all raters get.")] = 1.0,
-    blind: Annotated[bool, typer.Option(help="Nobody sees what others say before it is closed.")] = True,
-    seed: Annotated[int | None, typer.Option(help="Of order and assignment; default: the study's.")] = None,
-    statistic: Annotated[str, typer.Option(help=f"{listed(reported_statistics())}.")] = "kappa",
-    measured: Annotated[str | None, typer.Option(help="The facet it is computed of; default: the first.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="What it must reach for later rounds to open.")] = None,
-    after: Annotated[str | None, typer.Option(help="Opens only after this round.")] = None,
-    tie_breaker: Annotated[str | None, typer.Option(help="Who breaks ties.")] = None,
-    settle: Annotated[str, typer.Option(help="agreement, discussion, tie-breaker or two-step.")] = "discussion",
-    instructions: Annotated[str, typer.Option(help="What raters read first.")] = "",
-    deadline: Annotated[str | None, typer.Option(help="As in 2027-03-01 or 2027-03-01T18:00+01:00.")] = None,
-    confirms: Annotated[list[str] | None, typer.Option(help="Proposes what this round decided.")] = None,
+    blind: Annotated[bool, typer.Option(help="Raters see no other ratings before it is closed.")] = True,
+    seed: Annotated[
+        int | None, typer.Option(help="The seed of order and assignment; default: the study's seed.")
+    ] = None,
+    statistic: Annotated[
+        str, typer.Option(help=f"The agreement statistic: {join_with_or(reported_statistics())}.")
+    ] = "kappa",
+    measured: Annotated[str | None, typer.Option(help="The facet it is computed for; default: the first.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="The value it must reach before later rounds can open.")
+    ] = None,
+    after: Annotated[str | None, typer.Option(help="The round that must be closed first.")] = None,
+    tie_breaker: Annotated[str | None, typer.Option(help="The tie-breaker.")] = None,
+    settle: Annotated[
+        str, typer.Option(help="How disagreements are settled: agreement, discussion, tie-breaker or two-step.")
+    ] = "discussion",
+    instructions: Annotated[str, typer.Option(help="Instructions that raters read first.")] = "",
+    deadline: Annotated[str | None, typer.Option(help="Such as 2027-03-01 or 2027-03-01T18:00+01:00.")] = None,
+    confirms: Annotated[list[str] | None, typer.Option(help="Propose the decisions of this round to raters.")] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Append a round to study.toml, checked before it is written, and look at what it would be if it opened now.
+    """Check a round, append it to study.toml, and preview its items and assignment.
 
     Example: quaestor round add second-pilot --kind pilot --items sample=pilot --facet relevance --rater rater-1
     """
     from dataclasses import asdict
     from datetime import datetime
 
-    from quaestor.base.clock import in_utc
+    from quaestor.base.clock import parse_utc
     from quaestor.coding.round_setup import add_round, preview_of_study
     from quaestor.study.folder import open_study
 
-    told: dict[str, Any] = {
+    item_source: dict[str, Any] = {
         "size": size, "set_size": set_size, "without": without, **named_values([items], "PLACE=NAME")
     }  # fmt: skip
-    wanted: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "round": name, "kind": kind, "facets": facet, "raters": rater, "overlap": overlap, "blind": blind, "seed": seed,
         "statistic": statistic, "measured": measured, "threshold": threshold, "after": after,
         "tie_breaker": tie_breaker, "settle": settle, "instructions": instructions, "confirms": confirms,
-        "deadline": datetime.fromisoformat(in_utc(deadline)) if deadline else None,
-        "items": {key: value for key, value in told.items() if value is not None},
+        "deadline": datetime.fromisoformat(parse_utc(deadline)) if deadline else None,
+        "items": {key: value for key, value in item_source.items() if value is not None},
     }  # fmt: skip
     opened = chosen_study(study)
-    one = add_round(opened, {key: value for key, value in wanted.items() if value is not None}, actor)
-    found = preview_of_study(open_study(opened.root), one.round)
+    round_settings = add_round(opened, {key: value for key, value in settings.items() if value is not None}, actor)
+    preview = preview_of_study(open_study(opened.root), round_settings.round)
     if json:
-        print_json({"round": one.round, **asdict(found)})
+        print_json({"round": round_settings.round, **asdict(preview)})
         return
-    shares = ", ".join(f"{share.rater} {number(share.items)}" for share in found.shares)
-    say(f"{one.round} is in study.toml" + (f": {number(found.items)} items, {shares}" if shares else ""))
-    say(f"It cannot open yet: {found.hindrance}" if found.hindrance else f"Next: quaestor round open {one.round}")
+    shares = ", ".join(f"{share.rater} {number(share.items)}" for share in preview.shares)
+    say(f"{round_settings.round} is in study.toml" + (f": {number(preview.items)} items, {shares}" if shares else ""))
+    say(
+        f"It cannot be opened yet: {preview.hindrance}"
+        if preview.hindrance
+        else f"Next: quaestor round open {round_settings.round}"
+    )
 
 
 @group.command("remove")
 def remove(
-    name: Annotated[str, typer.Argument(metavar="ROUND", help="A round that was added and has not opened.")],
+    name: Annotated[str, typer.Argument(metavar="ROUND", help="A round that has not been opened.")],
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Take a round that `round add` or the desk wrote, and that has not opened, out of study.toml.
+    """Remove a round from study.toml that `round add` or the desk added and that has not been opened.
 
     Example: quaestor round remove second-pilot
     """
