@@ -12,7 +12,7 @@ import pytest
 
 from quaestor.base.errors import SettingsError
 from quaestor.evidence.dataset import read_manifest
-from quaestor.evidence.ingest import ingest_source, what_changed
+from quaestor.evidence.ingest import ingest_source, describe_change
 from quaestor.study.features import features
 from quaestor.study.folder import Study, open_study
 from quaestor.study.settings.sources import SourceSettings, load_source_kind, source_kind_names
@@ -215,10 +215,10 @@ def test_nothing_changed_means_nothing_to_do_and_a_change_is_seen(source: Case, 
     assert not ingest_source(study, "one").unchanged
     assert ingest_source(study, "one").unchanged
     study = study_with(source, tmp_path / "s", 6, 0)
-    assert "the input of one changed" in what_changed(study, "one")
+    assert "the input of one changed" in describe_change(study, "one")
     report = ingest_source(study, "one")
     assert not report.unchanged
-    assert not what_changed(study, "one")
+    assert not describe_change(study, "one")
     assert report.manifest.tables[source.table].rows == 6
 
 

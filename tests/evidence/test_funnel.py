@@ -22,8 +22,8 @@ from quaestor.demo.survey import SURVEY, survey_so_far
 from quaestor.evidence.funnel import dropped_at_file, last_result, run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.items import content_hash
-from quaestor.evidence.samples import describe_sample, draw_sample, write_sample
-from quaestor.evidence.step_items import items_of_step, way_of
+from quaestor.evidence.samples import build_sample_settings, draw_sample, write_sample
+from quaestor.evidence.step_items import list_step_items, trace_item
 from quaestor.people.credentials import Passwords
 from quaestor.study.folder import Study, open_study
 from quaestor.study.status import study_status
@@ -104,7 +104,7 @@ def test_the_yearly_counts_of_the_refined_posts_are_the_printed_ones(demo: Study
 
     with (demo.root / "dump" / "truth-items.csv").open() as file:
         planted = {f"stackoverflow/question/{row['id']}": row for row in csv.DictReader(file)}
-    candidates = items_of_step(demo, "not closed", dropped=False, limit=None)
+    candidates = list_step_items(demo, "not closed", dropped=False, limit=None)
     refined = [one for one in candidates if planted[one.item]["topic"] == "implementation"]
     assert len(refined) == 2_401
     with (demo.root / "printed" / "table01-posts-by-year.csv").open() as file:
@@ -146,12 +146,12 @@ def test_the_examples_of_a_step_really_were_kept_and_dropped(demo: Study) -> Non
     for number, step in enumerate(found[0].steps):
         assert len(step.kept_examples) == len(step.dropped_examples) == 5
         for example in step.kept_examples:
-            assert number < len(way_of(demo, example.item)["passed"])
+            assert number < len(trace_item(demo, example.item)["passed"])
         for example in step.dropped_examples:
             if number == 0:
                 assert not any(name in tag for tag in example.tags for name in ("tensorflow", "pytorch", "theano"))
             else:
-                assert way_of(demo, example.item)["fell_at"] == step.step
+                assert trace_item(demo, example.item)["fell_at"] == step.step
 
 
 def test_running_again_gives_the_same_and_another_seed_other_examples(demo: Study, tmp_path: Path) -> None:
@@ -161,34 +161,34 @@ def test_running_again_gives_the_same_and_another_seed_other_examples(demo: Stud
 
 
 def test_a_number_opens_its_items(demo: Study) -> None:
-    rows = items_of_step(demo, "not closed", dropped=True, limit=1_000)
+    rows = list_step_items(demo, "not closed", dropped=True, limit=1_000)
     assert len(rows) == 485
-    assert {way_of(demo, row.item)["fell_at"] for row in rows[:3]} == {"not closed"}
-    left = items_of_step(demo, "tagged tensorflow, pytorch or theano", dropped=True, limit=1_000)
+    assert {trace_item(demo, row.item)["fell_at"] for row in rows[:3]} == {"not closed"}
+    left = list_step_items(demo, "tagged tensorflow, pytorch or theano", dropped=True, limit=1_000)
     assert 5 <= len(left) <= 100
-    assert way_of(demo, left[0].item)["fell_at"] == "tagged tensorflow, pytorch or theano"
-    again = items_of_step(demo, "not closed", dropped=True, limit=100, offset=100)
+    assert trace_item(demo, left[0].item)["fell_at"] == "tagged tensorflow, pytorch or theano"
+    again = list_step_items(demo, "not closed", dropped=True, limit=100, offset=100)
     assert [row.item for row in again] == [row.item for row in rows[100:200]]
     with pytest.raises(StateError, match="has no step 'not clsed', allowed: not closed"):
-        items_of_step(demo, "not clsed", dropped=False, limit=1)
+        list_step_items(demo, "not clsed", dropped=False, limit=1)
     with pytest.raises(StateError, match="there is no item"):
-        way_of(demo, "stackoverflow/question/999999999")
+        trace_item(demo, "stackoverflow/question/999999999")
 
 
 def test_a_sample_is_drawn_by_seed_and_says_how_large_it_must_be(demo: Study, tmp_path: Path) -> None:
     pilot = draw_sample(demo, "pilot")
     assert pilot.size == 100
     assert draw_sample(demo, "pilot") == pilot
-    other = draw_sample(demo, None, describe_sample(seed=99, after="not closed"))
+    other = draw_sample(demo, None, build_sample_settings(seed=99, after="not closed"))
     assert other.needed == other.size == 350
-    by_year = draw_sample(demo, None, describe_sample(by="year", size=200))
+    by_year = draw_sample(demo, None, build_sample_settings(by="year", size=200))
     candidates = {row["item"]: row for row in pq.read_table(demo.funnel_folder / "candidates.parquet").to_pylist()}
     assert by_year.size == 200
     for year, items in by_year.strata.items():
         assert {str(candidates[item]["creation_date"].year) for item in items} <= {year}
         whole = sum(str(row["creation_date"].year) == year for row in candidates.values())
         assert abs(len(items) - 200 * whole / len(candidates)) < 1
-    assert set(draw_sample(demo, None, describe_sample(by="family", size=50)).strata) == {
+    assert set(draw_sample(demo, None, build_sample_settings(by="family", size=50)).strata) == {
         "tensorflow",
         "pytorch",
         "theano",
@@ -214,7 +214,7 @@ def test_a_changed_study_file_makes_the_funnel_stale(demo: Study, tmp_path: Path
         demo.file.write_text(text.replace("closed = false", "closed = true"))
         changed = open_study(demo.root)
         with pytest.raises(StateError, match="changed since the funnel ran"):
-            items_of_step(changed, "not closed", dropped=True, limit=1)
+            list_step_items(changed, "not closed", dropped=True, limit=1)
         assert study_status(changed).stages[1].state == "stale"
         assert study_status(changed).next == "quaestor funnel"
     finally:
@@ -307,6 +307,6 @@ where = "score >= 3"
     assert ingest_source(study, "sheet").unchanged
     result = run_funnel(study)
     assert [(step.entered, step.kept) for step in result.steps] == [(3, 3), (3, 2), (2, 1)]
-    assert way_of(study, "forum/question/2")["fell_at"] == "how-to"
+    assert trace_item(study, "forum/question/2")["fell_at"] == "how-to"
     candidates = pq.read_table(study.funnel_folder / "candidates.parquet").to_pylist()
     assert [row["item"] for row in candidates] == ["forum/question/1"]

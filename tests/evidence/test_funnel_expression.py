@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.paths import TESTS
 
 from quaestor.base.errors import SettingsError
-from quaestor.evidence.funnel_expression import Funnel, counts_of, describe, read_condition, shuffled
+from quaestor.evidence.funnel_expression import Funnel, count_items_per_step, describe_step, read_condition, shuffle_key
 from quaestor.study.settings.evidence import KindSettings, StepSettings, bundled_kinds
 
 Row = dict[str, Any]
@@ -118,13 +118,13 @@ def test_an_item_falls_at_the_first_step_it_fails() -> None:
     ]
     found = questions.select("id", fell=Funnel(questions).dropped_at(steps)).to_pyarrow().to_pylist()
     assert {one["id"]: one["fell"] for one in found} == {1: 3, 2: 1, 3: 2, 4: 0, 5: 2, 6: 3}
-    assert counts_of({0: 1, 1: 1, 2: 2, 3: 2}, 3) == [(6, 5), (5, 4), (4, 2)]
+    assert count_items_per_step({0: 1, 1: 1, 2: 2, 3: 2}, 3) == [(6, 5), (5, 4), (4, 2)]
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.integers(0, 5), st.integers(0, 1_000)), st.integers(0, 5))
 def test_counts_form_a_chain_and_lose_nothing(fell: dict[int, int], steps: int) -> None:
-    counts = counts_of(fell, steps)
+    counts = count_items_per_step(fell, steps)
     assert len(counts) == steps
     for (_, out), (into, _) in itertools.pairwise(counts):
         assert out == into
@@ -164,7 +164,7 @@ def test_a_step_that_needs_a_column_the_source_lacks_says_so() -> None:
 def test_the_order_by_chance_is_the_same_on_every_engine_and_looks_like_chance() -> None:
     numbers = list(range(1, 2_001))
     table = ibis.memtable(pa.table({"id": numbers}))
-    keys = table.select(key=shuffled(table.id, 7)).to_pyarrow().column("key").to_pylist()
+    keys = table.select(key=shuffle_key(table.id, 7)).to_pyarrow().column("key").to_pylist()
 
     def by_hand(number: int) -> int:
         prime = 2_147_483_647
@@ -177,7 +177,7 @@ def test_the_order_by_chance_is_the_same_on_every_engine_and_looks_like_chance()
 
 def test_a_step_is_described_in_the_words_of_the_file() -> None:
     step = StepSettings(step="s", tags=("a", "b*"), accepted_answer=True)
-    assert describe(step) == "accepted answer: true; tags: a, b*"
+    assert describe_step(step) == "accepted answer: true; tags: a, b*"
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_a_touched_file_with_the_same_content_is_unchanged_and_a_changed_one_is_
 
 def test_evidence_depends_on_the_input_alone_and_not_on_which_process_was_faster(dump: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        ingest_stackexchange(dump, tmp_path / name, lanes=3)
+        ingest_stackexchange(dump, tmp_path / name, workers=3)
     first, second = (
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.parquet")}
         for name in ("one", "two")

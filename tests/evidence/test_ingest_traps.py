@@ -116,8 +116,8 @@ def test_a_run_that_cannot_be_resumed_leaves_nothing_of_an_earlier_one(dump: Pat
             raise Stop
 
     with pytest.raises(Stop):
-        ingest_stackexchange(dump, tmp_path / "out", tags=("python",), lanes=3, progress=stop_at_comments)
-    ingest_stackexchange(dump, tmp_path / "out", tags=("python",), lanes=1)
+        ingest_stackexchange(dump, tmp_path / "out", tags=("python",), workers=3, progress=stop_at_comments)
+    ingest_stackexchange(dump, tmp_path / "out", tags=("python",), workers=1)
     assert ids(tmp_path / "out") == WANTED
 
 
@@ -147,7 +147,7 @@ def test_rows_that_are_counted_and_rows_that_are_written_must_agree(tmp_path: Pa
     report = ingest_stackexchange(dump, tmp_path / "out")
     aside = StagedDataset(tmp_path / "other")
     aside.begin("x")
-    with pytest.raises(StateError, match="should have"):
+    with pytest.raises(StateError, match="rows, expected"):
         aside.commit(report.manifest)
 
 

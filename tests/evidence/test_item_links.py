@@ -15,7 +15,7 @@ from quaestor.evidence.item_facts import read_item_facts
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.items import item_link
 from quaestor.evidence.sources.protocol import no_progress
-from quaestor.evidence.step_items import items_of_step, way_of
+from quaestor.evidence.step_items import list_step_items, trace_item
 from quaestor.evidence.text_index import build_index
 from quaestor.people.roles import Role
 from quaestor.search.index_query import Search
@@ -49,8 +49,8 @@ def links(study: Study) -> Iterator[tuple[str, str]]:
     """The link of the one item in each place that shows one."""
     (step,) = run_funnel(study).steps
     yield "an example of the funnel", step.kept_examples[0].link
-    yield "the items of a step", items_of_step(study, "all", dropped=False, limit=1)[0].link
-    yield "the way of an item", way_of(study, _ITEM)["link"]
+    yield "the items of a step", list_step_items(study, "all", dropped=False, limit=1)[0].link
+    yield "the way of an item", trace_item(study, _ITEM)["link"]
     yield "the sheet of a rater", read_item_texts(study, [_ITEM])[_ITEM].link
     yield "the results", read_item_facts(study, [_ITEM])[0].link
     lead = Viewer(study.settings.study.lead, Role.LEAD)

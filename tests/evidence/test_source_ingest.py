@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support.small_study import small_study
 
-from quaestor.base.files import write_whole
-from quaestor.evidence.ingest import ingest_source, notes_of
+from quaestor.base.files import write_atomically
+from quaestor.evidence.ingest import ingest_source, list_notes
 from quaestor.study.folder import Study
 
 MADE_UP = "synthetic: made up"
@@ -30,19 +30,19 @@ def manifest(study: Study, *notes: str) -> tuple[Path, bytes]:
 
 
 def test_notes_of_new_evidence_are_shown_at_once(study: Study) -> None:
-    assert notes_of(study) == []
-    write_whole(*manifest(study, MADE_UP))
-    assert notes_of(study) == [MADE_UP]
+    assert list_notes(study) == []
+    write_atomically(*manifest(study, MADE_UP))
+    assert list_notes(study) == [MADE_UP]
     (study.evidence_of("sheet") / "manifest.json").unlink()
-    assert notes_of(study) == []
+    assert list_notes(study) == []
 
 
 def test_a_manifest_is_not_read_for_every_page(study: Study) -> None:
-    write_whole(*manifest(study, MADE_UP))
-    assert notes_of(study) == [MADE_UP]
+    write_atomically(*manifest(study, MADE_UP))
+    assert list_notes(study) == [MADE_UP]
     path, other = manifest(study, MADE_UP.replace("up", "UP"))
     before = path.stat()
     with path.open("r+b") as file:  # as nobody writes it: in place, and with the time it had
         file.write(other)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert notes_of(study) == [MADE_UP]
+    assert list_notes(study) == [MADE_UP]

@@ -12,10 +12,10 @@ import pytest
 from tests.support.searched_study import POSTS, searched_study
 
 from quaestor.base.errors import Interrupted, StateError
-from quaestor.base.files import sole_user
+from quaestor.base.files import lock_folder
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import run_funnel
-from quaestor.evidence.text_index import Index, build_index, index_folder, ready_index
+from quaestor.evidence.text_index import Index, build_index, index_folder, find_index
 from quaestor.people.roles import Role
 from quaestor.search.index_job import Indexing, Progress
 from quaestor.search.index_query import Search
@@ -46,12 +46,12 @@ def study(tmp_path: Path) -> Study:
 
 
 def test_it_is_built_once_tells_how_far_it_is_and_leaves_one_file(study: Study) -> None:
-    assert ready_index(study) is None
+    assert find_index(study) is None
     told: list[tuple[int, int]] = []
     index = build_index(study, lambda what, done, total: told.append((done, total)))
     assert told == [(0, 0), (0, len(POSTS)), (len(POSTS), len(POSTS))]
     assert [path.name for path in sorted(index_folder(study).iterdir())] == [".lock", "search.db"]
-    assert ready_index(study) == index
+    assert find_index(study) == index
     told.clear()
     assert build_index(study, lambda what, done, total: told.append((done, total))) == index
     assert told == []
@@ -64,7 +64,7 @@ def test_one_that_is_interrupted_leaves_no_trace_and_the_next_is_whole(study: St
 
     with pytest.raises(Interrupted):
         build_index(study, stop)
-    assert ready_index(study) is None
+    assert find_index(study) is None
     assert [path.name for path in index_folder(study).iterdir()] == [".lock"]
     (index_folder(study) / ".search.db").write_text("what a killed build left")
     index = build_index(study, quiet)
@@ -76,12 +76,12 @@ def test_it_is_made_anew_when_the_funnel_finds_something_else(study: Study) -> N
     build_index(study, quiet)
     study.file.write_text(study.file.read_text("utf-8").replace("view_count > 10", "view_count > 75"), "utf-8")
     study = open_study(study.root)
-    index = ready_index(study)
+    index = find_index(study)
     assert index is not None
     with pytest.raises(StateError, match="changed since the funnel ran"):
         find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query())
     run_funnel(study)
-    assert ready_index(study) is None
+    assert find_index(study) is None
     index = build_index(study, quiet)
     assert find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query(step="viewed")).total == 3
 
@@ -89,9 +89,9 @@ def test_it_is_made_anew_when_the_funnel_finds_something_else(study: Study) -> N
 def test_a_file_that_is_no_index_is_as_good_as_none(study: Study) -> None:
     index_folder(study).mkdir(parents=True)
     (index_folder(study) / "search.db").write_text("no database at all, but long enough to be looked at as one" * 20)
-    assert ready_index(study) is None
+    assert find_index(study) is None
     build_index(study, quiet)
-    assert ready_index(study) is not None
+    assert find_index(study) is not None
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_two_processes_at_once_do_not_hurt_each_other(study: Study) -> None:
     for builder in builders:
         _, said = builder.communicate(timeout=60)
         assert builder.returncode == 0, said
-    index = ready_index(study)
+    index = find_index(study)
     assert index is not None
     assert find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query(words="layer")).total == 4
 
@@ -122,7 +122,7 @@ def test_it_is_built_beside_the_pages_that_ask_for_it(study: Study, indexing: In
 
 def test_why_it_could_not_be_built_is_told(study: Study, indexing: Indexing) -> None:
     index_folder(study).mkdir(parents=True)
-    with sole_user(index_folder(study), "a test"):
+    with lock_folder(index_folder(study), "a test"):
         indexing.begin(study)
         indexing.wait()
         seen = indexing.index(study)
@@ -138,7 +138,7 @@ def test_a_desk_that_ends_ends_the_build_with_it(study: Study) -> None:
     indexing = Indexing()
     indexing.close()
     indexing.begin(study)
-    assert ready_index(study) is None
+    assert find_index(study) is None
     assert not [one for one in threading.enumerate() if one.name == "search index"]
 
 

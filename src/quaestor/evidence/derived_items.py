@@ -14,8 +14,8 @@ import tomlkit
 from pydantic import ValidationError
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.files import open_lock, write_whole
-from quaestor.base.table_files import csv_rows, csv_text
+from quaestor.base.files import open_lock, write_atomically
+from quaestor.base.table_files import parse_csv, format_csv
 from quaestor.study.file_edit import append_tables, edit_study_file, toml_table
 from quaestor.study.folder import Study
 from quaestor.study.settings.schema import StudySettings, explain
@@ -39,7 +39,7 @@ class DerivedSource:
 
 
 @dataclass(frozen=True)
-class ItemsMade:
+class DerivedItems:
     """Words written as the input of a source, and what stands in the study file for it."""
 
     source: str
@@ -54,7 +54,7 @@ class ItemsMade:
     """Whether the lead has to put it there: the study has a funnel already, and only a person can say what it reads."""
 
 
-def write_items(study: Study, source: DerivedSource, found: Callable[[bool], Sequence[Line]], whose: str) -> ItemsMade:
+def write_derived_items(study: Study, source: DerivedSource, found: Callable[[bool], Sequence[Line]], whose: str) -> DerivedItems:
     """Write what `found` gives as the input of a source, and put the source into study.toml.
 
     `found` is asked when nobody else writes, and told whether the source is known; `whose` is the column of people.
@@ -70,10 +70,10 @@ def write_items(study: Study, source: DerivedSource, found: Callable[[bool], Seq
     if not known and not by_hand:
         _append(study, block)
     people = len({line[source.columns.index(whose)] for line in lines})
-    return ItemsMade(source.name, path, len(lines), people, block, not known and not by_hand, by_hand)
+    return DerivedItems(source.name, path, len(lines), people, block, not known and not by_hand, by_hand)
 
 
-def forget_lines(folder: Path, place: int, whose: str) -> bool:
+def erase_lines(folder: Path, place: int, whose: str) -> bool:
     """Take the words of one person out of all items of a folder; whether there were any."""
     return _rewrite_lines(folder, lambda lines: [line for line in lines if line[place : place + 1] != [whose]])
 
@@ -90,7 +90,7 @@ def _rewrite_lines(folder: Path, change: Callable[[list[list[str]]], list[list[s
     any_changed = False
     with _in_turn(folder):
         for path in sorted(folder.glob("*.csv")):
-            head, *lines = csv_rows(path.read_bytes().decode("utf-8"))
+            head, *lines = parse_csv(path.read_bytes().decode("utf-8"))
             changed = change(lines)
             if changed != lines:
                 any_changed = True
@@ -121,7 +121,7 @@ def _in_turn(folder: Path) -> Iterator[None]:
 def _write_private(path: Path, lines: Sequence[Line]) -> None:
     """For the eyes of their owner alone, as the words themselves are."""
     path.parent.chmod(0o700)
-    write_whole(path, csv_text(lines, guarded=False).encode(), private=True)  # evidence, which is read as it is
+    write_atomically(path, format_csv(lines, escape_formulas=False).encode(), private=True)  # evidence, which is read as it is
 
 
 def _block(source: DerivedSource, *, with_funnel: bool) -> str:

@@ -12,7 +12,7 @@ import ibis.expr.types as ir
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
-from quaestor.evidence.dataset import table_files
+from quaestor.evidence.dataset import list_table_files
 
 _MEMORY = "2GB"
 
@@ -31,7 +31,7 @@ def engine(scratch: Path) -> Iterator[Backend]:
 
 def read_table(connection: Backend, evidence: Path, table: str) -> ir.Table:
     """A table of the evidence as an expression."""
-    files = [str(path) for path in table_files(evidence, table)]
+    files = [str(path) for path in list_table_files(evidence, table)]
     if not files:
         raise StateError(f"there is nothing in the evidence in {evidence}: check its input, then ingest it again")
     return connection.read_parquet(files)

@@ -1,7 +1,7 @@
-"""Forgetting items: the words of who withdraws leave the evidence, and everything that was made of it, at once.
+"""Erases the items of withdrawn participants from the evidence and from everything derived from it.
 
-Each part is made anew from an input that is without them already, and is there whole or not at all: what cannot be made
-anew is removed. Who looks at pages meanwhile sees the part as it was, as it is, or that it has to be made again.
+Each part is rebuilt from an input that no longer contains them, and is either complete or missing: what cannot be
+rebuilt is removed. Pages that are open meanwhile show the old part, the new one, or that it must be rebuilt.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import duckdb
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
-from quaestor.base.files import sole_user
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, SettingsError, StateError
+from quaestor.base.files import lock_folder
 from quaestor.evidence.dataset import MANIFEST, StagedDataset, read_manifest
 from quaestor.evidence.funnel import CANDIDATES, DROPPED_AT_FILE, RESULT, last_result, run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_text_cache import cache_folder
-from quaestor.evidence.text_index import FILE, WHAT, index_folder
+from quaestor.evidence.text_index import FILE, INDEX_NAME, index_folder
 from quaestor.study.folder import Study, open_study
 
-_FAILED = (QuaestorError, OSError, duckdb.Error)
-"""Why a part cannot be made anew; it is removed then."""
-_INDEXED = "SELECT 1 FROM items WHERE substr(item, 1, length(?)) = ? LIMIT 1"
-_SHELVED = "SELECT 1 FROM texts WHERE substr(item, 1, length(?)) = ? LIMIT 1"
+_REBUILD_ERRORS = (QuaestorError, OSError, duckdb.Error)
+"""Errors after which a part that could not be rebuilt is removed."""
+_INDEX_QUERY = "SELECT 1 FROM items WHERE substr(item, 1, length(?)) = ? LIMIT 1"
+_CACHE_QUERY = "SELECT 1 FROM texts WHERE substr(item, 1, length(?)) = ? LIMIT 1"
 
 
-def sources_in(study: Study, folder: str) -> list[str]:
-    """The sources whose input lies in a folder of the study: those of study.toml, and those that once were."""
-    inputs, study = study.root / folder, _latest(study)
+def list_sources_in_folder(study: Study, folder: str) -> list[str]:
+    """Lists the sources whose input is in a folder of the study: those in study.toml, and earlier ones."""
+    inputs, study = study.root / folder, _reopen(study)
     declared = {name for name in study.settings.sources if study.path_of(name).parent == inputs}
     ingested = {
         path.parent.name for path in study.evidence_of("").glob(f"*/{MANIFEST}") if _was_read_from(path, folder)
@@ -43,86 +43,88 @@ def sources_in(study: Study, folder: str) -> list[str]:
     return sorted({*declared, *ingested, *(path.stem for path in inputs.glob("*.csv"))})
 
 
-def forget_items(study: Study, source: str, items: str) -> bool:
-    """Take items whose ids begin with `items` out of a source's evidence and all that was made of it.
+def erase_items(study: Study, source: str, items: str) -> bool:
+    """Erases items whose ids begin with `items` from a source's evidence and its derivatives; returns whether it had any.
 
-    The input of the source has to be without them before. Says whether there were any; where somebody else is at work
-    on the same, `NotNow` says that it can be tried again.
+    The input of the source must already be without them. Raises `TemporarilyUnavailable` while another process writes
+    the same part.
     """
-    study = _latest(study)
-    evidence = _rebuild_evidence(study, source, lambda folder: _evidence_holds(folder, items))
-    funnel = _rebuild_funnel(study, source, lambda folder: _funnel_holds(folder, items))
-    copies = _forgotten_in_copies(study, items, certain=evidence or funnel)
+    study = _reopen(study)
+    evidence = _rebuild_evidence(study, source, lambda folder: _evidence_contains(folder, items))
+    funnel = _rebuild_funnel(study, source, lambda folder: _funnel_contains(folder, items))
+    copies = _remove_copies(study, items, certain=evidence or funnel)
     return evidence or funnel or copies
 
 
-def remake_items(study: Study, source: str, is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:
-    """Make a source's evidence and the funnel again where a row is stale; whether there was one.
+def rebuild_stale_items(study: Study, source: str, is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:
+    """Rebuilds a source's evidence and the funnel if a row is stale; returns whether one was.
 
-    The input of the source has to be as it shall be before. What cannot be made again is removed.
+    The input of the source must already be up to date. What cannot be rebuilt is removed.
     """
-    study = _latest(study)
-    evidence = _rebuild_evidence(study, source, lambda folder: _is_any_stale(_rows_of_evidence(folder), is_stale))
+    study = _reopen(study)
+    evidence = _rebuild_evidence(study, source, lambda folder: _is_any_stale(_read_evidence_rows(folder), is_stale))
     if not study.funnel_folder.is_dir() or study.funnel_source() != source:
         return evidence
-    funnel = _rebuild_funnel(study, source, lambda folder: _is_any_stale(_rows_of_funnel(folder), is_stale))
+    funnel = _rebuild_funnel(study, source, lambda folder: _is_any_stale(_read_funnel_rows(folder), is_stale))
     return evidence or funnel
 
 
-def _rebuild_evidence(study: Study, source: str, holds: Callable[[Path], bool]) -> bool:
-    """Ingest a source again where its evidence holds something that its input no longer has; whether it did."""
+def _rebuild_evidence(study: Study, source: str, is_outdated: Callable[[Path], bool]) -> bool:
+    """Ingests a source again if its evidence is outdated; returns whether it was."""
     folder = study.evidence_of(source)
-    if not _holds_alone(folder, "an ingest", [StagedDataset(folder).root], holds):
+    if not _is_outdated_alone(folder, "an ingest", [StagedDataset(folder).root], is_outdated):
         return False
-    with suppress(*_FAILED):
+    with suppress(*_REBUILD_ERRORS):
         ingest_source(study, source)
-    if holds(folder):
+    if is_outdated(folder):
         shutil.rmtree(folder)
     return True
 
 
-def _rebuild_funnel(study: Study, source: str, holds: Callable[[Path], bool]) -> bool:
-    """Run the funnel again where it holds something that its source no longer has; whether it did."""
+def _rebuild_funnel(study: Study, source: str, is_outdated: Callable[[Path], bool]) -> bool:
+    """Runs the funnel again if its result is outdated; returns whether it was."""
     folder = study.funnel_folder
-    if not _holds_alone(folder, "the funnel", list(folder.glob(".*.parquet")), holds):
+    if not _is_outdated_alone(folder, "the funnel", list(folder.glob(".*.parquet")), is_outdated):
         return False
-    with suppress(*_FAILED):
+    with suppress(*_REBUILD_ERRORS):
         if study.funnel_source() == source and last_result(study) is not None:
             run_funnel(study)
-    if holds(folder):
+    if is_outdated(folder):
         for name in (RESULT, CANDIDATES, DROPPED_AT_FILE):
             (folder / name).unlink(missing_ok=True)
     return True
 
 
-def _holds_alone(folder: Path, what: str, unfinished: Sequence[Path], holds: Callable[[Path], bool]) -> bool:
-    """Whether a part holds something, now that nobody makes it any more and nothing unfinished is left of it."""
-    if not folder.is_dir() or not (any(path.exists() for path in unfinished) or holds(folder)):
+def _is_outdated_alone(
+    folder: Path, lock_name: str, unfinished: Sequence[Path], is_outdated: Callable[[Path], bool]
+) -> bool:
+    """Removes the unfinished files of a part and returns whether it is outdated while no other process writes it."""
+    if not folder.is_dir() or not (any(path.exists() for path in unfinished) or is_outdated(folder)):
         return False
-    _alone(folder, what, unfinished)
-    return holds(folder)
+    _remove_unfinished(folder, lock_name, unfinished)
+    return is_outdated(folder)  # again: a process that held the lock may have rebuilt the part meanwhile
 
 
-def forget_copies(study: Study) -> None:
-    """Remove what was copied to be searched and read; it is copied again when somebody asks for it."""
-    _forgotten_in_copies(study, "", certain=True)
+def erase_copies(study: Study) -> None:
+    """Removes the search index and the cache of item texts; both are rebuilt when they are next used."""
+    _remove_copies(study, "", certain=True)
 
 
 def _is_any_stale(rows: Iterator[Mapping[str, Any]], is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:
     try:
         return any(map(is_stale, rows))
-    except (OSError, ValueError):  # a file that cannot be read may hold anything
+    except (OSError, ValueError):  # an unreadable file may contain anything
         return True
 
 
-def _rows_of_evidence(folder: Path) -> Iterator[Mapping[str, Any]]:
+def _read_evidence_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     for path in folder.glob("*/*.parquet"):
         yield from pq.read_table(path).to_pylist()
     for path in folder.glob("rejects/*.jsonl"):
         yield from (json.loads(line) for line in path.read_text("utf-8").splitlines())
 
 
-def _rows_of_funnel(folder: Path) -> Iterator[Mapping[str, Any]]:
+def _read_funnel_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     if (folder / CANDIDATES).is_file():
         yield from pq.read_table(folder / CANDIDATES).to_pylist()
     if (folder / RESULT).is_file():
@@ -134,8 +136,8 @@ def _rows_of_funnel(folder: Path) -> Iterator[Mapping[str, Any]]:
                 yield value
 
 
-def _latest(study: Study) -> Study:
-    """The study as its file says now; while somebody writes it, as it was read before."""
+def _reopen(study: Study) -> Study:
+    """Reads study.toml again; while it is being edited and invalid, the settings read before are kept."""
     try:
         return open_study(study.root)
     except SettingsError:
@@ -143,54 +145,55 @@ def _latest(study: Study) -> Study:
 
 
 def _was_read_from(manifest: Path, folder: str) -> bool:
-    """Whether evidence says that its input lay in a folder; what cannot be read says nothing."""
+    """Returns whether a manifest says that the input was in a folder; False for an unreadable manifest."""
     try:
-        found = read_manifest(manifest.parent)
+        evidence = read_manifest(manifest.parent)
     except InputError:
         return False
-    return found is not None and Path(str(found.settings.get("path", ""))).parent == Path(folder)
+    return evidence is not None and Path(str(evidence.settings.get("path", ""))).parent == Path(folder)
 
 
-def _forgotten_in_copies(study: Study, items: str, *, certain: bool) -> bool:
-    """What was copied to be searched and read is removed; it is copied again when somebody asks for it."""
-    index, shelf = index_folder(study), cache_folder(study)
+def _remove_copies(study: Study, items: str, *, certain: bool) -> bool:
+    """Removes the search index and the cache of item texts if they contain the items, or if that is `certain`."""
+    index, cache = index_folder(study), cache_folder(study)
     if index.is_dir():
-        with suppress(NotNow):  # who copies evidence that is without them may go on
-            _alone(index, WHAT, [*index.glob(".*.parquet"), *index.glob(".*.db")])
-    held = _database_holds(index / FILE, _INDEXED, items)
-    if not certain and not held and not any(_database_holds(path, _SHELVED, items) for path in shelf.glob("*.db")):
-        return False
-    for folder in (index, shelf):
+        with suppress(TemporarilyUnavailable):  # a build in progress reads evidence from which the items are already erased
+            _remove_unfinished(index, INDEX_NAME, [*index.glob(".*.parquet"), *index.glob(".*.db")])
+    if not certain:
+        in_index = _database_contains(index / FILE, _INDEX_QUERY, items)
+        if not in_index and not any(_database_contains(path, _CACHE_QUERY, items) for path in cache.glob("*.db")):
+            return False
+    for folder in (index, cache):
         try:
             shutil.rmtree(folder)
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise NotNow(f"{folder} cannot be removed ({error.strerror}): try again in a moment") from None
+            raise TemporarilyUnavailable(f"{folder} cannot be removed ({error.strerror}): try again in a moment") from None
     return True
 
 
-def _alone(folder: Path, what: str, unfinished: Sequence[Path]) -> None:
-    """Nobody makes this part just now from what was there before; what a killed process left of it is removed."""
+def _remove_unfinished(folder: Path, lock_name: str, unfinished: Sequence[Path]) -> None:
+    """Removes what a killed process left of a part; raises an error while another process writes the part."""
     try:
-        with sole_user(folder, what):
+        with lock_folder(folder, lock_name):
             for path in unfinished:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
     except StateError as error:
-        raise NotNow(str(error)) from None
+        raise TemporarilyUnavailable(str(error)) from None
 
 
-def _evidence_holds(folder: Path, items: str) -> bool:
-    tables = any(_parquet_holds(path, items) for path in folder.glob("*/*.parquet"))
-    return tables or any(_text_holds(path, items) for path in folder.glob("rejects/*.jsonl"))
+def _evidence_contains(folder: Path, items: str) -> bool:
+    in_tables = any(_parquet_contains(path, items) for path in folder.glob("*/*.parquet"))
+    return in_tables or any(_json_contains(path, items) for path in folder.glob("rejects/*.jsonl"))
 
 
-def _funnel_holds(folder: Path, items: str) -> bool:
-    tables = any(_parquet_holds(folder / name, items) for name in (DROPPED_AT_FILE, CANDIDATES))
-    return tables or _text_holds(folder / RESULT, items)
+def _funnel_contains(folder: Path, items: str) -> bool:
+    in_tables = any(_parquet_contains(folder / name, items) for name in (DROPPED_AT_FILE, CANDIDATES))
+    return in_tables or _json_contains(folder / RESULT, items)
 
 
-def _parquet_holds(path: Path, items: str) -> bool:
+def _parquet_contains(path: Path, items: str) -> bool:
     try:
         with pq.ParquetFile(path) as file:
             if "item" not in file.schema_arrow.names:
@@ -199,24 +202,24 @@ def _parquet_holds(path: Path, items: str) -> bool:
             return any(pc.any(pc.starts_with(part.column(0), items)).as_py() for part in parts)
     except FileNotFoundError:
         return False
-    except (OSError, ValueError):  # a file that cannot be read may hold anything
+    except (OSError, ValueError):  # an unreadable file may contain anything
         return True
 
 
-def _text_holds(path: Path, items: str) -> bool:
-    """Whether a file of JSON names the items, in either way of writing a letter that is not ASCII."""
+def _json_contains(path: Path, items: str) -> bool:
+    """Returns whether a JSON file contains the items, whether or not it escapes letters outside ASCII."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         return False
-    return any(json.dumps(items, ensure_ascii=plain)[1:-1].encode() in text for plain in (True, False))
+    return any(json.dumps(items, ensure_ascii=escaped)[1:-1].encode() in text for escaped in (True, False))
 
 
-def _database_holds(path: Path, asked: str, items: str) -> bool:
+def _database_contains(path: Path, query: str, items: str) -> bool:
     if not path.is_file():
         return False
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as copy:
-            return copy.execute(asked, (items, items)).fetchone() is not None
-    except sqlite3.Error:  # a copy that is no good is not missed
+            return copy.execute(query, (items, items)).fetchone() is not None
+    except sqlite3.Error:  # a damaged copy is removed: it can be rebuilt
         return True

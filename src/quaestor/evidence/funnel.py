@@ -16,24 +16,24 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.files import as_private_as, fsync, sole_user, write_whole
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.files import match_privacy, fsync, lock_folder, write_atomically
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
-from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, counts_of, describe, shuffled
+from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step, describe_step, shuffle_key
 from quaestor.evidence.ingest import evidence_stamp, file_stamp
 from quaestor.evidence.items import (
     choose_rows,
     identity_schema,
     item_id,
     item_link,
-    number_of,
+    item_number,
     read_answers,
     read_items,
     read_left_out,
-    with_identity,
+    add_identity,
 )
-from quaestor.evidence.records import Example, FunnelResult, Manifest, StepResult
+from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, StepResult
 from quaestor.render.figures.records import Figure, Kept
 from quaestor.study.features import features
 from quaestor.study.folder import Study, has_journal
@@ -41,7 +41,7 @@ from quaestor.study.session import Session
 from quaestor.study.settings.evidence import StepSettings
 
 RESULT, DROPPED_AT_FILE, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
-SHOWN = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
+EXAMPLE_COLUMNS = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
 _NOT_RUN = "the funnel has not run yet: run `quaestor funnel` first"
 
 
@@ -134,8 +134,8 @@ def _open_run(study: Study) -> Iterator[_Run]:
 def run_funnel(study: Study) -> FunnelResult:
     """Run the funnel and keep what it found, as private as its evidence; the same gives the same result."""
     evidence = study.evidence_of(study.funnel_source())
-    as_private_as(evidence, study.funnel_folder)
-    with _open_run(study) as run, sole_user(study.funnel_folder, "the funnel"):
+    match_privacy(evidence, study.funnel_folder)
+    with _open_run(study) as run, lock_folder(study.funnel_folder, "the funnel"):
         try:
             drops = _write_drops(run)
         except duckdb.Error as error:
@@ -147,9 +147,9 @@ def run_funnel(study: Study) -> FunnelResult:
         waits_for = run.pending[0].round or "" if run.pending else ""
         note = "; ".join([*run.manifest.notes, *_notes_on_rounds(run, drops)])
         result = FunnelResult(study.funnel_source(), steps, pending, run.seed, waits_for, note)
-        document = {"fingerprint": fingerprint(study, run.manifest), "result": asdict(result)}
-        write_whole(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
-        as_private_as(evidence, study.funnel_folder)
+        document = {"fingerprint": compute_fingerprint(study, run.manifest), "result": asdict(result)}
+        write_atomically(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
+        match_privacy(evidence, study.funnel_folder)
         return result
 
 
@@ -170,7 +170,7 @@ def _write_drops(run: _Run) -> ir.Table:
     funnel = Funnel(run.items, answers, settings.families, settings.all_kinds(), run.decided, site)
     columns = {
         "item": item_id(run.items, site),
-        "id": number_of(run.items),
+        "id": item_number(run.items),
         DROPPED_AT: funnel.dropped_at(run.steps).cast("int16"),
     }
     target = run.study.funnel_folder / DROPPED_AT_FILE
@@ -185,38 +185,38 @@ def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
     rows = drops.group_by(DROPPED_AT).agg(items=drops.count()).to_pyarrow().to_pylist()
     dropped_at = {row[DROPPED_AT]: row["items"] for row in rows}
     dropped_at[0] = dropped_at.get(0, 0) + run.left_out
-    counts = counts_of(dropped_at, len(run.steps))
+    counts = count_items_per_step(dropped_at, len(run.steps))
     left_out = read_left_out(run.connection, run.evidence, run.manifest.site) if run.left_out else None
     size = run.study.settings.funnel.examples
     results = []
     for number, (step, (entered, kept)) in enumerate(zip(run.steps, counts, strict=True)):
         # A seed of its own for each step, so that what one drops is not what the last one showed.
-        order = (shuffled(drops.id, run.seed + number), drops.id)
+        order = (shuffle_key(drops.id, run.seed + number), drops.id)
         kept_examples, dropped_examples = (
             read_examples(run.study, run.items, chosen.order_by(order).limit(size))
             for chosen in (drops.filter(drops.fell_at > number), drops.filter(drops.fell_at == number))
         )
         if number == 0 and left_out is not None:
-            few = left_out.order_by((shuffled(left_out.id, run.seed), left_out.id)).limit(size).select("item", *SHOWN)
-            dropped_examples += [example_of(run.study, row) for row in few.to_pyarrow().to_pylist()]
+            few = left_out.order_by((shuffle_key(left_out.id, run.seed), left_out.id)).limit(size).select("item", *EXAMPLE_COLUMNS)
+            dropped_examples += [build_example(run.study, row) for row in few.to_pyarrow().to_pylist()]
         examples = tuple(kept_examples), tuple(dropped_examples[:size])
-        results.append(StepResult(step.step, entered, kept, describe(step), *examples))
+        results.append(StepResult(step.step, entered, kept, describe_step(step), *examples))
     return tuple(results)
 
 
-def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[Example]:
+def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[ExampleItem]:
     """Items as a page shows them, chosen from the table of drops and in its order."""
     keys = chosen.select("item", "id").to_pyarrow().to_pylist()
-    shown = [name for name in SHOWN if name in items.columns]
-    rows = choose_rows(items.select(*shown, _key=number_of(items)), "_key", [key["id"] for key in keys])
+    shown = [name for name in EXAMPLE_COLUMNS if name in items.columns]
+    rows = choose_rows(items.select(*shown, _key=item_number(items)), "_key", [key["id"] for key in keys])
     by_number = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()} if keys else {}
-    return [example_of(study, {**by_number[key["id"]], "item": key["item"]}) for key in keys]
+    return [build_example(study, {**by_number[key["id"]], "item": key["item"]}) for key in keys]
 
 
-def example_of(study: Study, row: Mapping[str, Any]) -> Example:
+def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
     """A row of evidence as a page shows it."""
     created = row.get("creation_date")
-    return Example(
+    return ExampleItem(
         item=row["item"],
         title=str(row.get("title") or row["item"]),
         tags=tuple(row.get("tags") or ()),
@@ -231,7 +231,7 @@ def example_of(study: Study, row: Mapping[str, Any]) -> Example:
 def _write_candidates(run: _Run, drops: ir.Table) -> None:
     """The items that passed every step so far, with identity and provenance."""
     kept = drops.filter(drops.fell_at == len(run.steps))
-    rows = run.items.mutate(item=item_id(run.items, run.manifest.site), _key=number_of(run.items))
+    rows = run.items.mutate(item=item_id(run.items, run.manifest.site), _key=item_number(run.items))
     rows = rows.semi_join(kept, rows._key == kept.id)
     columns = [name for name in run.items.columns if name not in ("item", "other_attributes", "other")]
     folder = run.study.funnel_folder
@@ -241,21 +241,21 @@ def _write_candidates(run: _Run, drops: ir.Table) -> None:
     with pq.ParquetFile(plain) as file:
         schema = identity_schema(file.schema_arrow)
         with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
-            for batch in with_identity(file.iter_batches(10_000), run.study.funnel_source(), inputs):
+            for batch in add_identity(file.iter_batches(10_000), run.study.funnel_source(), inputs):
                 writer.write_batch(batch)
     plain.unlink()
     fsync(unfinished)
     unfinished.replace(target)
 
 
-def draw(study: Study, result: FunnelResult) -> Path:
+def write_funnel_svg(study: Study, result: FunnelResult) -> Path:
     """The funnel as an SVG in published/."""
     from quaestor.render.figures.export import write_svg
 
     return write_svg(_figure(result), study.published)
 
 
-def drawing(result: FunnelResult) -> str:
+def render_funnel_svg(result: FunnelResult) -> str:
     """The funnel as an SVG text."""
     from quaestor.render.figures.export import svg_of
 
@@ -271,7 +271,7 @@ def _figure(result: FunnelResult) -> Figure:
     return draw_funnel(steps, unit="items", title=title, pending=result.pending, note=result.note)
 
 
-def fingerprint(study: Study, manifest: Manifest, session: Session[Any] | None = None) -> str:
+def compute_fingerprint(study: Study, manifest: Manifest, session: Session[Any] | None = None) -> str:
     """Changes whenever the funnel would find something else."""
     settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds", "funnel"})
     inputs = [asdict(file) for file in manifest.inputs]
@@ -290,14 +290,14 @@ def last_result(study: Study, session: Session[Any] | None = None) -> tuple[Funn
         steps = tuple(_read_step(step) for step in raw["steps"])
         result = FunnelResult(**{**raw, "steps": steps, "pending": tuple(raw["pending"])})
         manifest = read_manifest(study.evidence_of(study.funnel_source()))
-        return result, manifest is not None and document["fingerprint"] == fingerprint(study, manifest, session)
+        return result, manifest is not None and document["fingerprint"] == compute_fingerprint(study, manifest, session)
     except (ValueError, KeyError, TypeError):
         raise StateError(f"{path} is damaged: run `quaestor funnel` again") from None
 
 
 def _read_step(raw: Mapping[str, Any]) -> StepResult:
     sides = {
-        side: tuple(Example(**{**example, "tags": tuple(example["tags"])}) for example in raw[side])
+        side: tuple(ExampleItem(**{**example, "tags": tuple(example["tags"])}) for example in raw[side])
         for side in ("kept_examples", "dropped_examples")
     }
     return StepResult(**{**raw, **sides})
@@ -337,7 +337,7 @@ def step_number(study: Study, name: str) -> int:
     """The number of a step by its name."""
     names = [step.step for step in study.settings.funnel.steps]
     if name not in names:
-        raise StateError(f"the funnel has no step {name!r}, allowed: {listed(nearest_first(name, names))}")
+        raise StateError(f"the funnel has no step {name!r}, allowed: {join_with_or(sort_by_similarity(name, names))}")
     return names.index(name)
 
 

@@ -1,7 +1,7 @@
-"""The funnel: ordered steps, each an expression; for every item the step at which it fell out.
+"""Compiles the steps of a funnel into one expression that gives, for every item, the step that dropped it.
 
-All steps become one expression that numbers the first step an item fails. The engine then looks at each
-item once, and a costly condition only at the items that got that far.
+A single CASE expression numbers the first step an item fails. So the engine reads each item once, and evaluates a
+costly condition only for the items that reached it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import ibis
 import ibis.expr.types as ir
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.evidence.items import item_id
 from quaestor.evidence.question_kinds import is_of_kind
 from quaestor.study.settings.evidence import KindSettings, StepSettings
 
-_LONGEST = 2_000
+_LONGEST_CONDITION = 2_000
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -42,143 +42,138 @@ _METHODS = (
 
 
 def read_condition(text: str, table: ir.Table) -> ir.BooleanValue:
-    """The condition as an expression over the table's columns; a missing value never fulfils it."""
-    if len(text) > _LONGEST:
-        raise SettingsError(f"a condition of {len(text)} characters is too long, {_LONGEST} are allowed")
+    """Parses a condition into an expression over the table's columns; a missing value never fulfils it."""
+    if len(text) > _LONGEST_CONDITION:
+        raise SettingsError(f"a condition has {len(text)} characters, at most {_LONGEST_CONDITION} are allowed")
     try:
         tree = ast.parse(text.strip(), mode="eval")
-        expression = _Reader(text, table).read(tree.body)
+        expression = _ConditionParser(text, table).parse(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise SettingsError(f"the condition {text!r} cannot be read: {error}") from None
     except (TypeError, ArithmeticError, AttributeError, ibis.common.exceptions.IbisError) as error:
         first_line = str(error).strip().partition("\n")[0]
         raise SettingsError(f"the condition {text!r} does not fit the columns: {first_line}") from None
     if not isinstance(expression, ir.BooleanValue):
-        raise SettingsError(f"the condition {text!r} is neither true nor false: compare something in it")
+        raise SettingsError(f"the condition {text!r} is neither true nor false: add a comparison")
     return expression.fill_null(False)
 
 
-class _Reader:
-    """Walks the parsed text; every form it does not name is refused."""
+class _ConditionParser:
+    """Translates a Python syntax tree into an Ibis expression and refuses every form not listed here."""
 
     def __init__(self, text: str, table: ir.Table) -> None:
         self._text = text
         self._table = table
 
-    def read(self, node: ast.expr) -> Any:
+    def parse(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=bool() | int() | float() | str() as value):
                 return value
             case ast.Name(id=name):
                 return self._column(name)
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
-                return [self.read(part) for part in parts]
+                return [self.parse(part) for part in parts]
             case ast.BoolOp(op=ast.And(), values=parts):
-                return self._joined(parts, operator.and_)
+                return self._join(parts, operator.and_)
             case ast.BoolOp(op=ast.Or(), values=parts):
-                return self._joined(parts, operator.or_)
+                return self._join(parts, operator.or_)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
-                return ~self.read(inner)
+                return ~self.parse(inner)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
-                return -self.read(inner)
+                return -self.parse(inner)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _BINARY:
-                return self._calculated(sign, self.read(left), self.read(right))
+                return self._calculate(sign, self.parse(left), self.parse(right))
             case ast.Compare(left=left, ops=signs, comparators=others):
-                return self._compared(left, signs, others)
+                return self._compare_all(left, signs, others)
             case ast.Call(func=ast.Attribute(value=inner, attr=name), args=arguments, keywords=[]):
-                return self._called(self.read(inner), name, [self.read(argument) for argument in arguments])
+                return self._call(self.parse(inner), name, [self.parse(argument) for argument in arguments])
         raise SettingsError(
             f"the condition {self._text!r} uses {ast.unparse(node)!r}, which is not understood: "
-            f"use columns, numbers, texts, and, or, not, comparisons and {listed(_METHODS)}"
+            f"use columns, numbers, texts, and, or, not, comparisons and {join_with_or(_METHODS)}"
         )
 
-    def _calculated(self, sign: ast.operator, first: Any, second: Any) -> Any:
+    def _calculate(self, sign: ast.operator, first: Any, second: Any) -> Any:
         if not all(isinstance(part, ir.Value | int | float) for part in (first, second)):
-            raise ValueError("only numbers and columns can be calculated with")
+            raise ValueError("arithmetic needs numbers or columns")
         return _BINARY[type(sign)](first, second)
 
     def _column(self, name: str) -> ir.Column:
         if name not in self._table.columns:
-            options = nearest_first(name, self._table.columns)
-            raise SettingsError(f"the condition {self._text!r} names {name!r}, the columns are {listed(options)}")
+            options = sort_by_similarity(name, self._table.columns)
+            raise SettingsError(f"the condition {self._text!r} names {name!r}, the columns are {join_with_or(options)}")
         return self._table[name]
 
-    def _joined(self, parts: list[ast.expr], sign: Callable[[Any, Any], Any]) -> Any:
-        result = self.read(parts[0])
-        for part in parts[1:]:
-            result = sign(result, self.read(part))
-        return result
+    def _join(self, parts: list[ast.expr], sign: Callable[[Any, Any], Any]) -> Any:
+        return reduce(sign, map(self.parse, parts))
 
-    def _compared(self, left: ast.expr, signs: list[ast.cmpop], others: list[ast.expr]) -> Any:
-        parts = [self.read(left), *(self.read(other) for other in others)]
-        result: Any = None
-        for sign, first, second in zip(signs, parts[:-1], parts[1:], strict=True):
-            one = self._one(sign, first, second)
-            result = one if result is None else result & one
-        return result
+    def _compare_all(self, left: ast.expr, signs: list[ast.cmpop], others: list[ast.expr]) -> Any:
+        """Translates a chain such as `1 < score < 5`."""
+        parts = [self.parse(left), *(self.parse(other) for other in others)]
+        return reduce(and_, map(self._compare, signs, parts[:-1], parts[1:]))
 
-    def _one(self, sign: ast.cmpop, first: Any, second: Any) -> Any:
+    def _compare(self, sign: ast.cmpop, first: Any, second: Any) -> Any:
         if type(sign) in _COMPARE:
             return _COMPARE[type(sign)](first, second)
         if isinstance(sign, ast.In | ast.NotIn):
-            found = second.contains(first) if isinstance(second, ir.Column) else first.isin(second)
-            return ~found if isinstance(sign, ast.NotIn) else found
+            is_in = second.contains(first) if isinstance(second, ir.Column) else first.isin(second)
+            return ~is_in if isinstance(sign, ast.NotIn) else is_in
         raise SettingsError(f"the condition {self._text!r} uses a comparison that is not understood")
 
-    def _called(self, inner: Any, name: str, arguments: list[Any]) -> Any:
+    def _call(self, inner: Any, name: str, arguments: list[Any]) -> Any:
         if name not in _METHODS or not isinstance(inner, ir.Value):
-            options = nearest_first(name, _METHODS)
-            raise SettingsError(f"the condition {self._text!r} calls {name!r}, allowed are {listed(options)}")
+            options = sort_by_similarity(name, _METHODS)
+            raise SettingsError(f"the condition {self._text!r} calls {name!r}, allowed are {join_with_or(options)}")
         method = getattr(inner, name, None)
         if method is None:
-            raise SettingsError(f"the condition {self._text!r} calls {name!r} on a value that has no such thing")
+            raise SettingsError(f"the condition {self._text!r} calls {name!r} on a value that does not support it")
         return method(*arguments)
 
 
 DROPPED_AT = "fell_at"
-"""The number of the step at which an item fell out, from 0; the number of steps where it was kept."""
+"""The stored column with the number of the step that dropped an item, from 0; the number of steps if none did."""
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """Everything the steps speak of: items, answers, families, kinds, and what rounds decided."""
+    """Everything the steps refer to: items, answers, tag families, question kinds, and the decisions of rounds."""
 
     items: ir.Table
     answers: ir.Table | None = None
     families: Mapping[str, Sequence[str]] = field(default_factory=dict)
     kinds: Mapping[str, KindSettings] = field(default_factory=dict)
     decided: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The ids of the items that each round keeps."""
+    """The ids of the items that each round keeps, by round."""
     site: str = ""
 
     def dropped_at(self, steps: Sequence[StepSettings]) -> ir.IntegerValue:
-        """For each item the number of the step that it fails first."""
+        """Returns an expression for the number of the first step that an item fails."""
         if not steps:
             return ibis.literal(0)
         branches = [(~self.condition(step), number) for number, step in enumerate(steps)]
         return ibis.cases(*branches, else_=len(steps))
 
     def condition(self, step: StepSettings) -> ir.BooleanValue:
-        """What an item must fulfil to pass the step."""
+        """Returns the condition that an item must fulfil to pass the step."""
         return reduce(and_, (condition.fill_null(False) for condition in self._conditions(step)))
 
     def _conditions(self, step: StepSettings) -> list[ir.BooleanValue]:
-        found = [
-            *self._about_tags(step), *self._about_kinds(step), *self._about_answers(step), *self._bounds(step)
+        conditions = [
+            *self._tag_conditions(step), *self._kind_conditions(step),
+            *self._answer_conditions(step), *self._bound_conditions(step),
         ]  # fmt: skip
         if step.where is not None:
-            found.append(read_condition(step.where, self.items))
+            conditions.append(read_condition(step.where, self.items))
         if step.round is not None:
-            found.append(item_id(self.items, self.site).isin(list(self.decided.get(step.round, ()))))
-        return found
+            conditions.append(item_id(self.items, self.site).isin(list(self.decided.get(step.round, ()))))
+        return conditions
 
-    def _about_tags(self, step: StepSettings) -> list[ir.BooleanValue]:
-        found = []
+    def _tag_conditions(self, step: StepSettings) -> list[ir.BooleanValue]:
+        conditions = []
         if step.tags:
-            found.append(self._has_tag(step, step.tags))
+            conditions.append(self._has_tag(step, step.tags))
         if step.without_tags:
-            found.append(~self._has_tag(step, step.without_tags))
-        return found
+            conditions.append(~self._has_tag(step, step.without_tags))
+        return conditions
 
     def _has_tag(self, step: StepSettings, names: Sequence[str]) -> ir.BooleanValue:
         column = self._column(step, "tags")
@@ -196,64 +191,64 @@ class Funnel:
             conditions.append(column.join("|").re_search(rf"(?:^|\|)(?:{either})(?:\||$)"))
         return reduce(or_, conditions)
 
-    def _about_kinds(self, step: StepSettings) -> list[ir.BooleanValue]:
-        found = []
-        for name, wanted in ((step.kind, True), (step.not_kind, False)):
+    def _kind_conditions(self, step: StepSettings) -> list[ir.BooleanValue]:
+        conditions = []
+        for name, keep in ((step.kind, True), (step.not_kind, False)):
             if name is not None:
                 body = self.items.body if "body" in self.items.columns else None
                 of_kind = is_of_kind(self.kinds[name], self._column(step, "title"), body)
-                found.append(of_kind if wanted else ~of_kind)
-        return found
+                conditions.append(of_kind if keep else ~of_kind)
+        return conditions
 
-    def _about_answers(self, step: StepSettings) -> list[ir.BooleanValue]:
-        found = []
+    def _answer_conditions(self, step: StepSettings) -> list[ir.BooleanValue]:
+        conditions = []
         if step.accepted_answer is not None:
             accepted = self._column(step, "accepted_answer_id").notnull()
-            found.append(accepted if step.accepted_answer else ~accepted)
+            conditions.append(accepted if step.accepted_answer else ~accepted)
         if step.accepted_answer_with_code is not None:
             if self.answers is None:
-                raise SettingsError(f"the step {step.step!r} asks for answers, but its source has none")
+                raise SettingsError(f"the step {step.step!r} needs answers, but its source has none")
             with_code = self.answers.filter(self.answers.body.contains("<code>")).id
             has_code = self._column(step, "accepted_answer_id").isin(with_code).fill_null(False)
-            found.append(has_code if step.accepted_answer_with_code else ~has_code)
+            conditions.append(has_code if step.accepted_answer_with_code else ~has_code)
         if step.closed is not None:
             closed = self._column(step, "closed_date").notnull()
-            found.append(closed if step.closed else ~closed)
-        return found
+            conditions.append(closed if step.closed else ~closed)
+        return conditions
 
-    def _bounds(self, step: StepSettings) -> list[ir.BooleanValue]:
-        found = []
+    def _bound_conditions(self, step: StepSettings) -> list[ir.BooleanValue]:
+        conditions = []
         for column, low, high in (
             ("score", step.score_at_least, step.score_at_most),
             ("view_count", step.views_at_least, step.views_at_most),
         ):
             if low is not None:
-                found.append(self._column(step, column) >= low)
+                conditions.append(self._column(step, column) >= low)
             if high is not None:
-                found.append(self._column(step, column) <= high)
+                conditions.append(self._column(step, column) <= high)
         if step.created_from is not None:
-            found.append(self._column(step, "creation_date") >= ibis.timestamp(step.created_from.isoformat()))
+            conditions.append(self._column(step, "creation_date") >= ibis.timestamp(step.created_from.isoformat()))
         if step.created_before is not None:
-            found.append(self._column(step, "creation_date") < ibis.timestamp(step.created_before.isoformat()))
+            conditions.append(self._column(step, "creation_date") < ibis.timestamp(step.created_before.isoformat()))
         for column, length in (("title", step.title_at_least), ("body", step.body_at_least)):
             if length is not None:
-                found.append(self._column(step, column).length() >= length)
-        return found
+                conditions.append(self._column(step, column).length() >= length)
+        return conditions
 
     def _column(self, step: StepSettings, name: str) -> ir.Value:
         if name not in self.items.columns:
             raise SettingsError(
-                f"the step {step.step!r} needs the column {name!r}, the source has {listed(self.items.columns)}"
+                f"the step {step.step!r} needs the column {name!r}, the source has {join_with_or(self.items.columns)}"
             )
         return self.items[name]
 
 
-def counts_of(fell: Mapping[int, int], steps: int) -> list[tuple[int, int]]:
-    """In and out of each step, from how many items fell at each."""
-    entered = sum(fell.values())
+def count_items_per_step(dropped: Mapping[int, int], steps: int) -> list[tuple[int, int]]:
+    """Returns how many items entered and passed each step, from how many each step dropped."""
+    entered = sum(dropped.values())
     result = []
     for number in range(steps):
-        kept = entered - fell.get(number, 0)
+        kept = entered - dropped.get(number, 0)
         result.append((entered, kept))
         entered = kept
     return result
@@ -262,16 +257,16 @@ def counts_of(fell: Mapping[int, int], steps: int) -> list[tuple[int, int]]:
 _PRIME = 2_147_483_647
 
 
-def shuffled(number: ir.IntegerValue, seed: int) -> ir.IntegerValue:
-    """A key to order items by as if by chance: the same seed gives the same order on every engine."""
+def shuffle_key(number: ir.IntegerValue, seed: int) -> ir.IntegerValue:
+    """Returns a key that orders items pseudo-randomly; the same seed gives the same order on every engine."""
     key = (number * 48_271 + (seed % _PRIME) * 7_919 + 11) % _PRIME
     for factor in (69_621, 16_807):
         key = (key * factor) % _PRIME
     return key
 
 
-def describe(step: StepSettings) -> str:
-    """The step's conditions in words, as they stand in the study file."""
+def describe_step(step: StepSettings) -> str:
+    """Returns the step's conditions as text, with the keys and values of study.toml."""
     parts = []
     for key in step.model_fields_set - {"step"}:
         value = getattr(step, key)

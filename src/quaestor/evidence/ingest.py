@@ -12,9 +12,9 @@ from typing import Any
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError, QuaestorError, SettingsError
-from quaestor.base.files import as_private_as, sole_user
-from quaestor.base.hashing import Hashing, sha256_of
-from quaestor.evidence.dataset import MANIFEST, StagedDataset, is_whole, read_manifest
+from quaestor.base.files import match_privacy, lock_folder
+from quaestor.base.hashing import BackgroundHasher, hash_file
+from quaestor.evidence.dataset import MANIFEST, StagedDataset, is_complete, read_manifest
 from quaestor.evidence.records import Manifest, TableEntry
 from quaestor.evidence.sources.protocol import (
     IngestPlan,
@@ -73,29 +73,29 @@ def ingest_stackexchange(
     site: str | None = None,
     progress: Progress = no_progress,
     clock: Clock = now,
-    lanes: int | None = None,
-    hashing: Hashing | None = None,
+    workers: int | None = None,
+    hashing: BackgroundHasher | None = None,
 ) -> IngestReport:
     """A dump into the evidence folder `out`."""
-    return run(plan_dump(path, tags=tags, site=site, progress=progress, count=lanes), out, clock, hashing)
+    return run_plan(plan_dump(path, tags=tags, site=site, progress=progress, worker_count=workers), out, clock, hashing)
 
 
-def run(plan: IngestPlan, out: Path, clock: Clock, hashing: Hashing | None = None) -> IngestReport:
+def run_plan(plan: IngestPlan, out: Path, clock: Clock, hashing: BackgroundHasher | None = None) -> IngestReport:
     """Read what is planned, unless it is there already; an interrupted run of the same plan is taken up."""
-    hashing = hashing or Hashing()
+    hashing = hashing or BackgroundHasher()
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: name a folder for the evidence")
     out.mkdir(parents=True, exist_ok=True)
     if not _OURS & {path.name for path in out.iterdir()} and any(out.iterdir()):
         raise InputError(f"{out} holds other things than evidence: name an empty or a new folder")
-    with sole_user(out, "an ingest"):
+    with lock_folder(out, "an ingest"):
         present = read_manifest(out)
         if present and _same(present, plan, out):
             return IngestReport(present, out, unchanged=True)
         staged = StagedDataset(out)
         finished = staged.begin(plan.fingerprint(), resume=plan.resumable)
         started = time.perf_counter()
-        hashing.begin(plan.files)
+        hashing.start(plan.files)
         entries = {name: _entry(counts) for name, counts in finished.items() if plan.resumable}
         sizes = dict(plan.text_sizes)
         for name, counts, size in plan.read(staged, finished if plan.resumable else {}):
@@ -121,13 +121,13 @@ def _entry(counts: TableCounts) -> TableEntry:
     return TableEntry(**asdict(counts))
 
 
-def declared_alike(present: Manifest, plan: IngestPlan) -> bool:
+def has_same_declaration(present: Manifest, plan: IngestPlan) -> bool:
     """Whether the evidence was made with these settings from files of these names."""
     names = [path.name for path in plan.files]
     return (present.kind, present.settings, [one.name for one in present.inputs]) == (plan.kind, plan.settings, names)
 
 
-def untouched(present: Manifest, plan: IngestPlan) -> bool:
+def has_same_inputs(present: Manifest, plan: IngestPlan) -> bool:
     """Whether size and time of every input are those of the manifest; cheap, and enough for a look."""
     stats = [(path.stat().st_size, path.stat().st_mtime_ns) for path in plan.files]
     return [(one.bytes, one.modified_ns) for one in present.inputs] == stats
@@ -135,28 +135,28 @@ def untouched(present: Manifest, plan: IngestPlan) -> bool:
 
 def _same(present: Manifest, plan: IngestPlan, out: Path) -> bool:
     """Whether the evidence was made from these very files, with these settings, by this version, and is whole."""
-    if not declared_alike(present, plan) or present.tool != f"quaestor {__version__}" or not is_whole(out, present):
+    if not has_same_declaration(present, plan) or present.tool != f"quaestor {__version__}" or not is_complete(out, present):
         return False
     for known, path in zip(present.inputs, plan.files, strict=True):
         status = path.stat()
         if known.bytes != status.st_size:
             return False
-        if known.modified_ns != status.st_mtime_ns and known.sha256 != sha256_of(path):
+        if known.modified_ns != status.st_mtime_ns and known.sha256 != hash_file(path):
             return False
     return True
 
 
-def _remembered(path: Path, hashing: Hashing) -> InputFile:
+def _remembered(path: Path, hashing: BackgroundHasher) -> InputFile:
     status = path.stat()
-    return InputFile(path.name, status.st_size, status.st_mtime_ns, hashing.of(path))
+    return InputFile(path.name, status.st_size, status.st_mtime_ns, hashing.wait_for(path))
 
 
 def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, clock: Clock = now) -> IngestReport:
     """A source of a study into its evidence folder, which is as private as the input."""
     plan, folder = _plan(study, name, progress), study.evidence_of(name)
-    as_private_as(study.path_of(name), folder)
-    report = run(plan, folder, clock)
-    as_private_as(study.path_of(name), folder)
+    match_privacy(study.path_of(name), folder)
+    report = run_plan(plan, folder, clock)
+    match_privacy(study.path_of(name), folder)
     return report
 
 
@@ -172,7 +172,7 @@ def _plan(study: Study, name: str, progress: Progress = no_progress) -> IngestPl
     return source.plan(SourceRequest(name, settings, path, study.settings.families, progress))
 
 
-def what_changed(study: Study, name: str) -> str:
+def describe_change(study: Study, name: str) -> str:
     """Why the evidence of a source is no longer what study.toml and the input say; empty where it is."""
     manifest = read_manifest(study.evidence_of(name))
     if manifest is None:
@@ -181,17 +181,17 @@ def what_changed(study: Study, name: str) -> str:
         plan = _plan(study, name)
     except QuaestorError as error:
         return str(error)
-    if not declared_alike(manifest, plan):
+    if not has_same_declaration(manifest, plan):
         return f"sources.{name} in {study.file} changed since it was ingested"
-    return "" if untouched(manifest, plan) else f"the input of {name} changed since it was ingested"
+    return "" if has_same_inputs(manifest, plan) else f"the input of {name} changed since it was ingested"
 
 
-def notes_of(study: Study) -> list[str]:
+def list_notes(study: Study) -> list[str]:
     """What the evidence says about itself, such as that it is synthetic."""
     return sorted({note for notes, _ in _notes_and_sites(study) for note in notes})
 
 
-def dump_sites(study: Study) -> set[str]:
+def list_dump_sites(study: Study) -> set[str]:
     """The Stack Exchange sites whose dumps have been ingested."""
     return {site for _, site in _notes_and_sites(study)} - {""}
 

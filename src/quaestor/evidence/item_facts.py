@@ -1,4 +1,4 @@
-"""Dates, numbers, tags and authors of items, as evidence has them."""
+"""Dates, counts, tags and authors of items, read from evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quaestor.base.errors import StateError
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.funnel import dropped_at_file
-from quaestor.evidence.items import item_id, item_link, number_of, read_answers, read_items
+from quaestor.evidence.items import item_id, item_link, item_number, read_answers, read_items
 from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
 
@@ -24,7 +24,7 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True)
 class ItemFacts:
-    """One item as evidence knows it; times are in days from the question."""
+    """What evidence says about one item; times are in days since the question was asked."""
 
     item: str
     title: str
@@ -38,35 +38,35 @@ class ItemFacts:
     licence: str
     link: str
     columns: dict[str, str]
-    """Columns that a study counts by, as text."""
+    """The values of the columns that the study groups by, as text."""
 
 
 def read_item_facts(study: Study, items: Iterable[str]) -> list[ItemFacts]:
-    """What the source of the results holds about items, in the order of their ids; an id it lacks is missing."""
+    """Reads facts about items from the source of the results, in the order of their ids; unknown ids are omitted."""
     source = study.results_source()
     evidence = study.evidence_of(source)
     manifest = read_manifest(evidence)
     if manifest is None:
         raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
-    wanted = [one.column for one in study.settings.attributes.values() if one.column is not None]
+    columns = [attribute.column for attribute in study.settings.attributes.values() if attribute.column is not None]
     with engine(study.funnel_folder) as connection:
         rows = read_items(connection, evidence)
-        for column in wanted:
+        for column in columns:
             if column not in rows.columns:
-                raise StateError(f"{study.file}: the source {source!r} has no column {column!r} to count by")
+                raise StateError(f"{study.file}: an attribute names the column {column!r}, which {source!r} lacks")
         rows = rows.mutate(item=item_id(rows, manifest.site))
         rows = rows.semi_join(ibis.memtable({"item": sorted(set(items))}, schema={"item": "string"}), "item")
-        rows = _with_answer_times(rows, read_answers(connection, evidence))
+        rows = _join_answer_times(rows, read_answers(connection, evidence))
         if "users" in manifest.tables and "owner_user_id" in rows.columns:
             users = read_table(connection, evidence, "users")
             names = users.select(_user=users.id, author_name=users.display_name)
             rows = rows.left_join(names, rows.owner_user_id == names._user).drop("_user")
-        found = rows.order_by("item").to_pyarrow().to_pylist()
-    return [_facts(study, row, wanted) for row in found]
+        records = rows.order_by("item").to_pyarrow().to_pylist()
+    return [_build_facts(study, record, columns) for record in records]
 
 
-def _facts(study: Study, row: dict[str, Any], columns: list[str]) -> ItemFacts:
+def _build_facts(study: Study, row: dict[str, Any], columns: list[str]) -> ItemFacts:
     created = row.get("creation_date")
     number = row.get("owner_user_id")
     author = row.get("owner_display_name") or row.get("author_name") or (f"user {number}" if number else "")
@@ -77,8 +77,8 @@ def _facts(study: Study, row: dict[str, Any], columns: list[str]) -> ItemFacts:
         created=created,
         views=row.get("view_count"),
         score=row.get("score"),
-        response_days=_days(created, row.get("accepted_answer_date")),
-        first_answer_days=_days(created, row.get("first_answer_date")),
+        response_days=_count_days(created, row.get("accepted_answer_date")),
+        first_answer_days=_count_days(created, row.get("first_answer_date")),
         author=str(author),
         licence=str(row.get("content_license") or ""),
         link=item_link(study, row["item"]),
@@ -86,12 +86,12 @@ def _facts(study: Study, row: dict[str, Any], columns: list[str]) -> ItemFacts:
     )
 
 
-def _days(created: datetime | None, answered: datetime | None) -> float | None:
+def _count_days(created: datetime | None, answered: datetime | None) -> float | None:
     return (answered - created).total_seconds() / _DAY if created and answered else None
 
 
-def _with_answer_times(questions: ir.Table, answers: ir.Table | None) -> ir.Table:
-    """Questions with the time of the accepted answer and of the first one, where the source has answers."""
+def _join_answer_times(questions: ir.Table, answers: ir.Table | None) -> ir.Table:
+    """Adds the times of the accepted and of the first answer, if the source has answers."""
     if answers is None:
         return questions
     accepted = answers.select(_accepted=answers.id, accepted_answer_date=answers.creation_date)
@@ -101,26 +101,26 @@ def _with_answer_times(questions: ir.Table, answers: ir.Table | None) -> ir.Tabl
 
 
 def read_questions_at_step(study: Study, number: int) -> pa.Table:
-    """Numbers and answer times of the questions that reached a step, with the step at which each was dropped."""
+    """Reads views, scores and answer times of the questions that reached a step, and the step that dropped each."""
     source = study.funnel_source()
     evidence = study.evidence_of(source)
     if read_manifest(evidence) is None:
-        raise StateError(f"it needs the dump of {source!r}, and this study has no evidence of it")
+        raise StateError(f"it needs the dump of {source!r}, which has not been ingested in this study")
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
         chosen = drops.filter(drops.fell_at >= number).select(_key=drops.id, fell_at=drops.fell_at)
         questions = read_items(connection, evidence)
         answers = read_answers(connection, evidence)
         if answers is None:
-            raise StateError("the funnel's source has no answers, so the filter cannot be looked behind")
-        rows = questions.mutate(_number=number_of(questions))
-        rows = _with_answer_times(rows.inner_join(chosen, rows._number == chosen._key), answers)
+            raise StateError("the funnel's source has no answers, so what the filter dropped cannot be examined")
+        rows = questions.mutate(_number=item_number(questions))
+        rows = _join_answer_times(rows.inner_join(chosen, rows._number == chosen._key), answers)
         columns = ("fell_at", "view_count", "score", "creation_date", "accepted_answer_date", "first_answer_date")
         return rows.select(*columns).to_pyarrow()
 
 
 def read_column(study: Study, source: str, column: str) -> dict[str, Any]:
-    """One column of a table source, by item."""
+    """Returns one column of a table source, by item."""
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
         rows = read_items(connection, study.evidence_of(source)).select("item", column).to_pyarrow()
@@ -128,6 +128,6 @@ def read_column(study: Study, source: str, column: str) -> dict[str, Any]:
 
 
 def read_post_counts(study: Study) -> TableEntry | None:
-    """What the manifest of the funnel's source counts of its posts; None where it is no dump."""
+    """Returns the counts of posts in the manifest of the funnel's source, or None if that is not a dump."""
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     return manifest.tables.get("posts") if manifest is not None else None

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from quaestor import __version__
-from quaestor.base.files import as_private_as
+from quaestor.base.files import match_privacy
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text, read_item_texts
@@ -129,7 +129,7 @@ def fill_cache(
         if not other.name.startswith(path.name):
             other.unlink(missing_ok=True)
     with closing(_opened(path)) as connection:
-        as_private_as(study.funnel_folder, path.parent)
+        match_privacy(study.funnel_folder, path.parent)
         connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT)")
         connection.commit()
         known = {item for (item,) in connection.execute("SELECT item FROM texts")}

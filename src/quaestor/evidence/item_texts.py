@@ -1,4 +1,4 @@
-"""An item as somebody reads it, from evidence."""
+"""The text of items as people read them, from evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST = 60_000
 
 @dataclass(frozen=True)
 class ItemText:
-    """An item as its author wrote it; all of it comes from a stranger."""
+    """An item as its author wrote it; none of it can be trusted on a page."""
 
     item: str
     title: str
@@ -32,13 +32,13 @@ class ItemText:
     licence: str = ""
     link: str = ""
     answer: str = ""
-    """The accepted answer, where there is one."""
+    """The accepted answer, if any."""
     is_prepared: bool = False
-    """Whether body and answer have been made ready for a page; the last step, which makes them safe, is the page's."""
+    """Whether body and answer have been laid out for a page; the page itself sanitizes them last."""
 
 
 def mask_item_text(mask: TextMask, text: ItemText) -> ItemText:
-    """Returns an item without known names; what was prepared for a page is prepared again."""
+    """Returns an item without known names; if that changes it, its text must be prepared for a page again."""
     title, body = mask.item_text(text.item, text.title, text.body)
     if (title, body) == (text.title, text.body):
         return text
@@ -46,11 +46,11 @@ def mask_item_text(mask: TextMask, text: ItemText) -> ItemText:
 
 
 Prepare = Callable[[ItemText], ItemText]
-"""What makes an item ready for a page beforehand; a function of a module, so that another process finds it."""
+"""Lays out an item's text for a page in advance; must be a module-level function, so that it can be pickled."""
 
 
 def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dict[str, ItemText]:
-    """Items of a source, or of the funnel's, with their accepted answers; an id that it does not hold is missing."""
+    """Reads items of a source (by default the funnel's) with their accepted answers; unknown ids are omitted."""
     items = [item for item in items if is_storable(item)]
     if not items or not study.settings.sources:
         return {}
@@ -64,24 +64,24 @@ def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dic
         accepted = [row["accepted_answer_id"] for row in rows if row.get("accepted_answer_id")]
         answers = read_answers(connection, evidence) if accepted else None
         if answers is not None:
-            texts = choose_rows(answers, "id", accepted).select("id", "body").to_pyarrow().to_pylist()
-            bodies = {text["id"]: text["body"] for text in texts}
+            answer_rows = choose_rows(answers, "id", accepted).select("id", "body").to_pyarrow().to_pylist()
+            bodies = {row["id"]: row["body"] for row in answer_rows}
             rows = [{**row, "answer_body": bodies.get(row["accepted_answer_id"])} for row in rows]
-    return {row["item"]: _item_text(study, row) for row in rows}
+    return {row["item"]: _build_item_text(study, row) for row in rows}
 
 
 def _choose_items(rows: ir.Table, site: str, items: Sequence[str]) -> ir.Table:
-    """Some items, by number where they have one: then most of a large file need not be read."""
+    """Selects items, by number if they have one, so that most of a large Parquet file is skipped."""
     if "item" in rows.columns:
         return choose_rows(rows, "item", items)
     start = f"{site}/question/"
     numbers = {item.removeprefix(start) for item in items if item.startswith(start)}
-    wanted = [int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19]
-    rows = choose_rows(rows, "id", wanted) if wanted else rows.filter(False)
+    ids = [int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19]
+    rows = choose_rows(rows, "id", ids) if ids else rows.filter(False)
     return rows.mutate(item=item_id(rows, site))
 
 
-def _item_text(study: Study, row: dict[str, object]) -> ItemText:
+def _build_item_text(study: Study, row: dict[str, object]) -> ItemText:
     created = row.get("creation_date")
     number = row.get("owner_user_id")
     tags = row.get("tags")
@@ -92,8 +92,8 @@ def _item_text(study: Study, row: dict[str, object]) -> ItemText:
         body=str(row.get("body") or "")[:_LONGEST],
         tags=tuple(tags) if isinstance(tags, list) else (),
         created=created.date().isoformat() if hasattr(created, "date") else "",
-        views=_whole(row.get("view_count")),
-        score=_whole(row.get("score")),
+        views=_as_int(row.get("view_count")),
+        score=_as_int(row.get("score")),
         author=str(row.get("owner_display_name") or (f"user {number}" if number else "")),
         licence=str(row.get("content_license") or ""),
         link=item_link(study, item),
@@ -101,12 +101,12 @@ def _item_text(study: Study, row: dict[str, object]) -> ItemText:
     )
 
 
-def _whole(value: object) -> int | None:
+def _as_int(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
 def read_titles(study: Study, items: Sequence[str], mask: TextMask) -> dict[str, str]:
-    """Returns masked titles; an item's id where neither the funnel's source nor that of the results has it."""
+    """Returns masked titles; an item in neither the funnel's nor the results' source has its id as title."""
     titles = {item: item for item in items}
     if not items or not study.settings.sources:
         return titles

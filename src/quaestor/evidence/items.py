@@ -13,9 +13,9 @@ import pyarrow as pa
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
-from quaestor.evidence.dataset import read_manifest, table_files
+from quaestor.evidence.dataset import read_manifest, list_table_files
 from quaestor.evidence.engine import engine, read_table
-from quaestor.evidence.ingest import dump_sites, notes_of
+from quaestor.evidence.ingest import list_dump_sites, list_notes
 from quaestor.evidence.sources.protocol import LEFT_OUT
 from quaestor.study.folder import Study
 
@@ -42,7 +42,7 @@ def identity_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([*schema, *(pa.field(name, pa.string()) for name in _ADDED)])
 
 
-def with_identity(batches: Iterable[pa.RecordBatch], source: str, inputs: str) -> Iterator[pa.RecordBatch]:
+def add_identity(batches: Iterable[pa.RecordBatch], source: str, inputs: str) -> Iterator[pa.RecordBatch]:
     """Batches of items with their content hash and provenance added."""
     for batch in batches:
         parts = [batch.column(name).to_pylist() for name in HASHED if name in batch.schema.names]
@@ -92,11 +92,11 @@ def warm_up_engine(study: Study) -> None:
         connection.to_pyarrow(ibis.literal(1).name("one").as_table())
 
 
-def evidence_files(study: Study, source: str) -> list[Path]:
+def list_evidence_files(study: Study, source: str) -> list[Path]:
     """The Parquet files of a source, of all its tables; none where it has not been ingested."""
     folder = study.evidence_of(source)
     manifest = read_manifest(folder)
-    return [path for table in manifest.tables for path in table_files(folder, table)] if manifest else []
+    return [path for table in manifest.tables for path in list_table_files(folder, table)] if manifest else []
 
 
 def item_id(questions: ir.Table, site: str) -> ir.StringValue:
@@ -115,7 +115,7 @@ def read_answers(connection: Backend, evidence: Path) -> ir.Table | None:
     return posts.filter(posts.post_type_id == _ANSWER)
 
 
-def number_of(questions: ir.Table) -> ir.IntegerValue:
+def item_number(questions: ir.Table) -> ir.IntegerValue:
     """The number an item is known by within its source."""
     return questions.row_number if "row_number" in questions.columns else questions.id
 
@@ -130,8 +130,8 @@ def item_link(study: Study, item: str) -> str:
     """
     site, _, number = item.partition("/question/")
     is_known = site in _HOSTS or site.endswith(".stackoverflow")
-    if not number.isdigit() or not (is_known or site in dump_sites(study)):
+    if not number.isdigit() or not (is_known or site in list_dump_sites(study)):
         return ""
-    if any("synthetic" in note.casefold() for note in notes_of(study)):
+    if any("synthetic" in note.casefold() for note in list_notes(study)):
         return ""
     return f"https://{site}.com/q/{number}" if is_known else f"https://{site}.stackexchange.com/q/{number}"

@@ -37,16 +37,16 @@ class KindMeasure:
     """Of the questions labelled with a kind, how many are found; of those found, how many are right."""
 
     labelled: int
-    found: int
-    right: int
+    matched: int
+    correct: int
 
     @property
     def precision(self) -> float:
-        return self.right / self.found if self.found else 0.0
+        return self.correct / self.matched if self.matched else 0.0
 
     @property
     def recall(self) -> float:
-        return self.right / self.labelled if self.labelled else 0.0
+        return self.correct / self.labelled if self.labelled else 0.0
 
 
 def measure_kinds(path: Path) -> dict[str, KindMeasure]:
@@ -62,8 +62,8 @@ def measure_kinds(path: Path) -> dict[str, KindMeasure]:
     return {
         name: KindMeasure(
             labelled=sum(name in label for label in labels),
-            found=sum(columns[name]),
-            right=sum(hit and name in label for hit, label in zip(columns[name], labels, strict=True)),
+            matched=sum(columns[name]),
+            correct=sum(hit and name in label for hit, label in zip(columns[name], labels, strict=True)),
         )
         for name in kinds
     }

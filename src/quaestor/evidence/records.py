@@ -1,4 +1,4 @@
-"""What the corpus hands on: manifests, funnel results, samples."""
+"""Records of evidence: its manifest, the funnel's result, and example items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder of evidence holds, where it came from, and what made it."""
+    """What a folder of evidence contains, which files it was read from, and which version wrote it."""
 
     kind: str
     site: str
@@ -40,6 +40,7 @@ class Manifest:
     tables: dict[str, TableEntry]
     tool: str
     made: str
+    """When it was written; a key of manifest.json."""
     seconds: float
     text_bytes: int = 0
     notes: tuple[str, ...] = ()
@@ -47,8 +48,8 @@ class Manifest:
 
 
 @dataclass(frozen=True)
-class Example:
-    """A post shown to say what a step keeps or drops."""
+class ExampleItem:
+    """An item that illustrates what a funnel step keeps or drops."""
 
     item: str
     title: str
@@ -62,14 +63,14 @@ class Example:
 
 @dataclass(frozen=True)
 class StepResult:
-    """One step of the funnel: what went in, what came out, and a seeded sample of both sides."""
+    """One step of the funnel: how many items entered, how many it kept, and a seeded sample of kept and dropped ones."""
 
     step: str
     entered: int
     kept: int
     rule: str
-    kept_examples: tuple[Example, ...] = field(default=())
-    dropped_examples: tuple[Example, ...] = field(default=())
+    kept_examples: tuple[ExampleItem, ...] = field(default=())
+    dropped_examples: tuple[ExampleItem, ...] = field(default=())
 
     @property
     def dropped(self) -> int:
@@ -78,7 +79,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class FunnelResult:
-    """The whole funnel over one source."""
+    """The result of the whole funnel over one source."""
 
     source: str
     steps: tuple[StepResult, ...]

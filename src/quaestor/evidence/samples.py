@@ -1,4 +1,4 @@
-"""Samples of what the funnel kept, with the size a confidence and a margin ask for."""
+"""Draws samples of the items the funnel kept, of the size that a confidence level and a margin of error require."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy as np
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.names import listed, nearest_first
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import dropped_at_file, last_result, read_passed, step_number
-from quaestor.evidence.item_origin import without_withdrawn
+from quaestor.evidence.item_origin import drop_withdrawn
 from quaestor.evidence.items import read_items
 from quaestor.study.folder import Study
 from quaestor.study.settings.evidence import SampleSettings
 
 
-def sample_size(population: int, confidence: float, margin: float, share: float = 0.5) -> int:
-    """How many of a population to look at so that a share is known within ± margin (Cochran's formula).
+def compute_sample_size(population: int, confidence: float, margin: float, share: float = 0.5) -> int:
+    """Returns how many items of a population estimate a share within ± margin (Cochran's formula).
 
-    The share 0.5 is the most demanding one; the correction for finite populations is applied.
+    The share 0.5 needs the largest sample; the finite population correction is applied.
     """
     if not (0 < confidence < 1 and 0 < margin < 1 and 0 < share < 1):
-        raise InputError("confidence, margin and share must lie between 0 and 1, for example 0.95, 0.05 and 0.5")
+        raise InputError("confidence, margin and share must be between 0 and 1, for example 0.95, 0.05 and 0.5")
     if population <= 0:
         return 0
     quantile = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -37,8 +37,8 @@ def sample_size(population: int, confidence: float, margin: float, share: float 
     return min(population, math.ceil(unlimited / (1 + (unlimited - 1) / population)))
 
 
-def simple_sample(items: Sequence[str], size: int, seed: int) -> list[str]:
-    """`size` items, each as likely as any other; the same items, size and seed give the same sample."""
+def draw_simple_sample(items: Sequence[str], size: int, seed: int) -> list[str]:
+    """Draws `size` items with equal probability; the same items, size and seed give the same sample."""
     if size > len(items):
         raise InputError(f"a sample of {size} cannot be drawn from {len(items)} items: ask for fewer")
     ordered = sorted(items)
@@ -46,32 +46,32 @@ def simple_sample(items: Sequence[str], size: int, seed: int) -> list[str]:
     return [ordered[number] for number in np.sort(chosen)]
 
 
-def stratified_sample(strata: Mapping[str, Sequence[str]], size: int, seed: int) -> dict[str, list[str]]:
-    """A sample in which each stratum has its share of the whole, to within one item."""
-    shares = allot(size, {name: len(items) for name, items in strata.items()})
+def draw_stratified_sample(strata: Mapping[str, Sequence[str]], size: int, seed: int) -> dict[str, list[str]]:
+    """Draws a sample in which each stratum has its proportion of the whole, to within one item."""
+    sizes = allocate(size, {name: len(items) for name, items in strata.items()})
     return {
-        name: simple_sample(strata[name], shares[name], seed + number) for number, name in enumerate(sorted(strata))
+        name: draw_simple_sample(strata[name], sizes[name], seed + number) for number, name in enumerate(sorted(strata))
     }
 
 
-def allot(size: int, counts: Mapping[str, int]) -> dict[str, int]:
-    """Places for each stratum in proportion to its count, by largest remainder; never more than it has."""
+def allocate(size: int, counts: Mapping[str, int]) -> dict[str, int]:
+    """Divides a sample among strata in proportion to their counts, by largest remainder; never more than one has."""
     total = sum(counts.values())
     if size > total:
         raise InputError(f"a sample of {size} cannot be drawn from {total} items: ask for fewer")
     if not total:
         return dict.fromkeys(counts, 0)
     exact = {name: size * count / total for name, count in counts.items()}
-    places = {name: math.floor(value) for name, value in exact.items()}
-    by_remainder = sorted(counts, key=lambda name: (places[name] - exact[name], name))
-    for name in by_remainder[: size - sum(places.values())]:
-        places[name] += 1
-    return places
+    sizes = {name: math.floor(value) for name, value in exact.items()}
+    by_remainder = sorted(counts, key=lambda name: (sizes[name] - exact[name], name))
+    for name in by_remainder[: size - sum(sizes.values())]:
+        sizes[name] += 1
+    return sizes
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The drawn items, by stratum (one stratum called `all` where there is none)."""
+    """The drawn items by stratum (a single one called `all` in a simple sample)."""
 
     name: str
     population: int
@@ -86,8 +86,8 @@ class Sample:
         return sum(len(items) for items in self.strata.values())
 
 
-def describe_sample(**options: object) -> SampleSettings:
-    """A sample described on the spot; a wrong option is one sentence."""
+def build_sample_settings(**options: object) -> SampleSettings:
+    """Validates the options of a sample that is not in study.toml; a wrong option raises InputError."""
     try:
         return SampleSettings.model_validate(options)
     except ValidationError as error:
@@ -97,32 +97,32 @@ def describe_sample(**options: object) -> SampleSettings:
 
 
 def draw_sample(study: Study, name: str | None, override: SampleSettings | None = None) -> Sample:
-    """Draw the named sample of the study file, or one described on the spot."""
-    settings = override or _named(study, name)
-    found = {name: without_withdrawn(study, items) for name, items in _strata(study, settings).items()}
-    strata = {name: items for name, items in found.items() if items or settings.by is None}
+    """Draws the sample that study.toml names, or one with the settings in `override`."""
+    settings = override or _find_settings(study, name)
+    usable = {name: drop_withdrawn(study, items) for name, items in _read_strata(study, settings).items()}
+    strata = {name: items for name, items in usable.items() if items or settings.by is None}
     population = sum(len(items) for items in strata.values())
-    needed = sample_size(population, settings.confidence, settings.margin)
+    needed = compute_sample_size(population, settings.confidence, settings.margin)
     seed = settings.seed if settings.seed is not None else study.settings.study.seed
     size = settings.size if settings.size is not None else needed
     if settings.by is None:
-        drawn = {"all": simple_sample(strata["all"], size, seed)}
+        drawn = {"all": draw_simple_sample(strata["all"], size, seed)}
     else:
-        drawn = stratified_sample(strata, size, seed)
+        drawn = draw_stratified_sample(strata, size, seed)
     return Sample(name or "sample", population, settings.confidence, settings.margin, needed, seed, drawn)
 
 
-def _named(study: Study, name: str | None) -> SampleSettings:
+def _find_settings(study: Study, name: str | None) -> SampleSettings:
     samples = study.settings.samples
     if name is None:
         return SampleSettings()
     if name not in samples:
-        options = listed(nearest_first(name, samples)) or "none is defined"
-        raise SettingsError(f"{study.file}: there is no sample {name!r}, allowed: {options}")
+        options = join_with_or(sort_by_similarity(name, samples)) or "none is defined"
+        raise SettingsError(f"{study.file} has no sample {name!r}, allowed: {options}")
     return samples[name]
 
 
-def _strata(study: Study, settings: SampleSettings) -> dict[str, list[str]]:
+def _read_strata(study: Study, settings: SampleSettings) -> dict[str, list[str]]:
     path = dropped_at_file(study)
     last = last_result(study)
     steps = len(last[0].steps) if last else 0
@@ -137,11 +137,11 @@ def _strata(study: Study, settings: SampleSettings) -> dict[str, list[str]]:
         rows = kept.join(items.select(_id="id", _value=value), kept.id == items.id).select("item", "_value")
         strata: dict[str, list[str]] = {}
         for row in rows.to_pyarrow().to_pylist():
-            strata.setdefault(_stratum(study, settings.by, row["_value"]), []).append(row["item"])
+            strata.setdefault(_choose_stratum(study, settings.by, row["_value"]), []).append(row["item"])
         return strata
 
 
-def _stratum(study: Study, by: str, value: object) -> str:
+def _choose_stratum(study: Study, by: str, value: object) -> str:
     if by == "year":
         return str(getattr(value, "year", "unknown"))
     tags = value if isinstance(value, list) else []
@@ -152,6 +152,6 @@ def _stratum(study: Study, by: str, value: object) -> str:
 
 
 def write_sample(sample: Sample, path: Path) -> None:
-    """The drawn items as a table, with the stratum each belongs to."""
+    """Writes the drawn items as a table, with the stratum of each."""
     rows = [(item, stratum) for stratum, items in sample.strata.items() for item in items]
-    write_table(Table("sample", ("item", "stratum"), rows), path)
+    write_table(ExportTable("sample", ("item", "stratum"), rows), path)

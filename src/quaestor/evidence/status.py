@@ -6,7 +6,7 @@ from typing import Any
 
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.funnel import last_result
-from quaestor.evidence.ingest import what_changed
+from quaestor.evidence.ingest import describe_change
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.features import maker_of_input
 from quaestor.study.folder import Study
@@ -32,7 +32,7 @@ def evidence_status(request: StatusRequest) -> StatusPart:
 def _source(study: Study, name: str) -> StatusLine:
     manifest = read_manifest(study.evidence_of(name))
     if manifest is not None:
-        changed = what_changed(study, name)
+        changed = describe_change(study, name)
         if changed:
             return StatusLine(f"source {name}", "stale", changed)
         rows = sum(entry.rows for entry in manifest.tables.values())

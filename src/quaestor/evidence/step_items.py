@@ -13,26 +13,26 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import is_storable
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import (
-    SHOWN,
+    EXAMPLE_COLUMNS,
     dropped_at_file,
-    example_of,
+    build_example,
     last_result,
     read_examples,
     step_number,
 )
 from quaestor.evidence.funnel_expression import DROPPED_AT
 from quaestor.evidence.items import item_link, read_items, read_left_out
-from quaestor.evidence.records import Example, FunnelResult, StepResult
+from quaestor.evidence.records import ExampleItem, FunnelResult, StepResult
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
 
-def step_result(study: Study, step: str) -> tuple[int, StepResult]:
+def find_step_result(study: Study, step: str) -> tuple[int, StepResult]:
     """A step that has been run, by its name, with its number."""
     number = step_number(study, step)
     dropped_at_file(study)
@@ -43,23 +43,23 @@ def step_result(study: Study, step: str) -> tuple[int, StepResult]:
     return number, last[0].steps[number]
 
 
-def items_of_step(study: Study, step: str, *, dropped: bool, limit: int | None, offset: int = 0) -> list[Example]:
+def list_step_items(study: Study, step: str, *, dropped: bool, limit: int | None, offset: int = 0) -> list[ExampleItem]:
     """The items that a step kept, or dropped, in the order of their ids.
 
     What a selection by tag left out is not in evidence; of that, the few kept as examples are given.
     """
-    number, _ = step_result(study, step)
+    number, _ = find_step_result(study, step)
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
         chosen = drops.filter(drops.fell_at == number if dropped else drops.fell_at > number)
         items = read_items(connection, study.evidence_of(study.funnel_source()))
         examples = read_examples(study, items, chosen.order_by("id").limit(limit, offset=offset))
         if not examples and dropped and number == 0 and offset == 0:
-            examples = [example_of(study, row) for row in _left_out(study, connection)]
+            examples = [build_example(study, row) for row in _left_out(study, connection)]
     return examples
 
 
-def mask_examples(mask: TextMask, examples: Iterable[Example]) -> tuple[Example, ...]:
+def mask_examples(mask: TextMask, examples: Iterable[ExampleItem]) -> tuple[ExampleItem, ...]:
     """Returns examples without known names."""
     masked = ((example, *mask.item_text(example.item, example.title, example.body)) for example in examples)
     return tuple(replace(example, title=title, body=body) for example, title, body in masked)
@@ -86,17 +86,17 @@ def _left_out(study: Study, connection: Backend, item: str | None = None) -> lis
         return []
     if item is not None:
         rows = rows.filter(rows.item == item)
-    return cast(list[dict[str, Any]], rows.order_by("id").select("item", *SHOWN).to_pyarrow().to_pylist())
+    return cast(list[dict[str, Any]], rows.order_by("id").select("item", *EXAMPLE_COLUMNS).to_pyarrow().to_pylist())
 
 
-def write_items(items: list[Example], path: Path) -> None:
+def write_item_table(items: list[ExampleItem], path: Path) -> None:
     """Items as a table, to be looked through elsewhere."""
     columns = ("item", "title", "created", "tags", "score", "views", "link")
     rows = [(one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link) for one in items]
-    write_table(Table("items", columns, rows), path)
+    write_table(ExportTable("items", columns, rows), path)
 
 
-def way_of(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
+def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
     """What happened to one item: the steps it passed, where it was dropped, and where it came from."""
     unknown = StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")
     if not is_storable(item):

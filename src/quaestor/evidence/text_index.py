@@ -19,15 +19,15 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import as_private_as, fsync, sole_user
+from quaestor.base.files import match_privacy, fsync, lock_folder
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
-from quaestor.evidence.items import number_of, read_items
+from quaestor.evidence.items import item_number, read_items
 from quaestor.study.folder import Study
 
-Tell = Callable[[str, int, int], None]
-FILE, WHAT = "search.db", "search index"
-PATIENCE = 10.0
+ReportProgress = Callable[[str, int, int], None]
+FILE, INDEX_NAME = "search.db", "search index"
+QUERY_SECONDS = 10.0
 """Seconds that one question to the index may take."""
 _FORMAT = 1
 _BATCH = 10_000
@@ -71,7 +71,7 @@ class Index:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for one question; it gives up, in a sentence, before it keeps others waiting."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + QUERY_SECONDS
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
@@ -87,9 +87,9 @@ def index_folder(study: Study) -> Path:
     return study.funnel_folder / "search"
 
 
-def ready_index(study: Study) -> Index | None:
+def find_index(study: Study) -> Index | None:
     """The index, where there is one that fits what the funnel found last."""
-    key = key_of(study)
+    key = compute_index_key(study)
     path = index_folder(study) / FILE
     if not path.is_file():
         return None
@@ -101,7 +101,7 @@ def ready_index(study: Study) -> Index | None:
     return Index(path, key) if made == (key,) else None
 
 
-def key_of(study: Study) -> str:
+def compute_index_key(study: Study) -> str:
     """Changes with every result of the funnel."""
     try:
         found = (study.funnel_folder / RESULT).read_bytes()
@@ -110,33 +110,33 @@ def key_of(study: Study) -> str:
     return hashlib.sha256(f"{_FORMAT}/".encode() + found).hexdigest()
 
 
-def items_to_index(study: Study) -> int:
+def count_items_to_index(study: Study) -> int:
     drops = study.funnel_folder / DROPPED_AT_FILE
     return int(pq.read_metadata(drops).num_rows) if drops.exists() else 0
 
 
-def build_index(study: Study, tell: Tell) -> Index:
+def build_index(study: Study, tell: ReportProgress) -> Index:
     """Build the index where there is none that fits; `tell` hears how far it is, and may end it by raising.
 
     An interrupted build leaves nothing; the index that was there is used until the new one is whole.
     """
-    ready = ready_index(study)
+    ready = find_index(study)
     if ready is not None:
         return ready
     folder = index_folder(study)
     folder.mkdir(parents=True, exist_ok=True)
-    as_private_as(study.funnel_folder, folder)
-    with sole_user(folder, f"the {WHAT}"):
-        ready = ready_index(study)  # another process may have made it just now
+    match_privacy(study.funnel_folder, folder)
+    with lock_folder(folder, f"the {INDEX_NAME}"):
+        ready = find_index(study)  # another process may have made it just now
         if ready is not None:
             return ready
-        key, aside, texts = key_of(study), folder / f".{FILE}", folder / ".texts.parquet"
+        key, aside, texts = compute_index_key(study), folder / f".{FILE}", folder / ".texts.parquet"
         try:
-            tell(WHAT, 0, 0)
+            tell(INDEX_NAME, 0, 0)
             _write_texts(study, texts)
             aside.unlink(missing_ok=True)  # left by a build that was killed
             _fill(aside, texts, key, tell)
-            as_private_as(folder, folder)
+            match_privacy(folder, folder)
             fsync(aside)
             os.replace(aside, folder / FILE)
             fsync(folder)
@@ -154,7 +154,7 @@ def _write_texts(study: Study, path: Path) -> None:
         _texts(study, connection, drops).to_parquet(str(path))
 
 
-def _fill(path: Path, texts: Path, key: str, tell: Tell) -> None:
+def _fill(path: Path, texts: Path, key: str, tell: ReportProgress) -> None:
     done = 0
     with closing(sqlite3.connect(path, isolation_level=None)) as connection, pq.ParquetFile(texts) as file:
         for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
@@ -162,12 +162,12 @@ def _fill(path: Path, texts: Path, key: str, tell: Tell) -> None:
         connection.executescript(_TABLES.replace("TOKENS", TOKENS))
         connection.execute("BEGIN")
         for batch in file.iter_batches(_BATCH):
-            tell(WHAT, done, file.metadata.num_rows)
+            tell(INDEX_NAME, done, file.metadata.num_rows)
             _insert(connection, batch)
             done += batch.num_rows
         connection.execute("INSERT INTO about VALUES (?)", (key,))
         connection.execute("COMMIT")
-        tell(WHAT, done, file.metadata.num_rows)
+        tell(INDEX_NAME, done, file.metadata.num_rows)
         connection.executescript(f"BEGIN;{_INDEXES}COMMIT;ANALYZE;")
 
 
@@ -187,7 +187,7 @@ def _texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
     )
     created = column("creation_date", "timestamp")
     texts = items.select(
-        _key=number_of(items),
+        _key=item_number(items),
         title=_one_line(column("title", "string").fill_null("")),
         body=_one_line(body),
         tags=column("tags", "array<string>"),

@@ -8,7 +8,7 @@ from tests.support.loaded_tables import load, mapping, raw, refusal
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.tables import delimited as delimited_module
 from quaestor.evidence.sources.tables.cells import LONGEST_FIELD
-from quaestor.evidence.sources.tables.source import columns_of
+from quaestor.evidence.sources.tables.source import read_column_names
 
 # Bad rows
 
@@ -203,7 +203,7 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str, content: 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert "there is no file" in refusal(tmp_path / "none.csv")
     with pytest.raises(InputError, match="there is no file"):
-        columns_of(tmp_path / "none.csv", mapping(tmp_path / "none.csv"))
+        read_column_names(tmp_path / "none.csv", mapping(tmp_path / "none.csv"))
 
 
 def test_a_header_row_beyond_the_table_is_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from quaestor.base.table_files import Table, table_bytes
+from quaestor.base.table_files import ExportTable, format_table
 from quaestor.evidence.sources.tables.cells import LONGEST_FIELD
 
 pytestmark = [
@@ -102,7 +102,7 @@ def test_a_row_of_millions_of_cells_is_refused_with_its_row(tmp_path: Path, cell
 
 def workbook(path: Path, replaced: dict[str, bytes]) -> Path:
     """A workbook with some of its parts exchanged."""
-    sound = io.BytesIO(table_bytes(Table("sheet", ("item", "memo"), [("a", "b")]), "xlsx"))
+    sound = io.BytesIO(format_table(ExportTable("sheet", ("item", "memo"), [("a", "b")]), "xlsx"))
     with zipfile.ZipFile(sound) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
             new.writestr(info.filename, replaced.get(info.filename, old.read(info)))

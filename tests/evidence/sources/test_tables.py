@@ -16,8 +16,8 @@ from tests.support.paths import SHARED
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.protocol import TableCounts
 from quaestor.evidence.sources.tables import source as source_module
-from quaestor.evidence.sources.tables.settings import ColumnSettings, TableSettings
-from quaestor.evidence.sources.tables.source import columns_of, ingest_table
+from quaestor.evidence.sources.tables.settings import TableColumnSettings, TableSettings
+from quaestor.evidence.sources.tables.source import read_column_names, ingest_table
 
 REAL = SHARED / "data" / "dl-posts" / "open.csv"
 
@@ -180,7 +180,7 @@ def test_the_header_may_stand_lower_and_be_followed_by_texts(tmp_path: Path, mak
 
 def test_columns_without_a_name_or_with_the_same_one_stay_apart(tmp_path: Path) -> None:
     path = raw(tmp_path, "id, other ,,other,other (1)\n1,a,b,c,d\n")
-    assert columns_of(path, mapping(path)) == ("id", "other (2)", "column 3", "other (3)", "other (1)")
+    assert read_column_names(path, mapping(path)) == ("id", "other (2)", "column 3", "other (3)", "other (1)")
     assert load(path).rows[0]["other"] == [
         ("id", "1"), ("other (2)", "a"), ("column 3", "b"), ("other (3)", "c"), ("other (1)", "d"),
     ]  # fmt: skip
@@ -272,7 +272,7 @@ def test_settings_round_trip_to_plain_configuration() -> None:
     plain = {"path": "a.csv", "item": "{id}", "columns": {"id": {"from": "No", "type": "whole"}}}
     model = TableSettings.model_validate(plain)
     assert TableSettings.model_validate(model.model_dump(by_alias=True, exclude_unset=True)) == model
-    assert model.columns["id"] == ColumnSettings(from_column="No", type="whole")
+    assert model.columns["id"] == TableColumnSettings(from_column="No", type="whole")
 
 
 # Round trips

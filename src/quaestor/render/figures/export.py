@@ -10,7 +10,7 @@ from pathlib import Path
 import vl_convert
 
 from quaestor.base.errors import StateError
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.render.figures.records import Figure
 
 _OBJECT = re.compile(rb"(\d+) 0 obj\n")
@@ -130,7 +130,7 @@ def write_figure(figure: Figure, folder: Path) -> list[Path]:
     paths = []
     for ending, content in contents.items():
         path = folder / f"{figure.name}.{ending}"
-        write_whole(path, content)
+        write_atomically(path, content)
         paths.append(path)
     return paths
 
@@ -138,7 +138,7 @@ def write_figure(figure: Figure, folder: Path) -> list[Path]:
 def write_svg(figure: Figure, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{figure.name}.svg"
-    write_whole(path, svg_of(figure).encode("utf-8"))
+    write_atomically(path, svg_of(figure).encode("utf-8"))
     return path
 
 

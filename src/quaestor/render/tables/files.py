@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from numbers import Integral
 from pathlib import Path
 
-from quaestor.base.files import write_whole
-from quaestor.base.table_files import csv_text
+from quaestor.base.files import write_atomically
+from quaestor.base.table_files import format_csv
 from quaestor.render.table_model import Cell, Number, Table
 from quaestor.render.tables.html import html_page
 from quaestor.render.tables.latex import to_latex
@@ -27,7 +27,7 @@ def to_csv(table: Table) -> str:
             fields = [*([group.title] if titled else []), row.key, row.title]
             lines.append([*fields, *_values(table, row.cells, counts)])
     # One line at a time, since published files end their lines as other text files of a repository do.
-    return "".join(csv_text([[printable(text) for text in line]]).removesuffix("\r\n") + "\n" for line in lines)
+    return "".join(format_csv([[printable(text) for text in line]]).removesuffix("\r\n") + "\n" for line in lines)
 
 
 def exact(value: Number) -> str:
@@ -82,6 +82,6 @@ def write_table(table: Table, folder: Path, link: Link | None = None) -> list[Pa
     paths = []
     for ending, content in contents.items():
         path = folder / f"table-{safe_name(table.id)}.{ending}"
-        write_whole(path, content)
+        write_atomically(path, content)
         paths.append(path)
     return paths

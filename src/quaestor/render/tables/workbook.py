@@ -12,7 +12,7 @@ from typing import Any
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from quaestor.base.table_files import LONGEST_TEXT, sheet_text
+from quaestor.base.table_files import LONGEST_TEXT, escape_rich_text
 from quaestor.render.table_model import Cell, Column, Row, Table
 from quaestor.render.tables.layout import (
     NO_ITEMS,
@@ -98,7 +98,7 @@ class _Sheet:
         return self._formats[key]
 
     def _text(self, column: int, text: str, **properties: Any) -> None:
-        shown = sheet_text(one_line(text)[:LONGEST_TEXT])
+        shown = escape_rich_text(one_line(text)[:LONGEST_TEXT])
         self._sheet.write_string(self._line, column, shown, self._format(**properties) if properties else None)
 
     def _heading(self) -> None:
@@ -135,7 +135,7 @@ class _Sheet:
         if width == 1:
             self._text(column, text, **properties)
             return
-        last, shown = column + width - 1, sheet_text(one_line(text)[:LONGEST_TEXT])
+        last, shown = column + width - 1, escape_rich_text(one_line(text)[:LONGEST_TEXT])
         self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
         self._sheet.write_string(self._line, column, shown, self._format(**properties))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.protocol import Reject
 from quaestor.evidence.sources.stackexchange import chunks as pieces
-from quaestor.evidence.sources.stackexchange.columns import parse_piece
+from quaestor.evidence.sources.stackexchange.columns import parse_chunk
 from quaestor.evidence.sources.stackexchange.schema import POSTS
 
 ROWS = [
@@ -21,20 +21,20 @@ ROWS = [
 TEXT = b'\xef\xbb\xbf<?xml version="1.0"?>\n<posts>\n' + b"".join(ROWS) + b"</posts>\n"
 
 
-def ids_and_rejects(parts: list[pieces.Piece]) -> tuple[list[int], list[Reject]]:
+def ids_and_rejects(parts: list[pieces.Chunk]) -> tuple[list[int], list[Reject]]:
     ids: list[int] = []
     rejects: list[Reject] = []
     for part in parts:
         rejects += part.rejects
         if part.size:  # small ranges of a file leave thousands of pieces without a row
-            parsed = parse_piece(part.text(), POSTS)
+            parsed = parse_chunk(part.text(), POSTS)
             ids += [row["id"] for row in parsed.batch.to_pylist()]
             rejects += parsed.rejects
     return ids, rejects
 
 
 def test_a_piece_without_a_row_has_none() -> None:
-    parsed = parse_piece(b"", POSTS)
+    parsed = parse_chunk(b"", POSTS)
     assert (parsed.batch.num_rows, parsed.rejects) == (0, [])
 
 

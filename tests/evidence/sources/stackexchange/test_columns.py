@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.evidence.sources.protocol import Row
-from quaestor.evidence.sources.stackexchange.columns import parse_piece
+from quaestor.evidence.sources.stackexchange.columns import parse_chunk
 from quaestor.evidence.sources.stackexchange.row_parser import BadRow, parse_row
-from quaestor.evidence.sources.stackexchange.schema import BADGES, COMMENTS, OTHER, POSTS, TABLES, Table
+from quaestor.evidence.sources.stackexchange.schema import BADGES, COMMENTS, OTHER, POSTS, TABLES, DumpTable
 
 XML_TEXT = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\ufffe\uffff").filter(
@@ -65,7 +65,7 @@ def test_both_paths_give_what_an_xml_parser_gives(rows: list[dict[str, str]], st
     for one, attributes in zip(raw, rows, strict=True):
         assert dict(ElementTree.fromstring(one).attrib) == attributes
     text = b"<posts>\n  " + b"\n  ".join(raw) + b"\n</posts>"
-    parsed = parse_piece(text, POSTS)
+    parsed = parse_chunk(text, POSTS)
     assert parsed.rejects == []
     careful = [filled(parse_row(one, POSTS)) for one in raw]
     assert [comparable(row) for row in parsed.batch.to_pylist()] == [comparable(row) for row in careful]
@@ -74,7 +74,7 @@ def test_both_paths_give_what_an_xml_parser_gives(rows: list[dict[str, str]], st
         assert row["title"] == attributes.get("Title")
 
 
-def filled(row: Row, table: Table = POSTS) -> Row:
+def filled(row: Row, table: DumpTable = POSTS) -> Row:
     return {name: row.get(name) for name in table.schema.names}
 
 
@@ -104,7 +104,7 @@ BAD_ROWS = {
 def test_a_bad_row_is_refused_with_its_reason_and_its_neighbours_are_kept(reason: str, neighbours: int) -> None:
     good = [f'<row Id="{number}" Body="fine &amp; well" />'.encode() for number in range(10, 10 + neighbours)]
     text = b"\n".join([*good, BAD_ROWS[reason], *good])
-    parsed = parse_piece(text, POSTS)
+    parsed = parse_chunk(text, POSTS)
     assert [row["id"] for row in parsed.batch.to_pylist()] == [*range(10, 10 + neighbours)] * 2
     assert len(parsed.rejects) == 1
     assert reason.strip() in parsed.rejects[0].reason
@@ -113,7 +113,7 @@ def test_a_bad_row_is_refused_with_its_reason_and_its_neighbours_are_kept(reason
 
 def test_unescaped_markup_inside_a_row_is_one_reject_and_does_not_swallow_the_next_row() -> None:
     text = b'<row Id="1" Body="<p>Hello</p><b>there</b>" />\n<row Id="2" Body="ok" />'
-    parsed = parse_piece(text, POSTS)
+    parsed = parse_chunk(text, POSTS)
     assert [row["id"] for row in parsed.batch.to_pylist()] == [2]
     assert len(parsed.rejects) == 1
     assert parsed.rejects[0].offset == 0
@@ -126,7 +126,7 @@ def test_rows_written_in_unusual_ways_are_read_like_any_other() -> None:
         b'<row\tId="9"\tTitle="tab&#9;line&#x0A;smile &#128512;" />'
         b'<!-- <row Id="10" /> --><row Id="11" />'
     )
-    parsed = parse_piece(text, POSTS)
+    parsed = parse_chunk(text, POSTS)
     assert parsed.rejects == []
     assert [(row["id"], row["body"] or row["title"]) for row in parsed.batch.to_pylist()] == [
         (7, 'say "hi"'),
@@ -139,13 +139,13 @@ def test_rows_written_in_unusual_ways_are_read_like_any_other() -> None:
 def test_a_document_type_is_not_obeyed_but_reported() -> None:
     declared = b'<!DOCTYPE posts [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
     text = declared + b'<posts><row Id="1" Body="&b;" /><row Id="2" /></posts>'
-    parsed = parse_piece(text, POSTS)
+    parsed = parse_chunk(text, POSTS)
     assert [row["id"] for row in parsed.batch.to_pylist()] == [2]
     assert ["declaration" in reject.reason for reject in parsed.rejects] == [True, False]
 
 
 def test_empty_numbers_and_times_are_missing_and_empty_texts_are_texts() -> None:
-    parsed = parse_piece(b'<row Id="1" Score="" ClosedDate="" Title="" Tags="" />', POSTS)
+    parsed = parse_chunk(b'<row Id="1" Score="" ClosedDate="" Title="" Tags="" />', POSTS)
     row = parsed.batch.to_pylist()[0]
     assert (row["score"], row["closed_date"], row["title"], row["tags"]) == (None, None, "", [])
 
@@ -153,30 +153,30 @@ def test_empty_numbers_and_times_are_missing_and_empty_texts_are_texts() -> None
 def test_both_tag_syntaxes_give_the_same_tags() -> None:
     old = '<row Id="1" Tags="&lt;c#&gt;&lt;.net&gt;&lt;node.js&gt;" />'
     new = '<row Id="2" Tags="|c#|.net|node.js|" />'
-    rows = parse_piece(f"{old}\n{new}".encode(), POSTS).batch.to_pylist()
+    rows = parse_chunk(f"{old}\n{new}".encode(), POSTS).batch.to_pylist()
     assert rows[0]["tags"] == rows[1]["tags"] == ["c#", ".net", "node.js"]
 
 
 def test_times_keep_their_milliseconds_and_numbers_their_sign() -> None:
-    row = parse_piece(b'<row Id="1" CreationDate="2015-01-27T20:09:32.720" Score="-3" />', POSTS).batch.to_pylist()[0]
+    row = parse_chunk(b'<row Id="1" CreationDate="2015-01-27T20:09:32.720" Score="-3" />', POSTS).batch.to_pylist()[0]
     assert row["creation_date"] == datetime(2015, 1, 27, 20, 9, 32, 720_000)
     assert row["score"] == -3
 
 
 def test_flags_and_every_table_are_typed() -> None:
-    row = parse_piece(b'<row Id="1" TagBased="True" Class="3" Date="2010-01-01T00:00:00.000" />', BADGES).batch
+    row = parse_chunk(b'<row Id="1" TagBased="True" Class="3" Date="2010-01-01T00:00:00.000" />', BADGES).batch
     assert row.to_pylist()[0]["tag_based"] is True
     for table in TABLES:
-        assert parse_piece(b'<row Id="5" />', table).batch.to_pylist()[0]["id"] == 5
+        assert parse_chunk(b'<row Id="5" />', table).batch.to_pylist()[0]["id"] == 5
 
 
 def test_unknown_attributes_are_kept_aside() -> None:
-    row = parse_piece(b'<row Id="1" Text="x" Emoji="yes" Mood="&lt;3" />', COMMENTS).batch.to_pylist()[0]
+    row = parse_chunk(b'<row Id="1" Text="x" Emoji="yes" Mood="&lt;3" />', COMMENTS).batch.to_pylist()[0]
     assert row[OTHER] == [("Emoji", "yes"), ("Mood", "<3")]
 
 
 def test_an_unknown_attribute_given_twice_spoils_its_row() -> None:
-    parsed = parse_piece(b'<row Id="1" Emoji="a" Emoji="b" /><row Id="2" />', COMMENTS)
+    parsed = parse_chunk(b'<row Id="1" Emoji="a" Emoji="b" /><row Id="2" />', COMMENTS)
     assert [row["id"] for row in parsed.batch.to_pylist()] == [2]
     assert "duplicate" in parsed.rejects[0].reason
 
@@ -184,14 +184,14 @@ def test_an_unknown_attribute_given_twice_spoils_its_row() -> None:
 def test_the_order_of_the_file_is_kept_when_rows_go_both_ways() -> None:
     odd = b"<row Id='3' />"
     text = b'<row Id="1" />' + odd + b'<row Id="2" />'
-    assert [row["id"] for row in parse_piece(text, POSTS).batch.to_pylist()] == [1, 3, 2]
+    assert [row["id"] for row in parse_chunk(text, POSTS).batch.to_pylist()] == [1, 3, 2]
 
 
 @settings(max_examples=400, deadline=None)
 @given(st.binary(max_size=300).filter(lambda noise: b"<!--" not in noise))
 def test_no_bytes_whatever_make_it_fail_or_lose_a_good_row(noise: bytes) -> None:
     text = b'<row Id="1" Body="first" />' + noise + b'<row Id="2" Body="last" />'
-    parsed = parse_piece(text, POSTS)
+    parsed = parse_chunk(text, POSTS)
     ids = [row["id"] for row in parsed.batch.to_pylist()]
     assert (ids[0], ids[-1]) == (1, 2)
     assert not noise.strip() or parsed.rejects or len(ids) > 2 or noise.startswith(b"<")
@@ -208,11 +208,11 @@ def test_a_flipped_byte_gives_the_same_verdict_on_both_paths(attributes: dict[st
         expected: list[Row] = [comparable(filled(parse_row(bytes(raw), POSTS)))]
     except BadRow:
         expected = []
-    found = [comparable(row) for row in parse_piece(bytes(raw), POSTS).batch.to_pylist()]
+    found = [comparable(row) for row in parse_chunk(bytes(raw), POSTS).batch.to_pylist()]
     assert found == expected
 
 
 def test_a_row_that_is_open_and_holds_text_is_refused() -> None:
-    parsed = parse_piece(b'<row Id="1">/>\n<row Id="2" /> stray\n<row Id="3"></row>', POSTS)
+    parsed = parse_chunk(b'<row Id="1">/>\n<row Id="2" /> stray\n<row Id="3"></row>', POSTS)
     assert [row["id"] for row in parsed.batch.to_pylist()] == [2, 3]
     assert len(parsed.rejects) == 2

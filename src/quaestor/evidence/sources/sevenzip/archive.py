@@ -21,9 +21,9 @@ from quaestor.evidence.sources.sevenzip.header import (
     AES,
     ENCODED_HEADER,
     HEADER_LIMIT,
-    Block,
-    Entry,
-    Layout,
+    HeaderBlock,
+    ArchiveEntry,
+    ArchiveLayout,
     Member,
     parse_encoded_header,
     parse_header,
@@ -63,7 +63,7 @@ class SevenZip:
         Damage raises InputError at the place where the good bytes of a member end.
         """
         chosen = [entry for entry in self._layout.entries if wanted(entry.member)]
-        by_block: dict[int, list[Entry]] = {}
+        by_block: dict[int, list[ArchiveEntry]] = {}
         for entry in chosen:
             if entry.member.size:
                 by_block.setdefault(entry.block, []).append(entry)
@@ -84,7 +84,7 @@ class SevenZip:
             if source:
                 source.close()
 
-    def _open(self, block: Block, entries: list[Entry], program: str | None) -> "_Source":
+    def _open(self, block: HeaderBlock, entries: list[ArchiveEntry], program: str | None) -> "_Source":
         """Chooses how a block is decoded: by a program where one is needed or faster, or in this process."""
         obstacle = obstacle_to(block)
         if obstacle and not program:
@@ -139,7 +139,7 @@ class _Source:
     """The decoded bytes of one block, or of the wanted members in it, and the place reached so far."""
 
     def __init__(
-        self, archive: Path, pieces: Generator[bytes, None, None], starts: dict[Entry, int], size: int
+        self, archive: Path, pieces: Generator[bytes, None, None], starts: dict[ArchiveEntry, int], size: int
     ) -> None:
         self._archive = archive
         self._pieces = pieces
@@ -152,7 +152,7 @@ class _Source:
     def close(self) -> None:
         self._pieces.close()
 
-    def read(self, entry: Entry) -> Generator[bytes, None, None]:
+    def read(self, entry: ArchiveEntry) -> Generator[bytes, None, None]:
         """Yields the bytes of one member, and checks their number and checksum once they are all out."""
         start = self._starts[entry]
         end = start + entry.member.size
@@ -190,7 +190,7 @@ def _nothing() -> Generator[bytes, None, None]:
     yield from ()
 
 
-def _read_layout(path: Path, file: BinaryIO) -> Layout:
+def _read_layout(path: Path, file: BinaryIO) -> ArchiveLayout:
     start = file.read(START_SIZE)
     if not start.startswith(MAGIC):
         raise InputError(f"{path} is not a 7z archive; give a file that was packed as .7z.")
@@ -200,7 +200,7 @@ def _read_layout(path: Path, file: BinaryIO) -> Layout:
     if zlib.crc32(start[12:]) != checksum:
         raise InputError(f"{path} has a damaged 7z beginning (its checksum is wrong); get the archive again.")
     if not size:
-        return Layout((), ())
+        return ArchiveLayout((), ())
     if size > HEADER_LIMIT:
         raise InputError(f"{path} has a 7z header of {size:,} bytes, over {HEADER_LIMIT:,}; pack fewer files into one.")
     length = os.fstat(file.fileno()).st_size
@@ -218,7 +218,7 @@ def _read_layout(path: Path, file: BinaryIO) -> Layout:
     return layout
 
 
-def _unpack_header(path: Path, block: Block, length: int) -> bytes:
+def _unpack_header(path: Path, block: HeaderBlock, length: int) -> bytes:
     if START_SIZE + block.offset + block.packed_size > length:
         raise _truncated(path)
     _refuse_unreadable(path, (block,))
@@ -244,7 +244,7 @@ def _unreadable(path: Path, obstacle: str) -> InputError:
     )
 
 
-def _refuse_unreadable(path: Path, blocks: tuple[Block, ...]) -> None:
+def _refuse_unreadable(path: Path, blocks: tuple[HeaderBlock, ...]) -> None:
     """Raises for what nothing on this machine can read, before a caller starts to rely on it."""
     for coder in dict.fromkeys(coder for block in blocks for coder in block.coders):
         if coder.method == AES:

@@ -16,7 +16,7 @@ from quaestor.evidence.sources.sevenzip.header import (
     LZMA,
     LZMA2,
     NAMES_OF_METHODS,
-    Block,
+    HeaderBlock,
     Coder,
 )
 
@@ -59,7 +59,7 @@ class _Inflater:
         return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
 
 
-def obstacle_to(block: Block) -> str | None:
+def obstacle_to(block: HeaderBlock) -> str | None:
     """What keeps the standard library from decoding a block, if anything does."""
     for coder in block.coders:
         method, settings = coder.method, coder.settings
@@ -75,7 +75,7 @@ def obstacle_to(block: Block) -> str | None:
     return None if block.is_chain else "coders that do not form a chain"
 
 
-def decoded(path: Path, block: Block) -> Generator[bytes, None, None]:
+def decoded(path: Path, block: HeaderBlock) -> Generator[bytes, None, None]:
     """Undoes the coders of a block one after the other, each held to the size it declares."""
     with path.open("rb") as file:
         pieces = _packed(file, START_SIZE + block.offset, block.packed_size)

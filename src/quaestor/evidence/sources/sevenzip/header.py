@@ -50,7 +50,7 @@ class Coder:
 
 
 @dataclass(frozen=True)
-class Block:
+class HeaderBlock:
     """One solid block: a stretch of the file that only decodes from its beginning."""
 
     coders: tuple[Coder, ...]
@@ -63,7 +63,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArchiveEntry:
     """A member with its place: the number of its block, the first byte in it, and its checksum."""
 
     member: Member
@@ -73,14 +73,14 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ArchiveLayout:
     """All that a header says."""
 
-    blocks: tuple[Block, ...]
-    entries: tuple[Entry, ...]
+    blocks: tuple[HeaderBlock, ...]
+    entries: tuple[ArchiveEntry, ...]
 
 
-class Fields:
+class HeaderFields:
     """Reads the fields of a header one after the other, and never past its end."""
 
     def __init__(self, data: bytes, archive: Path) -> None:
@@ -122,12 +122,12 @@ class Fields:
         if self.byte() != kind:
             raise self.broken(f"{what} missing")
 
-    def part(self) -> "Fields":
+    def part(self) -> "HeaderFields":
         """The fields of a part that says its own length, so that an unknown one is stepped over."""
         self._parts += 1
         if self._parts > PART_LIMIT:
             raise self.broken(f"it has more than {PART_LIMIT:,} parts")
-        return Fields(self.take(self.number()), self._archive)
+        return HeaderFields(self.take(self.number()), self._archive)
 
     def rest(self) -> bytes:
         return self.take(len(self._data) - self._position)
@@ -161,30 +161,30 @@ class _Folder:
     packed_streams: int
 
 
-def parse_header(data: bytes, archive: Path) -> Layout:
+def parse_header(data: bytes, archive: Path) -> ArchiveLayout:
     """Reads a plain header."""
-    fields = Fields(data, archive)
+    fields = HeaderFields(data, archive)
     fields.expect(HEADER, "its beginning is")
     kind = fields.byte()
     if kind == ARCHIVE_PROPERTIES:
         while fields.byte() != END:
             fields.part()
         kind = fields.byte()
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[HeaderBlock, ...] = ()
     streams: list[_Stream] = []
     if kind == MAIN_STREAMS:
         blocks, streams = _parse_streams(fields)
         kind = fields.byte()
     if kind == END:
-        return Layout(blocks, ())
+        return ArchiveLayout(blocks, ())
     if kind != FILES:
         raise fields.broken(f"its part {kind:#04x} is unknown")
-    return Layout(blocks, _parse_files(fields, streams))
+    return ArchiveLayout(blocks, _parse_files(fields, streams))
 
 
-def parse_encoded_header(data: bytes, archive: Path) -> Block:
+def parse_encoded_header(data: bytes, archive: Path) -> HeaderBlock:
     """Reads the description of a packed header and gives the block that holds the next header."""
-    fields = Fields(data, archive)
+    fields = HeaderFields(data, archive)
     fields.expect(ENCODED_HEADER, "its beginning is")
     blocks, _ = _parse_streams(fields)
     if len(blocks) != 1:
@@ -194,14 +194,14 @@ def parse_encoded_header(data: bytes, archive: Path) -> Block:
     return blocks[0]
 
 
-def _parse_streams(fields: Fields) -> tuple[tuple[Block, ...], list[_Stream]]:
+def _parse_streams(fields: HeaderFields) -> tuple[tuple[HeaderBlock, ...], list[_Stream]]:
     """The blocks, and for each stream in them its block, first byte, size and checksum."""
     offset, packed_sizes = 0, list[int]()
     kind = fields.byte()
     if kind == PACK_INFO:
         offset, packed_sizes = _parse_packed_sizes(fields)
         kind = fields.byte()
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[HeaderBlock, ...] = ()
     if kind == UNPACK_INFO:
         blocks = _parse_blocks(fields, offset, packed_sizes)
         kind = fields.byte()
@@ -214,7 +214,7 @@ def _parse_streams(fields: Fields) -> tuple[tuple[Block, ...], list[_Stream]]:
     return blocks, streams
 
 
-def _parse_packed_sizes(fields: Fields) -> tuple[int, list[int]]:
+def _parse_packed_sizes(fields: HeaderFields) -> tuple[int, list[int]]:
     offset = fields.number()
     count = fields.count(MEMBER_LIMIT * 4, "packed streams")
     sizes = list[int]()
@@ -230,7 +230,7 @@ def _parse_packed_sizes(fields: Fields) -> tuple[int, list[int]]:
     return offset, sizes
 
 
-def _parse_blocks(fields: Fields, offset: int, packed_sizes: list[int]) -> tuple[Block, ...]:
+def _parse_blocks(fields: HeaderFields, offset: int, packed_sizes: list[int]) -> tuple[HeaderBlock, ...]:
     fields.expect(FOLDERS, "the list of blocks is")
     count = fields.count(MEMBER_LIMIT, "blocks")
     fields.inline()
@@ -253,13 +253,13 @@ def _parse_blocks(fields: Fields, offset: int, packed_sizes: list[int]) -> tuple
         order = folder.chain or range(len(folder.coders))
         coders = tuple(Coder(*folder.coders[index], outputs[index]) for index in order)
         size = outputs[folder.final]
-        blocks.append(Block(coders, bool(folder.chain), offset, sum(packed), size, digest))
+        blocks.append(HeaderBlock(coders, bool(folder.chain), offset, sum(packed), size, digest))
         offset += sum(packed)
         first += folder.packed_streams
     return tuple(blocks)
 
 
-def _parse_folder(fields: Fields) -> _Folder:
+def _parse_folder(fields: HeaderFields) -> _Folder:
     coders = []
     inputs = 0
     for _ in range(fields.count(CODER_LIMIT, "coders in a block")):
@@ -300,7 +300,7 @@ def _chain(fed_by: dict[int, int], final: int) -> tuple[int, ...]:
     return tuple(reversed(order)) if len(order) == len(fed_by) + 1 else ()
 
 
-def _parse_substreams(fields: Fields, blocks: tuple[Block, ...]) -> list[_Stream]:
+def _parse_substreams(fields: HeaderFields, blocks: tuple[HeaderBlock, ...]) -> list[_Stream]:
     counts = [1] * len(blocks)
     kind = fields.byte()
     if kind == SUBSTREAM_COUNTS:
@@ -335,7 +335,7 @@ def _parse_substreams(fields: Fields, blocks: tuple[Block, ...]) -> list[_Stream
     return [(*span, digest) for span, digest in zip(spans, known, strict=True)]
 
 
-def _parse_files(fields: Fields, streams: list[_Stream]) -> tuple[Entry, ...]:
+def _parse_files(fields: HeaderFields, streams: list[_Stream]) -> tuple[ArchiveEntry, ...]:
     count = fields.count(MEMBER_LIMIT, "members")
     names: list[str] = []
     without_stream = [False] * count
@@ -362,13 +362,13 @@ def _parse_files(fields: Fields, streams: list[_Stream]) -> tuple[Entry, ...]:
     for name, is_empty in zip(names, without_stream, strict=True):
         if not is_empty:
             block, start, size, digest = next(with_stream)
-            entries.append(Entry(Member(name, size), block, start, digest))
+            entries.append(ArchiveEntry(Member(name, size), block, start, digest))
         elif next(is_file, False):
-            entries.append(Entry(Member(name, 0), -1, 0, None))
+            entries.append(ArchiveEntry(Member(name, 0), -1, 0, None))
     return tuple(entries)
 
 
-def _parse_names(part: Fields, count: int) -> list[str]:
+def _parse_names(part: HeaderFields, count: int) -> list[str]:
     part.inline()
     # Half a surrogate pair is a legal file name on Windows; nothing downstream could print or store it.
     names = part.rest().decode("utf-16-le", errors="replace").split("\0", count)

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from quaestor.evidence.sources.sevenzip.decode import PIECE
-from quaestor.evidence.sources.sevenzip.header import BZIP2, COPY, Block
+from quaestor.evidence.sources.sevenzip.header import BZIP2, COPY, HeaderBlock
 
 
 def find_program() -> str | None:
@@ -19,12 +19,12 @@ def _is_bsdtar(program: str) -> bool:
     return Path(program).stem == "bsdtar"
 
 
-def is_fast(program: str, block: Block) -> bool:
+def is_fast(program: str, block: HeaderBlock) -> bool:
     """7zz decodes beside the reading process, measured at 1.5 to 2 times the speed; bsdtar gains nothing."""
     return not _is_bsdtar(program) and any(coder.method != COPY for coder in block.coders)
 
 
-def command_for(program: str, archive: Path, block: Block, names: list[str]) -> list[str]:
+def command_for(program: str, archive: Path, block: HeaderBlock, names: list[str]) -> list[str]:
     """The call that writes exactly these members, one after the other, to its output."""
     path = str(archive.absolute())
     if _is_bsdtar(program):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
-from quaestor.evidence.sources.stackexchange.schema import FLAG, TAGS, TIME, WHOLE, Table
+from quaestor.evidence.sources.stackexchange.schema import FLAG, TAGS, TIME, WHOLE, DumpTable
 from quaestor.evidence.sources.stackexchange.xml_scan import Flags, Positions
 
 _LABEL = re.compile(rb'"? ([A-Za-z_][A-Za-z0-9_.-]*)="')
@@ -22,7 +22,7 @@ _FLAG = arrow.texts([b"True", b"False", b"true", b"false", b"1", b"0"], pa.strin
 
 
 @dataclass(frozen=True)
-class Fields:
+class AttributeFields:
     """Where the attributes of a run of rows stand: opening and closing quote, the row each belongs to."""
 
     text: pa.Buffer
@@ -45,7 +45,7 @@ class Fields:
         return arrow.slices(edges, self.text), label
 
 
-def build_batch(fields: Fields, table: Table) -> tuple[pa.RecordBatch, Flags]:
+def build_batch(fields: AttributeFields, table: DumpTable) -> tuple[pa.RecordBatch, Flags]:
     """The rows as a batch, and which of them must be read again, carefully."""
     total = len(fields.row_start)
     late = np.zeros(total, dtype=bool)
@@ -85,7 +85,7 @@ def _recognise(labels: pa.Array, names: list[str]) -> npt.NDArray[np.int8]:
     return np.where(found >= len(names), found - len(names), found).astype(np.int8)
 
 
-def _undecodable(fields: Fields) -> Flags:
+def _undecodable(fields: AttributeFields) -> Flags:
     """Rows that are not UTF-8; the piece is checked at once, its rows only where it fails."""
     bad = np.zeros(len(fields.row_start), dtype=bool)
     whole = np.array([0, fields.text.size], dtype=np.int32)
@@ -147,7 +147,7 @@ def _split(values: pa.Array) -> tuple[pa.Array, Flags]:
     return pc.split_pattern(inner, "|"), odd
 
 
-def _unknown(fields: Fields, slots: pa.Array, label: Positions, chosen: Positions, late: Flags) -> pa.Array:
+def _unknown(fields: AttributeFields, slots: pa.Array, label: Positions, chosen: Positions, late: Flags) -> pa.Array:
     """Attributes outside the schema as a map for each row; a label that is no name spoils its row."""
     kind = pa.map_(pa.string(), pa.string())
     total = len(late)

@@ -15,7 +15,7 @@ from quaestor.base.hashing import map_file
 from quaestor.evidence.sources.protocol import Reject
 from quaestor.evidence.sources.stackexchange.columns import element_end, make_reject
 
-PIECE = 4 << 20
+CHUNK_BYTES = 4 << 20
 LARGEST_ROW = 16 << 20
 """A row above this is refused; the largest posts of real dumps stay below one hundredth of it."""
 
@@ -26,7 +26,7 @@ _BOMB_RATIO = 1_000
 
 
 @dataclass(frozen=True)
-class Range:
+class FileRange:
     """The frames that begin in a stretch of a plain file; whoever works on it reads it."""
 
     path: str
@@ -42,7 +42,7 @@ Data = bytes | mmap.mmap
 
 
 @dataclass(frozen=True)
-class Piece:
+class Chunk:
     """Text and its place in the table: the bytes of `data` from `begin` to `end`."""
 
     offset: int
@@ -59,22 +59,22 @@ class Piece:
         return self.data[self.begin : self.end]
 
     @classmethod
-    def of(cls, offset: int, text: bytes, rejects: list[Reject] | None = None) -> Piece:
+    def of(cls, offset: int, text: bytes, rejects: list[Reject] | None = None) -> Chunk:
         return cls(offset, text, 0, len(text), rejects or [])
 
 
-def ranges(path: str, size: int, piece: int = PIECE) -> Iterator[Range]:
+def ranges(path: str, size: int, piece: int = CHUNK_BYTES) -> Iterator[FileRange]:
     """A plain file as stretches of equal size."""
     for start in range(0, size, piece):
-        yield Range(path, start, min(start + piece, size))
+        yield FileRange(path, start, min(start + piece, size))
 
 
-def load(part: Range | Piece) -> Piece:
+def load(part: FileRange | Chunk) -> Chunk:
     """The text of a part; a stretch of a file is widened to the end of its last frame.
 
     The file is mapped, not copied: what the page cache holds is looked at where it is.
     """
-    if isinstance(part, Piece):
+    if isinstance(part, Chunk):
         return part
     with open(part.path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -83,7 +83,7 @@ def load(part: Range | Piece) -> Piece:
             base = part.start - part.start % mmap.ALLOCATIONGRANULARITY
             length = min(part.start + reach, size) - base
             if length <= part.start - base:
-                return Piece.of(part.start, b"")
+                return Chunk.of(part.start, b"")
             mapped = map_file(file.fileno(), length, base)
             piece = _frames_of(part, mapped, base, at_end=base + length == size)
             if piece:
@@ -92,20 +92,20 @@ def load(part: Range | Piece) -> Piece:
             reach += LARGEST_ROW + _STEP
 
 
-def _frames_of(part: Range, mapped: mmap.mmap, base: int, *, at_end: bool) -> Piece | None:
+def _frames_of(part: FileRange, mapped: mmap.mmap, base: int, *, at_end: bool) -> Chunk | None:
     """The frames that begin in the part, or None where the map ends inside the last of them."""
     first, limit = part.start - base, min(part.end - base, len(mapped))
     begin = first if part.start == 0 else mapped.find(b"<", first, limit)
     if begin < 0:
-        return Piece.of(part.end, b"")
+        return Chunk.of(part.end, b"")
     close = mapped.find(b"<", limit)
     if close >= 0:
-        return Piece(base + begin, mapped, begin, close)
+        return Chunk(base + begin, mapped, begin, close)
     last = max(mapped.rfind(b"<", begin, limit), begin)
     if len(mapped) - last > LARGEST_ROW:
         end, rejects = _too_large(base + last, mapped[last : last + LARGEST_ROW])
-        return Piece(base + begin, mapped, begin, last + end, rejects)
-    return Piece(base + begin, mapped, begin, len(mapped)) if at_end else None
+        return Chunk(base + begin, mapped, begin, last + end, rejects)
+    return Chunk(base + begin, mapped, begin, len(mapped)) if at_end else None
 
 
 def _too_large(offset: int, raw: bytes) -> tuple[int, list[Reject]]:
@@ -116,7 +116,7 @@ def _too_large(offset: int, raw: bytes) -> tuple[int, list[Reject]]:
     return end, [make_reject(offset + end, f"more than {LARGEST_ROW >> 20} MB outside any row", raw[end:])]
 
 
-def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = PIECE) -> Iterator[Piece]:
+def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = CHUNK_BYTES) -> Iterator[Chunk]:
     """A stream as pieces; where it breaks, what came before it is kept and the break is a reject."""
     held = bytearray()
     offset = 0
@@ -134,12 +134,12 @@ def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = PIECE) -
             while len(held) >= piece:
                 cut = held.rfind(b"<")
                 if cut > 0:
-                    yield Piece.of(offset, bytes(held[:cut]))
+                    yield Chunk.of(offset, bytes(held[:cut]))
                     del held[:cut]
                     offset += cut
                 elif len(held) > LARGEST_ROW:
                     end, rejects = _too_large(offset, bytes(held))
-                    yield Piece.of(offset, bytes(held[:end]), rejects)
+                    yield Chunk.of(offset, bytes(held[:end]), rejects)
                     offset += len(held)
                     held.clear()
                     skipping = True
@@ -147,7 +147,7 @@ def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = PIECE) -
                     break
     except InputError as error:
         broken.append(Reject(offset + len(held), str(error)))
-    yield Piece.of(offset, bytes(held), broken)
+    yield Chunk.of(offset, bytes(held), broken)
 
 
 def _skip(chunk: bytes, offset: int) -> tuple[bytes, int, bool]:

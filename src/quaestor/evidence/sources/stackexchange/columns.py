@@ -12,10 +12,10 @@ import pyarrow as pa
 from quaestor.evidence.sources.protocol import REJECT_EXCERPT, Reject, Row
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
 from quaestor.evidence.sources.stackexchange import xml_scan
-from quaestor.evidence.sources.stackexchange.attributes import Fields, build_batch
+from quaestor.evidence.sources.stackexchange.attributes import AttributeFields, build_batch
 from quaestor.evidence.sources.stackexchange.row_parser import BadRow, parse_row
-from quaestor.evidence.sources.stackexchange.schema import Table
-from quaestor.evidence.sources.stackexchange.xml_scan import Bytes, Flags, Marks, Positions
+from quaestor.evidence.sources.stackexchange.schema import DumpTable
+from quaestor.evidence.sources.stackexchange.xml_scan import Bytes, Flags, MarkPositions, Positions
 
 _ELEMENT = re.compile(rb"""<row(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
@@ -28,13 +28,13 @@ class Parsed:
     rejects: list[Reject] = field(default_factory=list)
 
 
-def parse_piece(data: bytes, table: Table) -> Parsed:
+def parse_chunk(data: bytes, table: DumpTable) -> Parsed:
     """All rows of a piece that begins at a `<` (or at the file's beginning) and ends where a frame ends."""
     buffer = xml_scan.padded(data)
     marks = xml_scan.find_marks(buffer, len(data))
     starts = marks.at[marks.less]
     if (buffer[starts + 1] == ord("!")).any() and (blanked := xml_scan.without_comments(data)) != data:
-        return parse_piece(blanked, table)
+        return parse_chunk(blanked, table)
     ends = np.append(starts[1:], len(data))
     is_row = xml_scan.begins_with(buffer, starts, xml_scan.ROW_START)
     entities = xml_scan.read_entities(buffer, marks.at[marks.ampersands])
@@ -61,7 +61,7 @@ def _stray_beginning(data: bytes, starts: Positions) -> Iterator[Reject]:
         yield make_reject(0, "text outside any row", lead)
 
 
-def odd_markup(raw: bytes, table: Table) -> str | None:
+def odd_markup(raw: bytes, table: DumpTable) -> str | None:
     """What is wrong with a frame that is not a row; None for what stands around rows in every dump."""
     name, bracket, rest = raw.partition(b">")
     if raw.startswith(b"<!"):
@@ -83,7 +83,7 @@ def make_reject(offset: int, reason: str, raw: bytes) -> Reject:
     return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
 
 
-def _regular(buffer: Bytes, marks: Marks, entities: xml_scan.Entities, starts: Positions, ends: Positions) -> Flags:
+def _regular(buffer: Bytes, marks: MarkPositions, entities: xml_scan.Entities, starts: Positions, ends: Positions) -> Flags:
     """Which frames have the usual shape: paired quotes, common entities, a proper end."""
     quotes = marks.quotes & (marks.frame >= 0)
     count = np.bincount(marks.frame[quotes], minlength=len(starts))
@@ -104,7 +104,7 @@ def _regular(buffer: Bytes, marks: Marks, entities: xml_scan.Entities, starts: P
     return regular & xml_scan.closes_well(buffer, last_quote, ends)
 
 
-def _fields(buffer: Bytes, length: int, marks: Marks, entities: xml_scan.Entities, regular: Flags) -> Fields:
+def _fields(buffer: Bytes, length: int, marks: MarkPositions, entities: xml_scan.Entities, regular: Flags) -> AttributeFields:
     """The attributes of the regular frames, cut out of the piece after its entities are resolved."""
     amp = np.flatnonzero(marks.ampersands)
     extra, becomes, cuts = entities.extra, entities.becomes, marks.at[amp]
@@ -123,7 +123,7 @@ def _fields(buffer: Bytes, length: int, marks: Marks, entities: xml_scan.Entitie
         quotes = quotes[regular[frame]]
         frame = (np.cumsum(regular) - 1)[marks.frame[quotes[0::2]]]
         starts = starts[regular]
-    return Fields(
+    return AttributeFields(
         text=text,
         opening=moved[quotes[0::2]],
         closing=moved[quotes[1::2]],
@@ -137,7 +137,7 @@ class _Careful:
     """The frames that are not regular rows, one by one: rows through an XML parser, the rest looked at."""
 
     data: bytes
-    table: Table
+    table: DumpTable
     starts: Positions
     ends: Positions
     rows: dict[int, Row] = field(default_factory=dict)
@@ -167,7 +167,7 @@ class _Careful:
         return (end, "text outside any row") if raw[end:].strip() else (0, None)
 
 
-def _in_order(batch: pa.RecordBatch, fast: Positions, slow: dict[int, Row], table: Table) -> pa.RecordBatch:
+def _in_order(batch: pa.RecordBatch, fast: Positions, slow: dict[int, Row], table: DumpTable) -> pa.RecordBatch:
     """Rows of both ways in the order of the file."""
     careful = pa.RecordBatch.from_pylist(list(slow.values()), schema=table.schema)
     both = pa.Table.from_batches([batch, careful], schema=table.schema).combine_chunks()

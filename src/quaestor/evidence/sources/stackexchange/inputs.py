@@ -10,8 +10,8 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
-from quaestor.evidence.sources.stackexchange.chunks import PIECE, Piece, Range, from_stream, ranges
-from quaestor.evidence.sources.stackexchange.schema import TABLES, Table
+from quaestor.evidence.sources.stackexchange.chunks import CHUNK_BYTES, Chunk, FileRange, from_stream, ranges
+from quaestor.evidence.sources.stackexchange.schema import TABLES, DumpTable
 
 _SNIFF = 64 << 10
 _READ, _PACKED = 1 << 20, 256 << 10
@@ -25,7 +25,7 @@ _EXPECTED = "Posts.xml, Comments.xml and so on, plain, as .xml.gz or in a .7z ar
 class TableInput:
     """One table of a dump and where its text is: a plain file, a gzip file, or a member of an archive."""
 
-    table: Table
+    table: DumpTable
     path: Path
     member: Member | None = None
 
@@ -44,7 +44,7 @@ class TableInput:
             return self.member.size
         return self.path.stat().st_size if self.is_plain else 0
 
-    def parts(self, piece: int = PIECE) -> Iterator[Range | Piece]:
+    def parts(self, piece: int = CHUNK_BYTES) -> Iterator[FileRange | Chunk]:
         """The text, as ranges of a file or pieces of a stream."""
         if self.is_plain:
             return ranges(str(self.path), self.size, piece)
@@ -136,13 +136,13 @@ def _in_archive(path: Path) -> list[TableInput]:
     return [TableInput(table, path, member) for member, table in members if table]
 
 
-def _by_name(name: str) -> Table | None:
+def _by_name(name: str) -> DumpTable | None:
     """The table a file's name tells: `Posts.xml`, `posts.xml.gz`."""
     stem = re.sub(r"\.xml(\.gz)?$", "", name.lower())
     return _BY_LOWER_STEM.get(stem.rpartition("-")[2]) if stem != name.lower() else None
 
 
-def _by_root(one: TableInput) -> Table | None:
+def _by_root(one: TableInput) -> DumpTable | None:
     root = _root(one.beginning())
     return next((table for table in TABLES if table.root == root), None)
 
@@ -161,7 +161,7 @@ def _check_beginning(one: TableInput) -> None:
         raise InputError(_not_a_table(one.name, text, one.table))
 
 
-def _not_a_table(name: str, text: bytes, table: Table | None = None) -> str:
+def _not_a_table(name: str, text: bytes, table: DumpTable | None = None) -> str:
     start = text[:40].decode("utf-8", "backslashreplace").strip()
     found = f"begins with {start!r}" if start else "is empty"
     expected = f"<{table.root}>" if table else "one of " + ", ".join(f"<{one.root}>" for one in TABLES)

@@ -14,7 +14,7 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from quaestor.evidence.sources.protocol import Row
-from quaestor.evidence.sources.stackexchange.schema import FLAG, OTHER, TAGS, TIME, WHOLE, Table
+from quaestor.evidence.sources.stackexchange.schema import FLAG, OTHER, TAGS, TIME, WHOLE, DumpTable
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?")
 _WHOLE = re.compile(r"-?\d{1,19}")
@@ -25,7 +25,7 @@ class BadRow(ValueError):
     """Why a row cannot be kept."""
 
 
-def parse_row(raw: bytes, table: Table) -> Row:
+def parse_row(raw: bytes, table: DumpTable) -> Row:
     """The typed values of one `<row … />`; raises BadRow with a reason a person understands."""
     known = table.columns
     types = dict(table.attributes)

@@ -19,7 +19,7 @@ OTHER = "other_attributes"
 
 
 @dataclass(frozen=True)
-class Table:
+class DumpTable:
     """One table: the stem of its file, its root element, its attributes in the order they are stored."""
 
     stem: str
@@ -47,8 +47,8 @@ def column_name(attribute: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", attribute).lower()
 
 
-def _table(stem: str, root: str, **attributes: pa.DataType) -> Table:
-    return Table(stem, root, tuple(attributes.items()))
+def _table(stem: str, root: str, **attributes: pa.DataType) -> DumpTable:
+    return DumpTable(stem, root, tuple(attributes.items()))
 
 
 POSTS = _table(

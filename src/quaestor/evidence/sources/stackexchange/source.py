@@ -31,7 +31,7 @@ from quaestor.evidence.sources.stackexchange.worker_tasks import (
     Spool,
     spool_path,
 )
-from quaestor.evidence.sources.stackexchange.workers import Outcome
+from quaestor.evidence.sources.stackexchange.workers import WorkerResult
 from quaestor.study.settings.sources import SourceSettings
 
 TRUTH = "truth.json"
@@ -65,7 +65,7 @@ def plan_dump(
     tags: tuple[str, ...] = (),
     site: str | None = None,
     progress: Progress = no_progress,
-    count: int | None = None,
+    worker_count: int | None = None,
 ) -> IngestPlan:
     """What is to be read of a dump, by so many processes."""
     inputs = find_tables(path)
@@ -76,9 +76,9 @@ def plan_dump(
     def read(sink: Sink, finished: Mapping[str, TableCounts]) -> Iterator[tuple[str, TableCounts, int]]:
         waiting = [table for table in inputs if table.table.name not in finished]
         tables = (
-            ingest_tagged(waiting, chosen, sink, progress, count)
+            ingest_tagged(waiting, chosen, sink, progress, worker_count)
             if chosen
-            else ingest_whole(waiting, sink, progress, count)
+            else ingest_whole(waiting, sink, progress, worker_count)
         )
         for table, counts in tables:
             yield table.table.name, counts, table.size
@@ -125,7 +125,7 @@ def ingest_whole(
     """Every row of every table, a table at a time."""
     for one in inputs:
         job = KeepAll(one.table, sink)
-        outcome = workers.run(job, one.parts(), count or workers.lane_count(), progress, one.name, one.size)
+        outcome = workers.run(job, one.parts(), count or workers.default_worker_count(), progress, one.name, one.size)
         yield one, outcome.counts
 
 
@@ -133,8 +133,8 @@ def ingest_tagged(
     inputs: list[TableInput], tags: tuple[str, ...], sink: Sink, progress: Progress, count: int | None = None
 ) -> Iterator[tuple[TableInput, TableCounts]]:
     """Questions with a wanted tag, all their answers, and the rows of other tables that belong to them."""
-    number = count or workers.lane_count()
-    chosen = Outcome()
+    number = count or workers.default_worker_count()
+    chosen = WorkerResult()
     for one in sorted(inputs, key=lambda one: one.table != POSTS):
         if one.table == POSTS:
             chosen = _posts(one, tags, sink, progress, number)
@@ -147,7 +147,7 @@ def ingest_tagged(
             yield one, workers.run(job, one.parts(), number, progress, one.name, one.size).counts
 
 
-def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, number: int) -> Outcome:
+def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, number: int) -> WorkerResult:
     spool = sink.scratch if one.is_plain else None
     questions = workers.run(KeepTagged(sink, tags, spool), one.parts(_SCANNED), number, progress, one.name, one.size)
     what = f"{one.name}, answers"

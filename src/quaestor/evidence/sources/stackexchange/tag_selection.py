@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
 from quaestor.evidence.sources.stackexchange import xml_scan
-from quaestor.evidence.sources.stackexchange.chunks import Data, Piece
+from quaestor.evidence.sources.stackexchange.chunks import Data, Chunk
 from quaestor.evidence.sources.stackexchange.columns import odd_markup
 from quaestor.evidence.sources.stackexchange.row_parser import BadRow, read_attributes, split_tags
-from quaestor.evidence.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, Table
+from quaestor.evidence.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, DumpTable
 from quaestor.evidence.sources.stackexchange.xml_scan import Bytes, Flags, Positions
 
 Ids = npt.NDArray[np.int64]
@@ -55,16 +55,16 @@ class PostScan:
     left_ids: Ids = field(default_factory=lambda: np.zeros(0, np.int64))
     left_starts: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
     left_ends: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
-    asked: int = 0
+    question_count: int = 0
     rows: int = 0
-    piece: Piece = field(default_factory=lambda: Piece.of(0, b""))
+    chunk: Chunk = field(default_factory=lambda: Chunk.of(0, b""))
 
 
-def scan_posts(piece: Piece, wanted: Wanted) -> PostScan:
+def scan_posts(piece: Chunk, wanted: TagFilter) -> PostScan:
     """Every row is looked at for its shape, type and tags (or parent); none is parsed."""
     rows = _Rows.of(piece)
     piece = rows.piece
-    scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), piece=piece)
+    scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), chunk=piece)
     far = np.flatnonzero(rows.ends <= len(piece.data) - xml_scan.PADDING - _LOOK)
     header = _Header.read(rows.buffer, rows.starts[far])
     usual = header.plain & _ends_well(rows.buffer, rows.ends[far])
@@ -76,7 +76,7 @@ def scan_posts(piece: Piece, wanted: Wanted) -> PostScan:
     tagged, odd = _tagged(piece.data, starts, ends, wanted)
     usual[asked[odd]] = False
     left = ~tagged & ~odd
-    scan.asked = len(ids) - int(odd.sum())
+    scan.question_count = len(ids) - int(odd.sum())
     scan.ids = ids[tagged].tolist()
     scan.questions = _pairs(starts[tagged], ends[tagged])
     scan.left_ids, scan.left_starts, scan.left_ends = ids[left], starts[left], ends[left]
@@ -95,14 +95,14 @@ def _pairs(starts: Positions, ends: Positions) -> list[tuple[int, int]]:
 class _Rows:
     """A piece as an array, where its rows begin and end in it, and where the frames that are no rows do."""
 
-    piece: Piece
+    piece: Chunk
     buffer: Bytes
     starts: Positions
     ends: Positions
     others: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, piece: Piece) -> _Rows:
+    def of(cls, piece: Chunk) -> _Rows:
         buffer = np.frombuffer(piece.data, dtype=np.uint8)
         starts = xml_scan.frame_starts(buffer[piece.begin :], piece.size) + piece.begin
         ends = np.append(starts[1:], piece.end)
@@ -114,10 +114,10 @@ class _Rows:
         if any(piece.data[start : start + 4] == b"<!--" for start, _ in others):
             text = piece.text()
             if (blanked := xml_scan.without_comments(text)) != text:
-                return cls.of(replace(Piece.of(piece.offset, blanked), rejects=piece.rejects))
+                return cls.of(replace(Chunk.of(piece.offset, blanked), rejects=piece.rejects))
         return cls(piece, buffer, starts[is_row], ends[is_row], others)
 
-    def stray(self, table: Table) -> list[tuple[int, int]]:
+    def stray(self, table: DumpTable) -> list[tuple[int, int]]:
         """Frames that have no place in a table."""
         return [(start, end) for start, end in self.others if odd_markup(self.piece.data[start:end], table)]
 
@@ -185,7 +185,7 @@ def _ends_well(buffer: Bytes, ends: Positions) -> Flags:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TagFilter:
     """Wanted tags: a pattern for the Tags attribute, and texts of which every match contains one."""
 
     pattern: re.Pattern[bytes]
@@ -209,17 +209,17 @@ class Wanted:
         return {row for row in near if self.pattern.search(text, limits[row], limits[row + 1])}
 
 
-def wanted_tags(names: tuple[str, ...]) -> Wanted:
+def build_tag_filter(names: tuple[str, ...]) -> TagFilter:
     """Tags as a person names them, `*` standing for anything, in both syntaxes of dumps."""
     lower = [name.lower() for name in names]
     either = "|".join('[^&|"]*'.join(re.escape(part) for part in name.split("*")) for name in lower)
     earlier = r'(?:[^"&|]*(?:&gt;&lt;|\|))*?'
     pattern = re.compile(rf' Tags="(?:&lt;|\|){earlier}(?:{either})(?:&gt;|\|)'.encode())
     cores = {max(name.split("*"), key=len).encode() or _TAGS for name in lower}
-    return Wanted(pattern, tuple(sorted(cores)))
+    return TagFilter(pattern, tuple(sorted(cores)))
 
 
-def _tagged(data: Data, starts: Positions, ends: Positions, wanted: Wanted) -> tuple[Flags, Flags]:
+def _tagged(data: Data, starts: Positions, ends: Positions, wanted: TagFilter) -> tuple[Flags, Flags]:
     """Which questions carry a wanted tag, and whose tags are written in an odd way and must be read with care.
 
     The Tags attribute stands near the end of a row, so the tails of all rows are put together and
@@ -281,7 +281,7 @@ def _written_tags(data: Data, start: int, end: int) -> bytes | None:
     return None if at < 0 else data[at + len(_TAGS) : end].partition(b'"')[0]
 
 
-def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: Wanted) -> None:
+def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: TagFilter) -> None:
     try:
         row = read_attributes(raw)
         number, kind = int(row["Id"]), int(row.get("PostTypeId", "0"))
@@ -296,7 +296,7 @@ def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: Wa
         scan.answer_starts = np.append(scan.answer_starts, start)
         scan.answer_ends = np.append(scan.answer_ends, end)
     elif kind == QUESTION:
-        scan.asked += 1
+        scan.question_count += 1
         if wanted.pattern.search(_as_written(split_tags(row.get("Tags", "")))):
             scan.questions.append((start, end))
             scan.ids.append(number)
@@ -306,7 +306,7 @@ def _as_written(tags: list[str]) -> bytes:
     return f' Tags="|{"|".join(tags)}|'.encode()
 
 
-def scan_keyed(piece: Piece, table: Table, attribute: str, ids: Ids) -> KeyedScan:
+def scan_keyed(piece: Chunk, table: DumpTable, attribute: str, ids: Ids) -> KeyedScan:
     """The rows whose attribute is one of the (sorted) ids, and those that cannot be read."""
     rows = _Rows.of(piece)
     data = rows.piece.data
@@ -323,7 +323,7 @@ def scan_keyed(piece: Piece, table: Table, attribute: str, ids: Ids) -> KeyedSca
             keys[number], plain[number] = _key_of(data[start:end], attribute)
     wanted = is_member(keys, ids) & plain | (~plain & (keys < 0))
     scan.chosen = sorted(scan.chosen + _pairs(rows.starts[wanted], rows.ends[wanted]))
-    scan.piece = rows.piece
+    scan.chunk = rows.piece
     return scan
 
 
@@ -333,7 +333,7 @@ class KeyedScan:
 
     chosen: list[tuple[int, int]]
     rows: int
-    piece: Piece = field(default_factory=lambda: Piece.of(0, b""))
+    chunk: Chunk = field(default_factory=lambda: Chunk.of(0, b""))
 
 
 def _key_of(raw: bytes, attribute: str) -> tuple[int, bool]:

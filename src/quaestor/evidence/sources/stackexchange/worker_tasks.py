@@ -15,21 +15,21 @@ import pyarrow as pa
 
 from quaestor.evidence.sources.protocol import LEFT_OUT, Reject, RowWriter, Sink, TableCounts
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
-from quaestor.evidence.sources.stackexchange.chunks import Piece, Range, load
-from quaestor.evidence.sources.stackexchange.columns import parse_piece
-from quaestor.evidence.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, Table
+from quaestor.evidence.sources.stackexchange.chunks import Chunk, FileRange, load
+from quaestor.evidence.sources.stackexchange.columns import parse_chunk
+from quaestor.evidence.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, DumpTable
 from quaestor.evidence.sources.stackexchange.tag_selection import (
     Ids,
     PostScan,
-    Wanted,
+    TagFilter,
     is_member,
     scan_keyed,
     scan_posts,
-    wanted_tags,
+    build_tag_filter,
 )
-from quaestor.evidence.sources.stackexchange.workers import Outcome
+from quaestor.evidence.sources.stackexchange.workers import WorkerResult
 
-Part = Range | Piece
+Part = FileRange | Chunk
 _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
 _ENOUGH = 1 << 20
 _PRIME = 2_147_483_647
@@ -40,7 +40,7 @@ _LEFT_OUT = 50
 class Writer:
     """Parses chosen text into the sink and counts what happened."""
 
-    table: Table
+    table: DumpTable
     rows: RowWriter
     remember: bool = False
     counts: TableCounts = field(default_factory=TableCounts)
@@ -51,7 +51,7 @@ class Writer:
 
     def write(self, text: bytes, offset: int) -> int:
         """All rows of a text that stands at one place of the table."""
-        parsed = parse_piece(text, self.table)
+        parsed = parse_chunk(text, self.table)
         self._keep(parsed.batch)
         for reject in parsed.rejects:
             self.reject(replace(reject, offset=reject.offset + offset))
@@ -67,7 +67,7 @@ class Writer:
     def _write_waiting(self) -> None:
         rows, self._waiting, self._waiting_bytes = self._waiting, [], 0
         starts = list(itertools.accumulate((len(raw) for _, raw in rows), initial=0))
-        parsed = parse_piece(b"".join(raw for _, raw in rows), self.table)
+        parsed = parse_chunk(b"".join(raw for _, raw in rows), self.table)
         self._keep(parsed.batch)
         for reject in parsed.rejects:
             number = bisect.bisect_right(starts, reject.offset) - 1
@@ -90,12 +90,12 @@ class Writer:
             owners = arrow.to_numbers(batch.column("owner_user_id"), missing=0)
             self.users.append(arrow.distinct(owners[owners != 0]))
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         if self._waiting:
             self._write_waiting()
         self.rows.close()
         none = np.zeros(0, np.int64)
-        return Outcome(
+        return WorkerResult(
             self.counts,
             arrow.distinct(np.concatenate([none, *self.posts])),
             arrow.distinct(np.concatenate([none, *self.users])),
@@ -109,7 +109,7 @@ def _unknown(batch: pa.RecordBatch) -> dict[str, int]:
     return dict(Counter(name for entries in other.to_pylist() for name, _ in entries or ()))
 
 
-def _notable(table: Table, batch: pa.RecordBatch) -> dict[str, int]:
+def _notable(table: DumpTable, batch: pa.RecordBatch) -> dict[str, int]:
     """What is worth counting while the rows pass by."""
     if table != POSTS:
         return {}
@@ -125,14 +125,14 @@ def _notable(table: Table, batch: pa.RecordBatch) -> dict[str, int]:
 
 def _text(part: Part) -> dict[str, int]:
     """How much text a stream held, which nobody knows before it is read."""
-    return {"text_bytes": part.size} if isinstance(part, Piece) else {}
+    return {"text_bytes": part.size} if isinstance(part, Chunk) else {}
 
 
 @dataclass(frozen=True)
 class KeepAll:
     """Every row of a table."""
 
-    table: Table
+    table: DumpTable
     sink: Sink
 
     def start(self, lane: int) -> _KeepAll:
@@ -151,7 +151,7 @@ class _KeepAll:
             self.writer.reject(reject)
         return part.size
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         return self.writer.finish()
 
 
@@ -168,7 +168,7 @@ class KeepTagged:
         left = self.sink.open(LEFT_OUT, f"{lane:02}", POSTS.schema)
         spool = spool_path(self.spool, lane) if self.spool else None
         return _KeepTagged(
-            Writer(POSTS, rows, remember=True), LeftOut(Writer(POSTS, left)), wanted_tags(self.tags), spool
+            Writer(POSTS, rows, remember=True), SkippedRows(Writer(POSTS, left)), build_tag_filter(self.tags), spool
         )
 
 
@@ -177,13 +177,13 @@ def spool_path(folder: Path, lane: int) -> Path:
 
 
 @dataclass
-class LeftOut:
+class SkippedRows:
     """A few of the questions that were not wanted, drawn by their ids, to show what a selection leaves out."""
 
     writer: Writer
     drawn: list[tuple[int, int, bytes]] = field(default_factory=list)
 
-    def look(self, piece: Piece, scan: PostScan, shift: int) -> None:
+    def look(self, piece: Chunk, scan: PostScan, shift: int) -> None:
         keys = (scan.left_ids * 48_271 % _PRIME) * 69_621 % _PRIME
         limit = self.drawn[-1][0] if len(self.drawn) >= _LEFT_OUT else _PRIME
         chosen = np.flatnonzero(keys < limit)
@@ -203,17 +203,17 @@ class LeftOut:
 @dataclass
 class _KeepTagged:
     writer: Writer
-    left: LeftOut
-    wanted: Wanted
+    left: SkippedRows
+    wanted: TagFilter
     spool: Path | None
 
     def take(self, part: Part) -> int:
         scan = scan_posts(load(part), self.wanted)
-        piece = scan.piece
+        piece = scan.chunk
         shift = piece.offset - piece.begin
         for start, end in sorted(scan.questions + scan.broken):
             self.writer.add_row(start + shift, piece.data[start:end])
-        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.asked} | _text(part))
+        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.question_count} | _text(part))
         self.left.look(piece, scan, shift)
         for reject in piece.rejects:
             self.writer.reject(reject)
@@ -226,7 +226,7 @@ class _KeepTagged:
                 notes.tofile(file)
         return part.size
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         self.left.finish()
         return self.writer.finish()
 
@@ -266,7 +266,7 @@ class _KeepSpooledAnswers:
                     self.writer.add_row(start, os.pread(text.fileno(), size, start))
         return 0
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         return self.writer.finish()
 
 
@@ -280,25 +280,25 @@ class KeepAnswers:
 
     def start(self, lane: int) -> _KeepAnswers:
         rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
-        return _KeepAnswers(Writer(POSTS, rows, remember=True), wanted_tags(self.tags), self.questions)
+        return _KeepAnswers(Writer(POSTS, rows, remember=True), build_tag_filter(self.tags), self.questions)
 
 
 @dataclass
 class _KeepAnswers:
     writer: Writer
-    wanted: Wanted
+    wanted: TagFilter
     questions: Ids
 
     def take(self, part: Part) -> int:
         """What is broken was refused at the first reading."""
         scan = scan_posts(load(part), self.wanted)
-        shift = scan.piece.offset - scan.piece.begin
+        shift = scan.chunk.offset - scan.chunk.begin
         chosen = is_member(scan.parents, self.questions)
         for start, end in zip(scan.answer_starts[chosen].tolist(), scan.answer_ends[chosen].tolist(), strict=True):
-            self.writer.add_row(start + shift, scan.piece.data[start:end])
+            self.writer.add_row(start + shift, scan.chunk.data[start:end])
         return part.size
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         return self.writer.finish()
 
 
@@ -306,7 +306,7 @@ class _KeepAnswers:
 class KeepKeyed:
     """The rows of a table whose attribute is one of the given ids."""
 
-    table: Table
+    table: DumpTable
     sink: Sink
     attribute: str
     ids: Ids
@@ -324,7 +324,7 @@ class _KeepKeyed:
 
     def take(self, part: Part) -> int:
         scan = scan_keyed(load(part), self.writer.table, self.attribute, self.ids)
-        piece = scan.piece
+        piece = scan.chunk
         shift = piece.offset - piece.begin
         for start, end in scan.chosen:
             self.writer.add_row(start + shift, piece.data[start:end])
@@ -333,5 +333,5 @@ class _KeepKeyed:
             self.writer.reject(reject)
         return part.size
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         return self.writer.finish()

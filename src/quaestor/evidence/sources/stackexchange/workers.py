@@ -33,15 +33,15 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt in malloc.h
 
 
 @dataclass
-class Outcome:
+class WorkerResult:
     """What a lane reports when it has finished: counts, and ids that later tables are chosen by."""
 
     counts: TableCounts = field(default_factory=TableCounts)
     posts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     users: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
+    def __add__(self, other: WorkerResult) -> WorkerResult:
+        return WorkerResult(
             self.counts + other.counts,
             distinct(np.concatenate([self.posts, other.posts])),
             distinct(np.concatenate([self.users, other.users])),
@@ -55,7 +55,7 @@ class Worker(Protocol[Part_contra]):
         """Work on a part and tell how many bytes of text it was."""
         ...
 
-    def finish(self) -> Outcome: ...
+    def finish(self) -> WorkerResult: ...
 
 
 class Job(Protocol[Part_contra]):
@@ -64,25 +64,25 @@ class Job(Protocol[Part_contra]):
     def start(self, lane: int) -> Worker[Part_contra]: ...
 
 
-class LaneFailed(QuaestorError):
+class WorkerFailed(QuaestorError):
     """A lane's process ended without a word, as when the machine ran out of memory."""
 
 
-def lane_count() -> int:
+def default_worker_count() -> int:
     """One lane for each core this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores, 16))
 
 
 def run(
-    job: Job[PartType], parts: Iterable[PartType], lanes: int, progress: Progress, what: str, total: int
-) -> Outcome:
+    job: Job[PartType], parts: Iterable[PartType], worker_count: int, progress: Progress, what: str, total: int
+) -> WorkerResult:
     """Give out all parts and add up what the lanes report."""
-    crew = _Crew(job, lanes)
+    crew = _Crew(job, worker_count)
     try:
         with _watch(crew, progress, what, total):
             for number, part in enumerate(parts):
-                crew.send(number % lanes, part)
+                crew.send(number % worker_count, part)
             return crew.finish()
     finally:
         crew.dismiss()
@@ -112,28 +112,28 @@ class _Crew(Generic[PartType]):
             self._pipes[lane].send(part)
         except (BrokenPipeError, ConnectionResetError):
             self._receive(lane)
-            raise LaneFailed(
+            raise WorkerFailed(
                 "a worker process ended before its work was done: free some memory and try again"
             ) from None
 
-    def finish(self) -> Outcome:
+    def finish(self) -> WorkerResult:
         for lane in range(len(self._pipes)):
             self.send(lane, None)  # type: ignore[arg-type]
-        outcome = Outcome()
+        outcome = WorkerResult()
         for lane in range(len(self._pipes)):
             outcome += self._receive(lane)
         return outcome
 
-    def _receive(self, lane: int) -> Outcome:
+    def _receive(self, lane: int) -> WorkerResult:
         try:
             answer = self._pipes[lane].recv()
         except (EOFError, ConnectionResetError):
-            raise LaneFailed(
+            raise WorkerFailed(
                 "a worker process ended before its work was done: free some memory and try again"
             ) from None
         if isinstance(answer, BaseException):
             raise answer
-        return cast(Outcome, answer)
+        return cast(WorkerResult, answer)
 
     def dismiss(self) -> None:
         for process in self._processes:
@@ -166,7 +166,7 @@ def _work(job: Job[Any], lane: int, pipe: Connection, done: Any, inherited: list
         worker = job.start(lane)
         while (part := pipe.recv()) is not None:
             done.value += worker.take(part)
-        answer: Outcome | BaseException = worker.finish()
+        answer: WorkerResult | BaseException = worker.finish()
     except EOFError:
         return
     except BaseException as error:  # noqa: BLE001 - carried to the parent, which raises it

@@ -29,7 +29,7 @@ _TAIL_LOOK = 16
 
 
 @dataclass(frozen=True)
-class Marks:
+class MarkPositions:
     """Where the marks of a piece stand, to which frame each belongs, and which of them are of which kind."""
 
     at: Positions
@@ -81,7 +81,7 @@ def frame_starts(buffer: Bytes, length: int) -> Positions:
     return hits * 8 + (np.bitwise_count(flags - np.uint64(1)) >> np.uint8(3))
 
 
-def find_marks(buffer: Bytes, length: int) -> Marks:
+def find_marks(buffer: Bytes, length: int) -> MarkPositions:
     """Every `<`, `"`, `&` and control character of the piece, in order."""
     text = buffer[:length]
     found = (text & 0b11111011) == QUOTE  # `"` and `&` differ in this one bit
@@ -91,7 +91,7 @@ def find_marks(buffer: Bytes, length: int) -> Marks:
     byte = text[at]
     less = byte == LESS
     frame = np.cumsum(less, dtype=np.int32) - 1
-    return Marks(at, byte, frame, less, byte == QUOTE, byte == AMPERSAND)
+    return MarkPositions(at, byte, frame, less, byte == QUOTE, byte == AMPERSAND)
 
 
 def windows(buffer: Bytes, at: Positions, width: int) -> npt.NDArray[np.uint8]:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from quaestor.evidence.sources.tables.settings import ColumnSettings, ColumnType
+from quaestor.evidence.sources.tables.settings import TableColumnSettings, ColumnType
 
-SHOWN = 60
+SHOWN_CHARACTERS = 60
 """Characters of a value that a message shows."""
 
 LONGEST_FIELD = 4 * 1024 * 1024
@@ -93,7 +93,7 @@ def as_text(cell: Cell) -> str:
     return str(cell)
 
 
-def convert(cell: Cell, column: ColumnSettings) -> Value:
+def convert(cell: Cell, column: TableColumnSettings) -> Value:
     """The cell at the type of its column, None where it is missing; raises BadValue."""
     text = as_text(cell)
     if text in column.empty or (column.type not in ("text", "list") and text.strip() in column.empty):
@@ -109,14 +109,14 @@ def convert(cell: Cell, column: ColumnSettings) -> Value:
 
 def shorten(text: str) -> str:
     """The text as a message may show it: quoted, its control characters escaped, not long."""
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+    return repr(text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…")
 
 
-def _text(cell: Cell, text: str, column: ColumnSettings) -> Value:
+def _text(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     return html.unescape(text) if column.escaped else text
 
 
-def _whole(cell: Cell, text: str, column: ColumnSettings) -> Value:
+def _whole(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     if isinstance(cell, float) and abs(cell) > _EXACT:
         return None
     match = _WHOLE.fullmatch(text.strip()) if isinstance(cell, str | int | float) else None
@@ -124,7 +124,7 @@ def _whole(cell: Cell, text: str, column: ColumnSettings) -> Value:
     return value if value is not None and -(2**63) <= value < 2**63 else None
 
 
-def _number(cell: Cell, text: str, column: ColumnSettings) -> Value:
+def _number(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     if isinstance(cell, bool) or not isinstance(cell, str | int | float):
         return None
     if isinstance(cell, str) and not _NUMBER.fullmatch(text.strip()):
@@ -133,7 +133,7 @@ def _number(cell: Cell, text: str, column: ColumnSettings) -> Value:
     return value if math.isfinite(value) else None
 
 
-def _time(cell: Cell, text: str, column: ColumnSettings) -> Value:
+def _time(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     moment: datetime
     if isinstance(cell, datetime):
         moment = cell
@@ -162,16 +162,16 @@ def _in_milliseconds(moment: datetime) -> datetime | None:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _flag(cell: Cell, text: str, column: ColumnSettings) -> Value:
+def _flag(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     return _FLAGS.get(text.strip().casefold()) if isinstance(cell, str | int | float) else None
 
 
-def _list(cell: Cell, text: str, column: ColumnSettings) -> Value:
+def _list(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     entries = (entry.strip(column.strip) for entry in text.split(column.separator))
     return [entry for entry in entries if entry]
 
 
-_CONVERTERS: dict[ColumnType, Callable[[Cell, str, ColumnSettings], Value]] = {
+_CONVERTERS: dict[ColumnType, Callable[[Cell, str, TableColumnSettings], Value]] = {
     "text": _text,
     "whole": _whole,
     "number": _number,

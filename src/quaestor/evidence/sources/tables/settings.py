@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _BELONGS_TO: dict[str, ColumnType] = {"format": "time", "separator": "list", "strip": "list", "escaped": "text"}
 
 
-class ColumnSettings(BaseModel):
+class TableColumnSettings(BaseModel):
     """How one column of the file becomes one column of the evidence."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -46,7 +46,7 @@ class ColumnSettings(BaseModel):
         return value
 
     @model_validator(mode="after")
-    def _settings_fit_the_type(self) -> ColumnSettings:
+    def _settings_fit_the_type(self) -> TableColumnSettings:
         for name, owner in _BELONGS_TO.items():
             if name in self.model_fields_set and self.type != owner:
                 raise ValueError(f'{name} is for type "{owner}", and this column is of type "{self.type}"')
@@ -64,7 +64,7 @@ class TableSettings(SourceSettings):
     header_row: int = Field(default=1, ge=1)
     skip_rows: int = Field(default=0, ge=0)
     item: str
-    columns: dict[str, ColumnSettings] = Field(default_factory=dict)
+    columns: dict[str, TableColumnSettings] = Field(default_factory=dict)
 
     @field_validator("encoding")
     @classmethod

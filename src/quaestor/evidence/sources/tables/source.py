@@ -43,7 +43,7 @@ from quaestor.evidence.sources.tables.settings import (
     ITEM,
     OTHER,
     ROW_NUMBER,
-    ColumnSettings,
+    TableColumnSettings,
     TableSettings,
     split_template,
 )
@@ -95,7 +95,7 @@ def ingest_table(path: Path, settings: TableSettings, sink: Sink, progress: Prog
     return table.counts()
 
 
-def columns_of(path: Path, settings: TableSettings) -> tuple[str, ...]:
+def read_column_names(path: Path, settings: TableSettings) -> tuple[str, ...]:
     """The file's columns, as a mapping may name them."""
     _size_of(path)
     with closing(_records(path, settings)) as records:
@@ -164,7 +164,7 @@ class _Plan:
     """Which cell of a row goes where."""
 
     header: tuple[str, ...]
-    mapped: tuple[tuple[str, int, ColumnSettings], ...]
+    mapped: tuple[tuple[str, int, TableColumnSettings], ...]
     unmapped: tuple[tuple[str, int], ...]
     item: tuple[tuple[str, str], ...]
 
