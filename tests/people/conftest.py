@@ -1,4 +1,4 @@
-"""A clock that tests set, and a directory of people in a new folder."""
+"""A settable clock and an empty people.db for the tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links, accounts and sessions: used once, ended in time, taken back, erased."""
+"""Invitations, accounts and sessions: used once, expired, revoked, erased."""
 
 from __future__ import annotations
 
@@ -12,161 +12,155 @@ from hypothesis import strategies as st
 from tests.support.desk import SetClock
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.people.directory import Directory, is_due
+from quaestor.people.directory import Directory, needs_renewal
 from quaestor.people.roles import Role
 
 NAMES = ["a", "b; DROP TABLE accounts", "ü'\""]
 HASH = "$argon2id$some-hash"
 
 
-def joined(directory: Directory, now: datetime, name: str = "rater-1", role: Role = Role.RATER) -> str:
+def join(directory: Directory, now: datetime, name: str = "rater-1", role: Role = Role.RATER) -> str:
     token, _ = directory.invite(name, role, now)
-    session = directory.accept(token, HASH, now)
+    session = directory.accept_invitation(token, HASH, now)
     assert session is not None
     return session
 
 
-def test_a_link_is_used_once_and_signs_in(directory: Directory, clock: SetClock) -> None:
-    token, made = directory.invite("rater-1", Role.RATER, clock())
-    assert directory.invitation(token, clock()) == made
-    session = directory.accept(token, HASH, clock())
+def test_an_invitation_works_once_and_signs_in(directory: Directory, clock: SetClock) -> None:
+    token, invitation = directory.invite("rater-1", Role.RATER, clock())
+    assert directory.find_invitation(token, clock()) == invitation
+    session = directory.accept_invitation(token, HASH, clock())
     assert session is not None
-    found = directory.session(session, clock())
-    assert found is not None
-    assert (found.name, found.role) == ("rater-1", Role.RATER)
-    assert directory.invitation(token, clock()) is None
-    assert directory.accept(token, "another", clock()) is None
-    assert directory.password_of("rater-1") == HASH
+    sign_in = directory.find_session(session, clock())
+    assert sign_in is not None
+    assert (sign_in.name, sign_in.role) == ("rater-1", Role.RATER)
+    assert directory.find_invitation(token, clock()) is None
+    assert directory.accept_invitation(token, "another", clock()) is None
+    assert directory.find_password_hash("rater-1") == HASH
 
 
-def test_a_link_ends_in_time(directory: Directory, clock: SetClock) -> None:
+def test_an_invitation_expires(directory: Directory, clock: SetClock) -> None:
     token, _ = directory.invite("rater-1", Role.RATER, clock())
     clock.pass_by(days=7, seconds=-1)
-    assert directory.invitation(token, clock()) is not None
+    assert directory.find_invitation(token, clock()) is not None
     clock.pass_by(seconds=1)
-    assert directory.invitation(token, clock()) is None
-    assert directory.accept(token, HASH, clock()) is None
-    assert directory.accounts() == []
+    assert directory.find_invitation(token, clock()) is None
+    assert directory.accept_invitation(token, HASH, clock()) is None
+    assert directory.list_accounts() == []
 
 
-def test_a_new_link_takes_the_place_of_the_open_one(directory: Directory, clock: SetClock) -> None:
+def test_a_new_invitation_replaces_the_open_one(directory: Directory, clock: SetClock) -> None:
     old, _ = directory.invite("rater-1", Role.RATER, clock())
     new, _ = directory.invite("rater-1", Role.RATER, clock())
-    assert directory.invitation(old, clock()) is None
-    assert directory.invitation(new, clock()) is not None
-    assert len(directory.invitations(clock())) == 1
+    assert directory.find_invitation(old, clock()) is None
+    assert directory.find_invitation(new, clock()) is not None
+    assert len(directory.list_invitations(clock())) == 1
 
 
-def test_a_link_that_is_taken_back_opens_nothing(directory: Directory, clock: SetClock) -> None:
+def test_a_revoked_invitation_does_not_work(directory: Directory, clock: SetClock) -> None:
     token, _ = directory.invite("rater-1", Role.RATER, clock())
     assert directory.revoke("rater-1")
-    assert directory.accept(token, HASH, clock()) is None
+    assert directory.accept_invitation(token, HASH, clock()) is None
     assert not directory.revoke("rater-1")
 
 
-def test_a_reviewer_comes_as_often_as_needed_until_the_link_ends(directory: Directory, clock: SetClock) -> None:
+def test_a_reviewer_can_use_the_link_repeatedly_until_it_expires(directory: Directory, clock: SetClock) -> None:
     token, _ = directory.invite("journal", Role.REVIEWER, clock(), timedelta(hours=14))
-    first = directory.accept(token, None, clock())
-    assert directory.accounts() == []
+    first = directory.accept_invitation(token, None, clock())
+    assert directory.list_accounts() == []
     clock.pass_by(hours=11)
-    second = directory.accept(token, None, clock())
+    second = directory.accept_invitation(token, None, clock())
     assert first is not None
     assert second is not None
-    directory.renew(first, clock())
+    directory.renew_session(first, clock())
     for session in (first, second):
-        found = directory.session(session, clock())
-        assert found is not None
-        assert found.expires == datetime(2026, 3, 2, 2, tzinfo=UTC)
+        sign_in = directory.find_session(session, clock())
+        assert sign_in is not None
+        assert sign_in.expires == datetime(2026, 3, 2, 2, tzinfo=UTC)
     clock.pass_by(hours=3)
-    assert directory.session(first, clock()) is None
-    assert directory.accept(token, None, clock()) is None
+    assert directory.find_session(first, clock()) is None
+    assert directory.accept_invitation(token, None, clock()) is None
 
 
-def test_a_reviewers_sessions_end_with_a_link_that_is_taken_back_or_replaced(
-    directory: Directory, clock: SetClock
-) -> None:
+def test_revoking_or_replacing_a_reviewers_link_ends_its_sessions(directory: Directory, clock: SetClock) -> None:
     for end in (lambda: directory.revoke("journal"), lambda: directory.invite("journal", Role.REVIEWER, clock())):
         token, _ = directory.invite("journal", Role.REVIEWER, clock())
-        session = directory.accept(token, None, clock())
+        session = directory.accept_invitation(token, None, clock())
         assert session is not None
-        assert directory.session(session, clock()) is not None
+        assert directory.find_session(session, clock()) is not None
         end()
-        assert directory.session(session, clock()) is None
+        assert directory.find_session(session, clock()) is None
 
 
-def test_nobody_but_a_reviewer_joins_without_a_password(directory: Directory, clock: SetClock) -> None:
+def test_only_a_reviewer_joins_without_a_password(directory: Directory, clock: SetClock) -> None:
     token, _ = directory.invite("rater-1", Role.RATER, clock())
     with pytest.raises(StateError, match="needs a password"):
-        directory.accept(token, None, clock())
-    assert directory.invitation(token, clock()) is not None
+        directory.accept_invitation(token, None, clock())
+    assert directory.find_invitation(token, clock()) is not None
 
 
-def test_a_session_lasts_while_it_is_used(directory: Directory, clock: SetClock) -> None:
-    session = joined(directory, clock())
+def test_a_session_is_extended_while_it_is_used(directory: Directory, clock: SetClock) -> None:
+    session = join(directory, clock())
     for _ in range(5):
         clock.pass_by(hours=11)
-        found = directory.session(session, clock())
-        assert found is not None
-        assert is_due(found, clock())
-        directory.renew(session, clock())
-        renewed = directory.session(session, clock())
+        sign_in = directory.find_session(session, clock())
+        assert sign_in is not None
+        assert needs_renewal(sign_in, clock())
+        directory.renew_session(session, clock())
+        renewed = directory.find_session(session, clock())
         assert renewed is not None
-        assert not is_due(renewed, clock())
+        assert not needs_renewal(renewed, clock())
     clock.pass_by(hours=12)
-    assert directory.session(session, clock()) is None
-    directory.renew(session, clock() - timedelta(days=1))
+    assert directory.find_session(session, clock()) is None
+    directory.renew_session(session, clock() - timedelta(days=1))
 
 
-def test_joining_again_sets_a_new_password_and_ends_what_was_before(directory: Directory, clock: SetClock) -> None:
-    old = joined(directory, clock())
+def test_joining_again_sets_a_new_password_and_ends_old_sessions(directory: Directory, clock: SetClock) -> None:
+    old = join(directory, clock())
     token, _ = directory.invite("rater-1", Role.TIE_BREAKER, clock())
-    assert directory.session(old, clock()) is not None
-    new = directory.accept(token, "$argon2id$new", clock())
+    assert directory.find_session(old, clock()) is not None
+    new = directory.accept_invitation(token, "$argon2id$new", clock())
     assert new is not None
-    assert directory.session(old, clock()) is None
-    assert directory.password_of("rater-1") == "$argon2id$new"
-    assert [account.role for account in directory.accounts()] == [Role.TIE_BREAKER]
+    assert directory.find_session(old, clock()) is None
+    assert directory.find_password_hash("rater-1") == "$argon2id$new"
+    assert [account.role for account in directory.list_accounts()] == [Role.TIE_BREAKER]
 
 
-def test_signing_out_everywhere_ends_the_sessions_of_one_and_of_nobody_else(
-    directory: Directory, clock: SetClock
-) -> None:
-    first = joined(directory, clock())
+def test_signing_out_everywhere_ends_only_the_sessions_of_that_account(directory: Directory, clock: SetClock) -> None:
+    first = join(directory, clock())
     second = directory.start_session("rater-1", HASH, clock())
-    other = joined(directory, clock(), "rater-2")
+    other = join(directory, clock(), "rater-2")
     assert second is not None
-    found = directory.session(first, clock())
-    assert found is not None
-    directory.end_sessions(found)
-    assert directory.session(first, clock()) is None
-    assert directory.session(second, clock()) is None
-    assert directory.session(other, clock()) is not None
+    sign_in = directory.find_session(first, clock())
+    assert sign_in is not None
+    directory.end_sessions(sign_in)
+    assert directory.find_session(first, clock()) is None
+    assert directory.find_session(second, clock()) is None
+    assert directory.find_session(other, clock()) is not None
 
 
-def test_no_session_begins_with_a_password_that_has_changed_meanwhile(directory: Directory, clock: SetClock) -> None:
-    joined(directory, clock())
+def test_no_session_starts_with_a_password_that_has_changed(directory: Directory, clock: SetClock) -> None:
+    join(directory, clock())
     assert directory.start_session("rater-1", "$argon2id$old", clock()) is None
     assert directory.start_session("nobody", HASH, clock()) is None
 
 
-def test_who_is_removed_is_signed_out_and_leaves_no_trace(
-    directory: Directory, clock: SetClock, tmp_path: Path
-) -> None:
-    name = "a-name-that-can-be-found"
-    session = joined(directory, clock(), name, Role.VIEWER)
+def test_a_removed_account_is_signed_out_and_erased(directory: Directory, clock: SetClock, tmp_path: Path) -> None:
+    name = "a-name-that-can-be-sign_in"
+    session = join(directory, clock(), name, Role.VIEWER)
     directory.invite(name, Role.VIEWER, clock())
-    kept = joined(directory, clock(), "somebody-else")
+    kept = join(directory, clock(), "somebody-else")
     assert name.encode() in b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert directory.remove(name)
-    assert directory.session(session, clock()) is None
-    assert directory.session(kept, clock()) is not None
+    assert directory.find_session(session, clock()) is None
+    assert directory.find_session(kept, clock()) is not None
     assert name.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert not directory.remove(name)
 
 
-def test_no_token_is_stored_as_it_is(directory: Directory, clock: SetClock, tmp_path: Path) -> None:
+def test_tokens_are_stored_only_as_hashes(directory: Directory, clock: SetClock, tmp_path: Path) -> None:
     link, _ = directory.invite("rater-2", Role.RATER, clock())
-    session = joined(directory, clock())
+    session = join(directory, clock())
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"rater-2" in stored
     for token in (link, session):
@@ -175,7 +169,7 @@ def test_no_token_is_stored_as_it_is(directory: Directory, clock: SetClock, tmp_
 
 
 @pytest.mark.parametrize("name", ["", " x", "x ", "a\nb", "a\u202eb", "\x00", "x" * 201])
-def test_a_name_that_misleads_is_refused(directory: Directory, clock: SetClock, name: str) -> None:
+def test_a_misleading_name_is_refused(directory: Directory, clock: SetClock, name: str) -> None:
     with pytest.raises(InputError, match="cannot be the name of a person"):
         directory.invite(name, Role.VIEWER, clock())
 
@@ -186,8 +180,8 @@ def test_a_name_that_misleads_is_refused(directory: Directory, clock: SetClock, 
         st.tuples(st.sampled_from("ijroesx"), st.sampled_from(["a", "b; DROP TABLE accounts", "ü'\""])), max_size=25
     )
 )
-def test_sessions_are_only_ever_those_of_people_who_are_there(acts: list[tuple[str, str]]) -> None:
-    """Whatever happens in whatever order: a session answers exactly while its account stands and it was not ended."""
+def test_a_session_is_valid_exactly_while_its_account_exists(acts: list[tuple[str, str]]) -> None:
+    """In every sequence of acts a session is valid exactly while its account exists and it was not ended."""
     now = datetime(2026, 3, 1, tzinfo=UTC)
     with TemporaryDirectory() as folder, Directory(Path(folder) / "people.db") as directory:
         links: dict[str, str] = {}
@@ -198,21 +192,21 @@ def test_sessions_are_only_ever_those_of_people_who_are_there(acts: list[tuple[s
             if act == "i":
                 links[name] = directory.invite(name, Role.RATER, now)[0]
             elif act == "j" and name in links:
-                made = directory.accept(links.pop(name), HASH, now)
-                assert made is not None
+                session = directory.accept_invitation(links.pop(name), HASH, now)
+                assert session is not None
                 ended += live
-                sessions[name] = [made]
+                sessions[name] = [session]
             elif act == "s":
                 started = directory.start_session(name, HASH, now)
-                assert (started is None) == (name not in {one.name for one in directory.accounts()})
+                assert (started is None) == (name not in {account.name for account in directory.list_accounts()})
                 live += [started] if started else []
             elif act == "o" and live:
                 ended.append(live.pop())
                 directory.end_session(ended[-1])
             elif act == "e" and live:
-                found = directory.session(live[0], now)
-                assert found is not None
-                directory.end_sessions(found)
+                sign_in = directory.find_session(live[0], now)
+                assert sign_in is not None
+                directory.end_sessions(sign_in)
                 ended += live
                 sessions[name] = []
             elif act == "r":
@@ -224,5 +218,5 @@ def test_sessions_are_only_ever_those_of_people_who_are_there(acts: list[tuple[s
                 directory.revoke(name)
                 links.pop(name, None)
         for name, live in sessions.items():
-            assert all(getattr(directory.session(token, now), "name", None) == name for token in live)
-        assert all(directory.session(token, now) is None for token in ended)
+            assert all(getattr(directory.find_session(token, now), "name", None) == name for token in live)
+        assert all(directory.find_session(token, now) is None for token in ended)

@@ -1,13 +1,13 @@
-"""What each role may do, written a second time."""
+"""The permissions of each role, written down a second time."""
 
 from __future__ import annotations
 
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.people.roles import Permission, Role, can, role_named
+from quaestor.people.roles import Permission, Role, can, parse_role
 
-WRITTEN = {
+EXPECTED = {
     Role.LEAD: {
         "visit",
         "read codebook",
@@ -31,11 +31,11 @@ WRITTEN = {
 
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("permission", Permission)
-def test_a_role_may_do_what_is_written_and_nothing_else(role: Role, permission: Permission) -> None:
-    assert can(role, permission) == (permission.value in WRITTEN[role])
+def test_a_role_has_exactly_the_expected_permissions(role: Role, permission: Permission) -> None:
+    assert can(role, permission) == (permission.value in EXPECTED[role])
 
 
-def test_an_unknown_role_is_answered_with_those_there_are() -> None:
-    assert role_named("tie-breaker") is Role.TIE_BREAKER
+def test_an_unknown_role_is_refused_with_the_allowed_ones() -> None:
+    assert parse_role("tie-breaker") is Role.TIE_BREAKER
     with pytest.raises(InputError, match=r"there is no role 'ratter', allowed: rater, .*lead"):
-        role_named("ratter")
+        parse_role("ratter")

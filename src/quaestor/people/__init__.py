@@ -1,1 +1,1 @@
-"""Accounts, invitations, roles, and what each role can do."""
+"""Accounts, invitations and roles, with the permissions of each role."""

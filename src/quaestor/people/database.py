@@ -1,4 +1,4 @@
-"""The file people are kept in."""
+"""The database file of accounts, people.db, and its schema."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ class PeopleFile(PrivateFile):
     """Accounts, invitations, sessions, attempts, saved filters and known devices."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, _KIND, _UPGRADES, "move it away and invite everybody again")
+        super().__init__(path, _KIND, _UPGRADES, "move it away and send new invitations")

@@ -1,4 +1,4 @@
-"""Accounts, invitations and sessions of a study: who there is, who may come, who is here."""
+"""The accounts, invitations and sign-in sessions of a study."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-from quaestor.base.clock import written
+from quaestor.base.clock import format_timestamp
 from quaestor.base.errors import InputError, StateError
-from quaestor.people.credentials import fingerprint, new_token
+from quaestor.people.credentials import hash_token, new_token
 from quaestor.people.database import PeopleFile
 from quaestor.people.roles import Role
 
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody who joined; the name is the actor in the journal."""
+    """A person who has joined; the name is the actor of their acts in the journal."""
 
     name: str
     role: Role
-    made: datetime
+    created: datetime
 
 
 @dataclass(frozen=True)
-class Invitation:
-    """A link somebody was given; the link itself is not known any more."""
+class AccountInvitation:
+    """An invitation link sent to a person; only a hash of its token is stored."""
 
     number: int
     name: str
     role: Role
-    made: datetime
+    created: datetime
     expires: datetime
 
     @property
-    def is_the_access(self) -> bool:
-        """A reviewer has no account: the link opens the study as often as it is followed, until it expires."""
+    def is_reusable(self) -> bool:
+        """Whether the link works until it expires: a reviewer has no account and uses the link each time."""
         return self.role is Role.REVIEWER
 
 
 @dataclass(frozen=True)
-class Session:
-    """Somebody who is signed in: by an account, or by a reviewer's invitation."""
+class SignInSession:
+    """A signed-in person, by an account or by a reviewer's invitation."""
 
     name: str
     role: Role
@@ -50,17 +50,17 @@ class Session:
     invitation: int | None = None
 
 
-INVITED_FOR = timedelta(days=7)
-SIGNED_IN_FOR = timedelta(hours=12)
-_RENEWED_AFTER = timedelta(minutes=10)
-_LONGEST_NAME = 200
-DEVICE_KNOWN_FOR = timedelta(days=90)
-MOST_DEVICES = 20
-"""Devices of one account; the one that was not used for longest is dropped for a new one."""
+INVITATION_LIFETIME = timedelta(days=7)
+SESSION_LIFETIME = timedelta(hours=12)
+_RENEWAL_INTERVAL = timedelta(minutes=10)
+_MAX_NAME_LENGTH = 200
+DEVICE_LIFETIME = timedelta(days=90)
+MAX_DEVICES = 20
+"""Devices remembered per account; a new one replaces the least recently used."""
 
 
 class Directory:
-    """People at rest; every method that looks at the clock is given the time."""
+    """The stored accounts, invitations, sessions and devices; the current time is passed in."""
 
     def __init__(self, path: Path) -> None:
         self.file = PeopleFile(path)
@@ -74,183 +74,187 @@ class Directory:
     def close(self) -> None:
         self.file.close()
 
-    def accounts(self) -> list[Account]:
+    def list_accounts(self) -> list[Account]:
         with self.file.reading() as reading:
             rows = reading.execute("SELECT name, role, made FROM accounts ORDER BY made, name").fetchall()
-        return [Account(name, Role(role), _moment(made)) for name, role, made in rows]
+        return [Account(name, Role(role), _parse_time(created)) for name, role, created in rows]
 
-    def password_of(self, name: str) -> str | None:
+    def find_password_hash(self, name: str) -> str | None:
         with self.file.reading() as reading:
             row = reading.execute("SELECT password FROM accounts WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def remove(self, name: str) -> bool:
-        """Erase an account, its sessions, and the invitations under its name; whether there was anything."""
+        """Erases an account, its sessions and the invitations for its name; returns whether there were any."""
         with self.file.erasing() as writing:
-            gone = writing.execute("DELETE FROM accounts WHERE name = ?", (name,)).rowcount
-            gone += writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount
-        return gone > 0
+            deleted = writing.execute("DELETE FROM accounts WHERE name = ?", (name,)).rowcount
+            deleted += writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount
+        return deleted > 0
 
     def change_role(self, name: str, role: Role) -> bool:
-        """Give an account another role, from its next page on; whether there is such an account.
+        """Changes the role of an account, effective from its next page; returns whether the account exists.
 
-        A study keeps somebody who leads it.
+        Raises StateError if the study would lose its only lead.
         """
         with self.file.writing() as writing:
-            found = writing.execute("SELECT role FROM accounts WHERE name = ?", (name,)).fetchone()
-            if found is None:
+            row = writing.execute("SELECT role FROM accounts WHERE name = ?", (name,)).fetchone()
+            if row is None:
                 return False
             leads = writing.execute("SELECT count(*) FROM accounts WHERE role = ?", (Role.LEAD,)).fetchone()[0]
-            if found[0] == Role.LEAD and role is not Role.LEAD and leads == 1:
-                raise StateError(f"{name!r} alone leads this study: it needs somebody who does")
+            if row[0] == Role.LEAD and role is not Role.LEAD and leads == 1:
+                raise StateError(f"{name!r} is the only lead: appoint another one first")
             writing.execute("UPDATE accounts SET role = ? WHERE name = ?", (role, name))
         return True
 
-    def seen(self) -> dict[str, datetime]:
-        """When those who are signed in were last here, to within ten minutes; of others it is not kept."""
+    def read_last_seen(self) -> dict[str, datetime]:
+        """Returns when each signed-in account was last active, to within ten minutes; nothing is kept of others."""
         with self.file.reading() as reading:
-            rows = reading.execute(_SEEN).fetchall()
-        return {name: _moment(expires) - SIGNED_IN_FOR for name, expires in rows}
+            rows = reading.execute(_LATEST_SESSIONS).fetchall()
+        return {name: _parse_time(expires) - SESSION_LIFETIME for name, expires in rows}
 
-    def invite(self, name: str, role: Role, now: datetime, lasting: timedelta = INVITED_FOR) -> tuple[str, Invitation]:
-        """A new link in place of an open one under the same name; its token is told this once."""
-        check_name(name)
-        token, expires = new_token(), now + lasting
+    def invite(
+        self, name: str, role: Role, now: datetime, lifetime: timedelta = INVITATION_LIFETIME
+    ) -> tuple[str, AccountInvitation]:
+        """Replaces the open invitation for a name with a new one; returns its token, which cannot be read later."""
+        require_valid_name(name)
+        token, expires = new_token(), now + lifetime
         with self.file.writing() as writing:
             _drop_expired(writing, now)
             writing.execute("DELETE FROM invitations WHERE name = ?", (name,))
             number = writing.execute(
                 "INSERT INTO invitations (token, name, role, made, expires) VALUES (?, ?, ?, ?, ?)",
-                (fingerprint(token), name, role, written(now), written(expires)),
+                (hash_token(token), name, role, format_timestamp(now), format_timestamp(expires)),
             ).lastrowid
-        return token, Invitation(int(number or 0), name, role, now, expires)
+        return token, AccountInvitation(int(number or 0), name, role, now, expires)
 
-    def invitations(self, now: datetime) -> list[Invitation]:
-        """Those that can still be used."""
+    def list_invitations(self, now: datetime) -> list[AccountInvitation]:
+        """Returns the invitations that have not expired."""
         with self.file.reading() as reading:
-            rows = reading.execute(f"{_INVITATIONS} WHERE expires > ? ORDER BY number", (written(now),)).fetchall()
-        return [_invitation(row) for row in rows]
+            rows = reading.execute(
+                f"{_INVITATIONS} WHERE expires > ? ORDER BY number", (format_timestamp(now),)
+            ).fetchall()
+        return [_build_invitation(row) for row in rows]
 
-    def invitation(self, token: str, now: datetime) -> Invitation | None:
-        """What a link stands for; nothing where it was used, revoked, replaced, has expired or never was."""
+    def find_invitation(self, token: str, now: datetime) -> AccountInvitation | None:
+        """Returns the invitation of a token, or None if it was used, revoked, replaced, is expired or unknown."""
         with self.file.reading() as reading:
-            return _open_invitation(reading, token, now)
+            return _find_open_invitation(reading, token, now)
 
     def revoke(self, name: str) -> bool:
-        """Take back what was sent under a name, and with a reviewer's link its sessions; whether there was any."""
+        """Deletes the invitation for a name, with the sessions of a reviewer's; returns whether there was one."""
         with self.file.writing() as writing:
             return writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount > 0
 
-    def accept(self, token: str, hashed: str | None, now: datetime) -> str | None:
-        """Join by a link and be signed in: the session's token, or nothing where the link is not open.
+    def accept_invitation(self, token: str, hashed: str | None, now: datetime) -> str | None:
+        """Creates the account of an invitation, signs it in and returns the session's token; None without invitation.
 
-        A link is used up by this, but for a reviewer's. An account that was there gets the new password and role,
-        whoever was signed in with the old ones is so no more, and no device is known any more.
+        The invitation is used up, unless it is a reviewer's. An account of the same name gets the new password and
+        role, and its sessions and devices end.
         """
         session = new_token()
         with self.file.writing() as writing:
-            found = _open_invitation(writing, token, now)
-            if found is None:
+            invitation = _find_open_invitation(writing, token, now)
+            if invitation is None:
                 return None
-            if found.is_the_access:
-                expires = min(now + SIGNED_IN_FOR, found.expires)
-                _add_session(writing, session, None, found.number, expires)
+            if invitation.is_reusable:
+                expires = min(now + SESSION_LIFETIME, invitation.expires)
+                _add_session(writing, session, None, invitation.number, expires)
                 return session
             if hashed is None:
                 raise StateError("joining needs a password: choose one")
-            writing.execute("DELETE FROM invitations WHERE number = ?", (found.number,))
-            writing.execute("DELETE FROM sessions WHERE account = ?", (found.name,))
-            writing.execute("DELETE FROM devices WHERE account = ?", (found.name,))
+            writing.execute("DELETE FROM invitations WHERE number = ?", (invitation.number,))
+            writing.execute("DELETE FROM sessions WHERE account = ?", (invitation.name,))
+            writing.execute("DELETE FROM devices WHERE account = ?", (invitation.name,))
             writing.execute(
                 "INSERT INTO accounts (name, role, password, made) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET role = excluded.role, password = excluded.password",
-                (found.name, found.role, hashed, written(now)),
+                (invitation.name, invitation.role, hashed, format_timestamp(now)),
             )
-            _add_session(writing, session, found.name, None, now + SIGNED_IN_FOR)
+            _add_session(writing, session, invitation.name, None, now + SESSION_LIFETIME)
         return session
 
     def start_session(self, name: str, hashed: str, now: datetime) -> str | None:
-        """Sign an account in whose password is still the one that was checked: the session's token, told this once."""
+        """Signs an account in and returns the session's token, or None if its password hash is no longer `hashed`."""
         token = new_token()
         with self.file.writing() as writing:
             _drop_expired(writing, now)
             known = writing.execute("SELECT 1 FROM accounts WHERE name = ? AND password = ?", (name, hashed)).fetchone()
             if known is None:
                 return None
-            _add_session(writing, token, name, None, now + SIGNED_IN_FOR)
+            _add_session(writing, token, name, None, now + SESSION_LIFETIME)
         return token
 
-    def session(self, token: str, now: datetime) -> Session | None:
-        """Who holds a token, with the role they have now."""
+    def find_session(self, token: str, now: datetime) -> SignInSession | None:
+        """Returns the open session of a token, with the person's current role."""
         with self.file.reading() as reading:
-            row = reading.execute(_SESSION, {"token": fingerprint(token), "now": written(now)}).fetchone()
-        return None if row is None else Session(row[0], Role(row[1]), _moment(row[2]), row[3])
+            row = reading.execute(_SESSION, {"token": hash_token(token), "now": format_timestamp(now)}).fetchone()
+        return None if row is None else SignInSession(row[0], Role(row[1]), _parse_time(row[2]), row[3])
 
-    def renew(self, token: str, now: datetime) -> None:
-        """Let a session that is in use last from now on, a reviewer's as long as the link."""
+    def renew_session(self, token: str, now: datetime) -> None:
+        """Extends a session to its full lifetime from now; a reviewer's ends with the link at the latest."""
         with self.file.writing() as writing:
             writing.execute(
-                "UPDATE sessions SET expires = min(:wanted, coalesce((SELECT expires FROM invitations"
-                " WHERE number = sessions.invitation), :wanted)) WHERE token = :token",
-                {"wanted": written(now + SIGNED_IN_FOR), "token": fingerprint(token)},
+                "UPDATE sessions SET expires = min(:renewed, coalesce((SELECT expires FROM invitations"
+                " WHERE number = sessions.invitation), :renewed)) WHERE token = :token",
+                {"renewed": format_timestamp(now + SESSION_LIFETIME), "token": hash_token(token)},
             )
 
     def end_session(self, token: str) -> None:
         with self.file.writing() as writing:
-            writing.execute("DELETE FROM sessions WHERE token = ?", (fingerprint(token),))
+            writing.execute("DELETE FROM sessions WHERE token = ?", (hash_token(token),))
 
-    def end_sessions(self, of: Session, device: str = "") -> None:
-        """Sign somebody out wherever they are signed in; only the device they do it from stays known."""
+    def end_sessions(self, session: SignInSession, device: str = "") -> None:
+        """Ends all sessions of the session's account or invitation and forgets its devices, except for `device`."""
         with self.file.writing() as writing:
-            if of.invitation is None:
-                writing.execute("DELETE FROM sessions WHERE account = ?", (of.name,))
-                writing.execute("DELETE FROM devices WHERE account = ? AND token <> ?", (of.name, fingerprint(device)))
+            if session.invitation is None:
+                writing.execute("DELETE FROM sessions WHERE account = ?", (session.name,))
+                writing.execute(
+                    "DELETE FROM devices WHERE account = ? AND token <> ?", (session.name, hash_token(device))
+                )
             else:
-                writing.execute("DELETE FROM sessions WHERE invitation = ?", (of.invitation,))
+                writing.execute("DELETE FROM sessions WHERE invitation = ?", (session.invitation,))
 
     def knows_device(self, device: str, name: str, now: datetime) -> bool:
-        """Whether somebody signed in to an account before from the browser that holds a device token."""
+        """Whether the browser with this device token has signed in to an account before."""
         if not device:
             return False
         with self.file.reading() as reading:
             row = reading.execute(
                 "SELECT 1 FROM devices WHERE token = ? AND account = ? AND used > ?",
-                (fingerprint(device), name, written(now - DEVICE_KNOWN_FOR)),
+                (hash_token(device), name, format_timestamp(now - DEVICE_LIFETIME)),
             ).fetchone()
         return row is not None
 
     def remember_device(self, session: str, device: str, now: datetime) -> str | None:
-        """Know the browser of a session that has just begun, by a new token in place of the one it had.
+        """Remembers the browser of a new session under a new device token, which replaces `device`, and returns it.
 
-        None for a reviewer, who has no account. Other accounts that signed in from the same browser keep it.
+        Returns None for a reviewer, who has no account. Other accounts of the same browser move to the new token.
         """
         token = new_token()
         with self.file.writing() as writing:
-            writing.execute("DELETE FROM devices WHERE used <= ?", (written(now - DEVICE_KNOWN_FOR),))
-            # After a clock that was ahead, nothing lasts longer than if it had been used now.
-            writing.execute("UPDATE devices SET used = :now WHERE used > :now", {"now": written(now)})
-            row = writing.execute("SELECT account FROM sessions WHERE token = ?", (fingerprint(session),)).fetchone()
+            writing.execute("DELETE FROM devices WHERE used <= ?", (format_timestamp(now - DEVICE_LIFETIME),))
+            # If the clock was ahead before, no device may last longer than if it had been used now.
+            writing.execute("UPDATE devices SET used = :now WHERE used > :now", {"now": format_timestamp(now)})
+            row = writing.execute("SELECT account FROM sessions WHERE token = ?", (hash_token(session),)).fetchone()
             if row is None or row[0] is None:
                 return None
             if device:
-                writing.execute(
-                    "UPDATE devices SET token = ? WHERE token = ?", (fingerprint(token), fingerprint(device))
-                )
+                writing.execute("UPDATE devices SET token = ? WHERE token = ?", (hash_token(token), hash_token(device)))
             writing.execute(
                 "INSERT INTO devices (token, account, used) VALUES (?, ?, ?) "
                 "ON CONFLICT (token, account) DO UPDATE SET used = excluded.used",
-                (fingerprint(token), row[0], written(now)),
+                (hash_token(token), row[0], format_timestamp(now)),
             )
             writing.execute(
                 "DELETE FROM devices WHERE account = :account AND token NOT IN "
                 "(SELECT token FROM devices WHERE account = :account ORDER BY used DESC, rowid DESC LIMIT :most)",
-                {"account": row[0], "most": MOST_DEVICES},
+                {"account": row[0], "most": MAX_DEVICES},
             )
         return token
 
 
 _INVITATIONS = "SELECT number, name, role, made, expires FROM invitations"
-_SEEN = "SELECT account, max(expires) FROM sessions WHERE account IS NOT NULL GROUP BY account"
+_LATEST_SESSIONS = "SELECT account, max(expires) FROM sessions WHERE account IS NOT NULL GROUP BY account"
 _SESSION = """
 SELECT coalesce(accounts.name, invitations.name), coalesce(accounts.role, invitations.role), sessions.expires,
        sessions.invitation
@@ -260,29 +264,29 @@ WHERE sessions.token = :token AND sessions.expires > :now
 """
 
 
-def is_due(session: Session, now: datetime) -> bool:
-    """Whether a session has been in use for long enough that its renewal is worth a write."""
-    return session.expires - now <= SIGNED_IN_FOR - _RENEWED_AFTER
+def needs_renewal(session: SignInSession, now: datetime) -> bool:
+    """Whether the last renewal of a session is long enough ago to be worth a write."""
+    return session.expires - now <= SESSION_LIFETIME - _RENEWAL_INTERVAL
 
 
-def check_name(name: str) -> None:
-    """Refuses a name that cannot be told from another on a page, or that is no name."""
-    if not name or name != name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+def require_valid_name(name: str) -> None:
+    """Raises InputError for a name that is empty, too long or could look like another one on a page."""
+    if not name or name != name.strip() or not name.isprintable() or len(name) > _MAX_NAME_LENGTH:
         raise InputError(
-            f"{name[:60]!r} cannot be the name of a person: take 1 to {_LONGEST_NAME} visible characters, "
+            f"{name[:60]!r} cannot be the name of a person: use 1 to {_MAX_NAME_LENGTH} visible characters, "
             "without a space at either end"
         )
 
 
-def _open_invitation(connection: sqlite3.Connection, token: str, now: datetime) -> Invitation | None:
+def _find_open_invitation(connection: sqlite3.Connection, token: str, now: datetime) -> AccountInvitation | None:
     row = connection.execute(
-        f"{_INVITATIONS} WHERE token = ? AND expires > ?", (fingerprint(token), written(now))
+        f"{_INVITATIONS} WHERE token = ? AND expires > ?", (hash_token(token), format_timestamp(now))
     ).fetchone()
-    return None if row is None else _invitation(row)
+    return None if row is None else _build_invitation(row)
 
 
-def _invitation(row: tuple[int, str, str, str, str]) -> Invitation:
-    return Invitation(row[0], row[1], Role(row[2]), _moment(row[3]), _moment(row[4]))
+def _build_invitation(row: tuple[int, str, str, str, str]) -> AccountInvitation:
+    return AccountInvitation(row[0], row[1], Role(row[2]), _parse_time(row[3]), _parse_time(row[4]))
 
 
 def _add_session(
@@ -290,15 +294,15 @@ def _add_session(
 ) -> None:
     connection.execute(
         "INSERT INTO sessions (token, account, invitation, expires) VALUES (?, ?, ?, ?)",
-        (fingerprint(token), account, invitation, written(expires)),
+        (hash_token(token), account, invitation, format_timestamp(expires)),
     )
 
 
 def _drop_expired(connection: sqlite3.Connection, now: datetime) -> None:
-    """What can no longer be used is not kept."""
-    connection.execute("DELETE FROM invitations WHERE expires <= ?", (written(now),))
-    connection.execute("DELETE FROM sessions WHERE expires <= ?", (written(now),))
+    """Deletes expired invitations and sessions."""
+    connection.execute("DELETE FROM invitations WHERE expires <= ?", (format_timestamp(now),))
+    connection.execute("DELETE FROM sessions WHERE expires <= ?", (format_timestamp(now),))
 
 
-def _moment(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)

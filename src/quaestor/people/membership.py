@@ -1,4 +1,4 @@
-"""The people of a study: who is invited under which name, who has joined, who is gone."""
+"""Inviting people to a study, changing their roles and removing them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError, SettingsError, StateError
-from quaestor.base.names import listed, nearest_first
-from quaestor.people.directory import INVITED_FOR, Account, Directory, Invitation
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.people.directory import INVITATION_LIFETIME, Account, AccountInvitation, Directory
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 
@@ -19,91 +19,94 @@ PEOPLE_FILE = "people.db"
 
 @dataclass(frozen=True)
 class People:
-    """Who has joined, and whose link is still open."""
+    """The accounts and the open invitations of a study."""
 
     accounts: tuple[Account, ...]
-    invitations: tuple[Invitation, ...]
+    invitations: tuple[AccountInvitation, ...]
 
 
-def people_file(study: Study) -> Path:
+def people_path(study: Study) -> Path:
     return study.root / PEOPLE_FILE
 
 
 def open_directory(study: Study) -> Directory:
-    """The study's people, made where there are none yet."""
-    return Directory(people_file(study))
+    """Opens the study's people.db, which is created if it does not exist."""
+    return Directory(people_path(study))
 
 
 def invite(
-    study: Study, name: str, role: Role, lasting: timedelta = INVITED_FOR, clock: Clock = exact_now
-) -> tuple[str, Invitation]:
-    """A link for somebody, under the name the study file knows them by; an open one under that name ends."""
-    _require_fitting(study, name, role)
+    study: Study, name: str, role: Role, lifetime: timedelta = INVITATION_LIFETIME, clock: Clock = exact_now
+) -> tuple[str, AccountInvitation]:
+    """Invites a person under the name used in the study file and returns the token; replaces an open invitation."""
+    _require_role_fits(study, name, role)
     with open_directory(study) as directory:
-        return directory.invite(name, role, clock(), lasting)
+        return directory.invite(name, role, clock(), lifetime)
 
 
 def list_people(study: Study, clock: Clock = exact_now) -> People:
-    if not people_file(study).exists():
+    if not people_path(study).exists():
         return People((), ())
     with open_directory(study) as directory:
-        return People(tuple(directory.accounts()), tuple(directory.invitations(clock())))
+        return People(tuple(directory.list_accounts()), tuple(directory.list_invitations(clock())))
 
 
-def remove_person(study: Study, name: str, by: str = "") -> None:
-    """Erase an account and its open links; what was done under the name stays in the journal."""
-    if by == name:
-        raise StateError("you cannot remove yourself here: `quaestor people remove` can, where the desk is served")
+def remove_person(study: Study, name: str, actor: str = "") -> None:
+    """Erases an account and its open invitations; the person's acts stay in the journal."""
+    if actor == name:
+        raise StateError("you cannot remove yourself here: run `quaestor people remove` on the server")
     with open_directory(study) as directory:
         if not directory.remove(name):
-            raise StateError(f"nobody is called {name!r}: {_known(account.name for account in directory.accounts())}")
+            accounts = _format_known(account.name for account in directory.list_accounts())
+            raise StateError(f"nobody is called {name!r}: {accounts}")
 
 
 def revoke_invitation(study: Study, name: str, clock: Clock = exact_now) -> None:
-    """Take back an open link; an account stays."""
+    """Revokes an open invitation; an account of the same name stays."""
     with open_directory(study) as directory:
         if not directory.revoke(name):
-            still = _known(one.name for one in directory.invitations(clock()))
-            raise StateError(f"no invitation for {name!r} is open: {still}")
+            invitations = _format_known(invitation.name for invitation in directory.list_invitations(clock()))
+            raise StateError(f"no invitation for {name!r} is open: {invitations}")
 
 
 def change_role(study: Study, name: str, role: Role) -> None:
-    """Give somebody who has joined another role, where the study file knows them as such."""
+    """Changes the role of an account, if the study file names the person in that role."""
     if role is Role.REVIEWER:
-        raise InputError(f"a reviewer has no account: remove {name!r} and invite a reviewer by a link")
+        raise InputError(f"a reviewer has no account: remove {name!r} and invite a reviewer instead")
     if role is Role.LEAD:
-        raise InputError("who leads is named in study.toml as `lead` under [study]: change it there")
-    _require_fitting(study, name, role)
+        raise InputError("the lead is set in study.toml as `lead` under [study]: change it there")
+    _require_role_fits(study, name, role)
     with open_directory(study) as directory:
         if not directory.change_role(name, role):
-            raise StateError(f"nobody is called {name!r}: {_known(account.name for account in directory.accounts())}")
+            accounts = _format_known(account.name for account in directory.list_accounts())
+            raise StateError(f"nobody is called {name!r}: {accounts}")
 
 
-def lead_link(study: Study, clock: Clock = exact_now) -> str | None:
-    """A one-time token for the lead where the lead has not joined yet; an earlier one ends with it."""
+def create_lead_token(study: Study, clock: Clock = exact_now) -> str | None:
+    """Returns a one-time token for a lead who has not joined yet, replacing an earlier one; None after that."""
     lead = study.settings.study.lead
     with open_directory(study) as directory:
-        if any(one.name == lead and one.role is Role.LEAD for one in directory.accounts()):
+        if any(account.name == lead and account.role is Role.LEAD for account in directory.list_accounts()):
             return None
         return directory.invite(lead, Role.LEAD, clock())[0]
 
 
-def _require_fitting(study: Study, name: str, role: Role) -> None:
-    raters = {rater: None for one in study.settings.rounds for rater in one.raters}
-    breakers = {one.tie_breaker: None for one in study.settings.rounds if one.tie_breaker}
+def _require_role_fits(study: Study, name: str, role: Role) -> None:
+    """Raises an error if the study file does not name the person in this role, or names them in another one."""
+    raters = {rater: None for settings in study.settings.rounds for rater in settings.raters}
+    tie_breakers = {settings.tie_breaker: None for settings in study.settings.rounds if settings.tie_breaker}
     if role is Role.LEAD:
-        raise InputError("the lead is not invited: `quaestor serve` prints a link where the lead has not joined yet")
-    for wanted, names in ((Role.RATER, raters), (Role.TIE_BREAKER, breakers)):
-        if role is wanted and name not in names:
-            options = listed(nearest_first(name, names)) or f"none, add a {wanted} to a round first"
-            raise SettingsError(f"{study.file}: no round has a {wanted} {name!r}, allowed: {options}")
-    acting = (*raters, *breakers, study.settings.study.lead)
-    if role is Role.INTERVIEWER:
-        acting = (*breakers, study.settings.study.lead)
-    if role not in (Role.RATER, Role.TIE_BREAKER) and name in acting:
-        raise InputError(f"{name!r} acts in this study and cannot be a {role} too: take another name")
+        raise InputError("the lead is not invited: `quaestor serve` prints a link until the lead has joined")
+    for round_role, names in ((Role.RATER, raters), (Role.TIE_BREAKER, tie_breakers)):
+        if role is round_role and name not in names:
+            options = join_with_or(sort_by_similarity(name, names)) or f"none, add a {round_role} to a round first"
+            raise SettingsError(f"{study.file}: no round has a {round_role} {name!r}, allowed: {options}")
+    reserved = (*raters, *tie_breakers, study.settings.study.lead)
+    if role is Role.INTERVIEWER:  # who may also be a rater
+        reserved = (*tie_breakers, study.settings.study.lead)
+    if role not in (Role.RATER, Role.TIE_BREAKER) and name in reserved:
+        raise InputError(f"{name!r} has another role in this study and cannot be a {role} too: use another name")
 
 
-def _known(names: Iterable[str]) -> str:
-    found = sorted(names)
-    return f"there are {', '.join(found)}" if found else "there is nobody yet"
+def _format_known(names: Iterable[str]) -> str:
+    known = sorted(names)
+    return f"there are {', '.join(known)}" if known else "there is nobody yet"

@@ -1,4 +1,4 @@
-"""The people of a study at a glance: who has joined, whose link is open, and who is named but was never asked."""
+"""The overview of a study's people: joined, invited, and named in the study file but not invited yet."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from quaestor.base.clock import Clock, exact_now
-from quaestor.people.directory import Invitation
+from quaestor.people.directory import AccountInvitation
 from quaestor.people.membership import open_directory
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 
 Work = tuple[int, tuple[tuple[str, int], ...]]
-"""How many ratings somebody gave, and the open rounds in which they still have items, with how many."""
+"""The number of ratings of a person, and the open rounds in which items are left to rate, with their number."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has joined; `ratings` and `left` say what stays and what waits when they go."""
+    """A person who has joined; `ratings` stay when they are removed, the items in `left` remain unrated."""
 
     name: str
     role: Role
@@ -27,14 +27,14 @@ class Person:
     rounds: tuple[str, ...]
     ratings: int
     left: tuple[tuple[str, int], ...]
-    """Open rounds in which they still have items."""
+    """Open rounds with the number of items left to rate."""
     roles: tuple[Role, ...]
-    """The roles they could have instead."""
+    """Other roles that the person could get."""
 
 
 @dataclass(frozen=True)
-class Expected:
-    """Somebody the study file names who has neither an account nor a link."""
+class ExpectedPerson:
+    """A person named in the study file who has neither an account nor an invitation."""
 
     name: str
     role: Role
@@ -42,61 +42,67 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Gathering:
-    """Everybody."""
+class PeopleOverview:
+    """Everyone who takes part in a study."""
 
     joined: tuple[Person, ...]
-    invited: tuple[Invitation, ...]
-    expected: tuple[Expected, ...]
+    invited: tuple[AccountInvitation, ...]
+    expected: tuple[ExpectedPerson, ...]
 
 
-def gathering(study: Study, work_of: Callable[[str], Work], clock: Clock = exact_now) -> Gathering:
-    """Everybody, with what `work_of` says that somebody has rated and still has to rate."""
+def build_people_overview(study: Study, count_work: Callable[[str], Work], clock: Clock = exact_now) -> PeopleOverview:
+    """Returns the people of a study; `count_work` returns what a person has rated and has left to rate."""
     with open_directory(study) as directory:
-        accounts, seen, open_links = directory.accounts(), directory.seen(), directory.invitations(clock())
-    known = {one.name for one in accounts} | {one.name for one in open_links}
-    parts = _parts(study)
+        accounts, seen, invitations = (
+            directory.list_accounts(),
+            directory.read_last_seen(),
+            directory.list_invitations(clock()),
+        )
+    known = {account.name for account in accounts} | {invitation.name for invitation in invitations}
+    round_roles = _list_round_roles(study)
     joined = []
     for account in accounts:
-        ratings, left = work_of(account.name)
+        ratings, left = count_work(account.name)
         joined.append(
             Person(
                 name=account.name,
                 role=account.role,
-                joined=account.made,
+                joined=account.created,
                 seen=seen.get(account.name),
-                rounds=tuple(dict.fromkeys(name for _, name in parts.get(account.name, ()))),
+                rounds=tuple(dict.fromkeys(name for _, name in round_roles.get(account.name, ()))),
                 ratings=ratings,
                 left=left,
-                roles=_other_roles(study, parts, account.name, account.role),
+                roles=_list_other_roles(study, round_roles, account.name, account.role),
             )
         )
-    return Gathering(
+    return PeopleOverview(
         joined=tuple(joined),
-        invited=tuple(open_links),
+        invited=tuple(invitations),
         expected=tuple(
-            Expected(name, found[0][0], tuple(dict.fromkeys(one for _, one in found)))
-            for name, found in parts.items()
+            ExpectedPerson(name, roles[0][0], tuple(dict.fromkeys(round_name for _, round_name in roles)))
+            for name, roles in round_roles.items()
             if name not in known and name != study.settings.study.lead
         ),
     )
 
 
-def _parts(study: Study) -> dict[str, list[tuple[Role, str]]]:
-    """Who is named in which round, and as what."""
-    found: dict[str, list[tuple[Role, str]]] = {}
-    for one in study.settings.rounds:
-        for rater in one.raters:
-            found.setdefault(rater, []).append((Role.RATER, one.round))
-        if one.tie_breaker:
-            found.setdefault(one.tie_breaker, []).append((Role.TIE_BREAKER, one.round))
-    return found
+def _list_round_roles(study: Study) -> dict[str, list[tuple[Role, str]]]:
+    """Returns, by person, the roles in rounds that the study file names, with the round."""
+    round_roles: dict[str, list[tuple[Role, str]]] = {}
+    for settings in study.settings.rounds:
+        for rater in settings.raters:
+            round_roles.setdefault(rater, []).append((Role.RATER, settings.round))
+        if settings.tie_breaker:
+            round_roles.setdefault(settings.tie_breaker, []).append((Role.TIE_BREAKER, settings.round))
+    return round_roles
 
 
-def _other_roles(study: Study, parts: dict[str, list[tuple[Role, str]]], name: str, role: Role) -> tuple[Role, ...]:
-    if role is Role.LEAD or name == study.settings.study.lead:
+def _list_other_roles(
+    study: Study, round_roles: dict[str, list[tuple[Role, str]]], name: str, current: Role
+) -> tuple[Role, ...]:
+    if current is Role.LEAD or name == study.settings.study.lead:
         return ()
-    fitting = {part for part, _ in parts.get(name, ())} or {Role.VIEWER}
+    fitting = {role for role, _ in round_roles.get(name, ())} or {Role.VIEWER}
     if Role.TIE_BREAKER not in fitting:
         fitting.add(Role.INTERVIEWER)
-    return tuple(one for one in Role if one in fitting and one is not role)
+    return tuple(role for role in Role if role in fitting and role is not current)

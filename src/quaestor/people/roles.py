@@ -1,4 +1,4 @@
-"""Who somebody is in a study, and what each role may do: one table, and nothing that is not in it."""
+"""The roles of a study's people, and the only table of what each role may do."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 
 
 class Role(StrEnum):
-    """What a person is in a study."""
+    """The role of a person in a study."""
 
     LEAD = "lead"
     RATER = "rater"
@@ -18,39 +18,38 @@ class Role(StrEnum):
     VIEWER = "viewer"
     REVIEWER = "reviewer"
     PAYER = "payer"
-    """Sends respondents what they were promised, and sees nothing of the study."""
+    """Pays respondents and sees nothing else of the study."""
     INTERVIEWER = "interviewer"
-    """Talks with participants, whom they know by pseudonym alone."""
+    """Interviews participants, who appear only by pseudonym."""
 
 
 class Permission(StrEnum):
-    """What a page or an act can ask for."""
+    """A permission that a page or an act can require."""
 
     VISIT = "visit"
-    """One's own pages: the start, one's account, signing out."""
+    """The start page, the own account, signing out."""
     RATE = "rate"
     BREAK_TIES = "break ties"
     READ_EVIDENCE = "read evidence"
     READ_RESULTS = "read results"
     READ_CODEBOOK = "read codebook"
     SEE_NAMES = "see names"
-    """Names of raters and accounts, where a round lets them be seen at all."""
+    """The names of raters and accounts, if the round shows them at all."""
     LEAD = "lead"
     """Rounds, codebook, surveys and people."""
     SEE_PAY = "see pay"
-    """How many respondents are to be paid, and what it costs."""
+    """The number of respondents to pay, and the cost."""
     PAY = "pay"
-    """Where each card is to be sent. Not the lead's: who can read answers reads no addresses on a page."""
+    """The address for each payment; not for the lead, because a reader of answers must not see addresses."""
     CONDUCT = "conduct interviews"
-    """Participants by pseudonym, guides, notes and transcripts; how to reach somebody is the lead's alone."""
+    """Participants by pseudonym, guides, notes and transcripts; only the lead sees contact details."""
 
 
 _MEMBER = frozenset({Permission.VISIT, Permission.READ_CODEBOOK})
 _READER = _MEMBER | {Permission.READ_EVIDENCE, Permission.READ_RESULTS}
 _RATER = _MEMBER | {Permission.RATE}
 
-# A tie-breaker of one round may rate in another, and so may an interviewer; which rounds somebody has a part in, the
-# rounds themselves say.
+# A tie-breaker of one round may rate in another, and so may an interviewer; the rounds check who belongs to them.
 PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
     Role.LEAD: frozenset(Permission) - {Permission.PAY},
     Role.RATER: _RATER,
@@ -66,9 +65,11 @@ def can(role: Role, permission: Permission) -> bool:
     return permission in PERMISSIONS[role]
 
 
-def role_named(text: str) -> Role:
-    """The role a person named; an unknown one is answered with those there are."""
+def parse_role(text: str) -> Role:
+    """Returns the role with this name; raises InputError with the allowed names for an unknown one."""
     try:
         return Role(text)
     except ValueError:
-        raise InputError(f"there is no role {text!r}, allowed: {listed(nearest_first(text, Role))}") from None
+        raise InputError(
+            f"there is no role {text!r}, allowed: {join_with_or(sort_by_similarity(text, Role))}"
+        ) from None
