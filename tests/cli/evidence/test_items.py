@@ -1,4 +1,4 @@
-"""`quaestor items`: search at the command line finds what the pages find, and says in a sentence what cannot be."""
+"""`quaestor items`: the command line finds the same items as the pages, and refuses wrong searches."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 def items(study: Study, *words: str) -> list[dict[str, object]]:
     result = in_this_process("items", *words, "--json", "--study", study.root)
     assert result.exit_code == 0, result.output
-    found: list[dict[str, object]] = json.loads(result.stdout)
-    return found
+    rows: list[dict[str, object]] = json.loads(result.stdout)
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def items(study: Study, *words: str) -> list[dict[str, object]]:
     ],
 )
 def test_every_option_narrows_the_search(study: Study, words: list[str], numbers: list[int]) -> None:
-    assert sorted(str(one["item"]) for one in items(study, *words)) == [ITEMS[number - 1] for number in numbers]
+    assert sorted(str(row["item"]) for row in items(study, *words)) == [ITEMS[number - 1] for number in numbers]
 
 
-def test_all_that_is_found_goes_to_a_file(study: Study, tmp_path: Path) -> None:
+def test_all_matches_are_written_to_a_file(study: Study, tmp_path: Path) -> None:
     out = tmp_path / "found.csv"
     result = in_this_process("items", "--search", "how", "--limit", "1", "--out", out, "--study", study.root)
     assert result.exit_code == 0, result.output
@@ -50,7 +50,7 @@ def test_all_that_is_found_goes_to_a_file(study: Study, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["--search", "***"], ["--disagreement", "no"], ["--code", "nothing like it"]])
-def test_what_cannot_be_asked_is_a_sentence_and_exit_two(study: Study, words: list[str]) -> None:
+def test_a_wrong_search_is_refused(study: Study, words: list[str]) -> None:
     result = in_this_process("items", *words, "--study", study.root)
     assert result.exit_code != 0
     assert "Traceback" not in result.output

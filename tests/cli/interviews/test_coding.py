@@ -1,4 +1,4 @@
-"""`quaestor interview items`, `code-agreement`, `in-vivo` and `adopt` as a lead meets them: words, JSON, exit codes."""
+"""`quaestor interview items`, `code-agreement`, `in-vivo` and `adopt`: output, JSON and exit codes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ILLEGAL = "P1/00003"
 
 
 @pytest.mark.slow
-def test_from_items_to_agreement_and_words_that_are_adopted(tmp_path: Path) -> None:
+def test_transcripts_are_coded_compared_and_in_vivo_codes_adopted(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     again = json.loads(quaestor("interview", "items", "--json", cwd=tmp_path).stdout)
     assert (again["source"], again["items"], again["participants"], again["added"]) == ("turns", 2, 1, False)
-    open_ = quaestor("interview", "code-agreement", ROUND, "--as", "rater-1", cwd=tmp_path)
-    assert (open_.returncode, "sees the others' ratings when it is closed" in open_.stderr) == (2, True)
-    said = {ILLEGAL: [stretch(0, 24, "shapes"), stretch(77, 86)]}
-    code_all(study, {"rater-1": said, "rater-2": {ILLEGAL: [stretch(5, 24, "shapes")]}})
+    while_open = quaestor("interview", "code-agreement", ROUND, "--as", "rater-1", cwd=tmp_path)
+    assert (while_open.returncode, "sees the others' ratings when it is closed" in while_open.stderr) == (2, True)
+    coding_by_turn = {ILLEGAL: [stretch(0, 24, "shapes"), stretch(77, 86)]}
+    code_all(study, {"rater-1": coding_by_turn, "rater-2": {ILLEGAL: [stretch(5, 24, "shapes")]}})
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     shown = quaestor("interview", "code-agreement", ROUND, cwd=tmp_path)
@@ -32,26 +32,26 @@ def test_from_items_to_agreement_and_words_that_are_adopted(tmp_path: Path) -> N
     document = json.loads(
         quaestor("interview", "code-agreement", ROUND, "--by", "answer", "--json", cwd=tmp_path).stdout
     )
-    assert [(one["code"], one["percent"]) for one in document["codes"]] == [("shapes", 1.0)]
-    (words,) = json.loads(quaestor("interview", "in-vivo", ROUND, "--json", cwd=tmp_path).stdout)["in_vivo"]
-    assert (words["words"], words["raters"], words["code"]) == ("threshold", ["rater-1"], "")
-    place = (ILLEGAL, str(words["start"]), str(words["end"]))
-    made = quaestor("interview", "adopt", ROUND, *place, "legitimacy", "--new", "thresholds", cwd=tmp_path)
-    assert made.stderr.strip() == f"these words of {ILLEGAL} count as legitimacy/thresholds now"
+    assert [(code["code"], code["percent"]) for code in document["codes"]] == [("shapes", 1.0)]
+    (in_vivo,) = json.loads(quaestor("interview", "in-vivo", ROUND, "--json", cwd=tmp_path).stdout)["in_vivo"]
+    assert (in_vivo["words"], in_vivo["raters"], in_vivo["code"]) == ("threshold", ["rater-1"], "")
+    passage = (ILLEGAL, str(in_vivo["start"]), str(in_vivo["end"]))
+    adopted = quaestor("interview", "adopt", ROUND, *passage, "legitimacy", "--new", "thresholds", cwd=tmp_path)
+    assert adopted.stderr.strip() == f"This passage of {ILLEGAL} now has the code legitimacy/thresholds"
     assert "legitimacy › thresholds" in quaestor("interview", "in-vivo", ROUND, cwd=tmp_path).stdout
-    refused = quaestor("interview", "adopt", ROUND, *place, "nothing-like-it", cwd=tmp_path)
+    refused = quaestor("interview", "adopt", ROUND, *passage, "nothing-like-it", cwd=tmp_path)
     assert (refused.returncode, "no code 'nothing-like-it'" in refused.stderr) == (2, True)
     (tmp_path / "evidence" / "interviews" / "turns.csv").unlink()
     missing = quaestor("ingest", "turns", cwd=tmp_path)
     assert (missing.returncode, "run `quaestor interview items`, which writes it" in missing.stderr) == (2, True)
 
 
-def test_no_interval_is_told_where_a_standard_error_of_nothing_would_make_it(tmp_path: Path) -> None:
+def test_no_interval_is_shown_if_the_standard_error_is_undefined(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     code_all(study, {"rater-1": {ILLEGAL: [stretch(0, 24, "shapes")]}, "rater-2": {}})
     close_by_name(study, ROUND, None)
     shown = quaestor("interview", "code-agreement", ROUND, cwd=tmp_path).stdout
-    (line,) = [one for one in shown.splitlines() if "shapes that do not match" in one]
+    (line,) = [text for text in shown.splitlines() if "shapes that do not match" in text]
     assert "0.00" in line.split()
     assert "(0.00 to 0.00)" not in shown
     assert "-0.00" not in shown
@@ -59,7 +59,7 @@ def test_no_interval_is_told_where_a_standard_error_of_nothing_would_make_it(tmp
     assert (shapes["kappa"], shapes["kappa_ci"]) == (0.0, None)
 
 
-def test_there_are_no_items_before_anybody_spoke(tmp_path: Path) -> None:
+def test_items_need_a_transcript(tmp_path: Path) -> None:
     a_study(tmp_path)
-    said = quaestor("interview", "items", cwd=tmp_path)
-    assert (said.returncode, "no participant says anything" in said.stderr) == (2, True)
+    done = quaestor("interview", "items", cwd=tmp_path)
+    assert (done.returncode, "no participant says anything" in done.stderr) == (2, True)

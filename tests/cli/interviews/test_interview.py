@@ -1,4 +1,4 @@
-"""`quaestor interview`: guides checked and read, interviews planned and listed."""
+"""`quaestor interview`: check and print guides, plan and list interviews."""
 
 from __future__ import annotations
 
@@ -23,86 +23,89 @@ def test_a_guide_is_checked_by_its_name_by_its_file_and_with_all_others(folder: 
     for named in ([], ["guide"], [str(folder / "instruments" / "guide.md")]):
         assert in_this_process("interview", "check", *named, "--study", folder).exit_code == 0
     (folder / "instruments" / "guide.md").write_text(SMALL.replace("minutes=5", "minutes=6"), "utf-8")
-    found = in_this_process("interview", "check", "--study", folder, "--json")
-    assert found.exit_code == 1
-    (told,) = json.loads(found.stdout)
-    assert (told["guide"], told["sections"], told["questions"], told["grave"]) == ("guide", 4, 3, 1)
-    assert told["problems"][0]["where"] == "guide"
-    spoken = in_this_process("interview", "check", "guide", "--study", folder)
-    assert spoken.exit_code == 1
-    assert "the sections take 11 minutes together, the guide says 10" in spoken.stdout
+    done = in_this_process("interview", "check", "--study", folder, "--json")
+    assert done.exit_code == 1
+    (result,) = json.loads(done.stdout)
+    assert (result["guide"], result["sections"], result["questions"], result["grave"]) == ("guide", 4, 3, 1)
+    assert result["problems"][0]["where"] == "guide"
+    printed = in_this_process("interview", "check", "guide", "--study", folder)
+    assert printed.exit_code == 1
+    assert "the sections take 11 minutes together, the guide says 10" in printed.stdout
 
 
 def test_a_guide_that_cannot_be_read_hides_no_other(folder: Path) -> None:
     (folder / "instruments" / "foreign.md").write_text("---\ntitle: Other\n---\n\n# Section\n")
-    made = in_this_process("interview", "check", "--study", folder)
-    assert "How developers judge models: 4 sections" in made.stdout
-    assert isinstance(made.exception, InputError)
-    assert "foreign.md does not begin with +++" in str(made.exception)
+    done = in_this_process("interview", "check", "--study", folder)
+    assert "How developers judge models: 4 sections" in done.stdout
+    assert isinstance(done.exception, InputError)
+    assert "foreign.md does not begin with +++" in str(done.exception)
     (folder / "instruments" / "plain.md").write_text("# Section\n")
     named = in_this_process("interview", "check", "plain", "--study", folder)
     assert "plain.md does not begin with +++" in str(named.exception)
 
 
 def test_a_call_that_is_wrong_is_one_sentence(folder: Path) -> None:
-    for words, said in (
+    for arguments, expected in (
         (("check", "gide"), "there is no interview guide 'gide'"),
         (("guide", "guide", "--version", "3"), "there is no version 3 of the guide 'guide'"),
         (("plan", "P7"), "there is no participant 'P7'"),
     ):
-        found = in_this_process("interview", *words, "--study", folder)
-        assert isinstance(found.exception, InputError)
-        assert said in str(found.exception)
+        done = in_this_process("interview", *arguments, "--study", folder)
+        assert isinstance(done.exception, InputError)
+        assert expected in str(done.exception)
 
 
 def test_a_guide_is_printed_with_times_notes_probes_and_boxes(folder: Path) -> None:
-    said = in_this_process("interview", "guide", "guide", "--study", folder).stdout
+    output = in_this_process("interview", "guide", "guide", "--study", folder).stdout
     for line in ("0–1 Welcome", "1–6 Practice", "  Thank you for your time.", "  Note: Start the recording.",
                  "  • Which stages does your work have? (stages, open)", "      – Which one takes longest?",
                  "      [ ] Size of the data", "      [ ] other: ____"):  # fmt: skip
-        assert line in said.splitlines()
-    told = json.loads(in_this_process("interview", "guide", "guide", "--study", folder, "--json").stdout)
-    assert [(one["id"], one["begins"]) for one in told["sections"]] == [
+        assert line in output.splitlines()
+    document = json.loads(in_this_process("interview", "guide", "guide", "--study", folder, "--json").stdout)
+    assert [(section["id"], section["begins"]) for section in document["sections"]] == [
         ("welcome", 0), ("practice", 1), ("legitimacy", 6), ("thanks", 9),
     ]  # fmt: skip
-    assert told["version"] is None
+    assert document["version"] is None
     narrow = in_this_process("interview", "guide", "guide", "--study", folder, COLUMNS="50").stdout
     assert all(len(line) <= 60 for line in narrow.splitlines()[1:])
 
 
 def test_an_interview_is_planned_listed_and_keeps_its_version(folder: Path) -> None:
     assert json.loads(in_this_process("interview", "list", "--study", folder, "--json").stdout) == []
-    assert not (folder / "interviews.db").exists(), "to look makes no files"
-    with open_interviews(open_study(folder)) as room:
-        with_participant(room, consent=False)
+    assert not (folder / "interviews.db").exists(), "listing creates no files"
+    with open_interviews(open_study(folder)) as repository:
+        with_participant(repository, consent=False)
     assert in_this_process("interview", "plan", "P1", "--study", folder).stdout == "P1\n"
     (folder / "instruments" / "guide.md").write_text(SMALL.replace("Which stages", "What stages"), "utf-8")
-    made = in_this_process("interview", "plan", "P1", "--guide", "guide", "--study", folder, "--json")
-    assert {key: json.loads(made.stdout)[key] for key in ("id", "version")} == {"id": "P1-2", "version": 2}
-    told = json.loads(in_this_process("interview", "list", "--study", folder, "--json").stdout)
-    assert [(one["id"], one["version"], one["next"]) for one in told] == [("P1", 1, "consent"), ("P1-2", 2, "consent")]
+    planned = in_this_process("interview", "plan", "P1", "--guide", "guide", "--study", folder, "--json")
+    assert {key: json.loads(planned.stdout)[key] for key in ("id", "version")} == {"id": "P1-2", "version": 2}
+    interviews = json.loads(in_this_process("interview", "list", "--study", folder, "--json").stdout)
+    assert [(entry["id"], entry["version"], entry["next"]) for entry in interviews] == [
+        ("P1", 1, "consent"),
+        ("P1-2", 2, "consent"),
+    ]
     (line,) = json.loads(in_this_process("interview", "guides", "--study", folder, "--json").stdout)
-    assert [(one["number"], one["interviews"]) for one in line["versions"]] == [(1, ["P1"]), (2, ["P1-2"])]
+    assert [(version["number"], version["interviews"]) for version in line["versions"]] == [(1, ["P1"]), (2, ["P1-2"])]
     shown = in_this_process("interview", "guide", "guide", "--version", "1", "--study", folder).stdout
     assert "Which stages" in shown
     assert "P1-2" in in_this_process("interview", "guides", "--study", folder).stdout
     assert "ask them to agree" in in_this_process("interview", "list", "--study", folder).stdout
 
 
-def test_status_tells_how_far_people_guides_and_agreement_are(folder: Path) -> None:
-    with open_interviews(open_study(folder)) as room:
-        with_participant(room)
-    told = json.loads(in_this_process("interview", "status", "--study", folder, "--json").stdout)
-    assert told["tally"] == {"take part": 1, "agreed": 1, "held": 0, "transcribed": 0}
-    assert told["agreement"] == {"version": 1, "to_ask_again": 0}
-    assert told["guides"] == [{"guide": "guide", "grave": 0, "why": ""}]
-    said = in_this_process("interview", "status", "--study", folder).stdout
-    assert "Guide guide: nothing wrong with it" in said
-    assert "Agreement: version 1 since" in said
+def test_status_summarises_participants_guides_and_the_consent_form(folder: Path) -> None:
+    with open_interviews(open_study(folder)) as interviews:
+        with_participant(interviews)
+    summary = json.loads(in_this_process("interview", "status", "--study", folder, "--json").stdout)
+    assert summary["tally"] == {"take part": 1, "agreed": 1, "held": 0, "transcribed": 0}
+    assert summary["agreement"] == {"version": 1, "to_ask_again": 0}
+    assert summary["guides"] == [{"guide": "guide", "grave": 0, "why": ""}]
+    output = in_this_process("interview", "status", "--study", folder).stdout
+    assert "Guide guide: nothing wrong with it" in output
+    assert "Consent form: version 1 since" in output
 
 
 def test_the_two_agreements_of_interviews_have_a_command_each() -> None:
-    """What participants agree to, and how far raters do."""
+    """`agreement` is the consent form, `code-agreement` is interrater agreement."""
     consent = in_this_process("interview", "agreement", "--help").output
     codes = in_this_process("interview", "code-agreement", "--help").output
     assert "--use" in consent

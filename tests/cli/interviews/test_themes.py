@@ -1,4 +1,4 @@
-"""`quaestor interview themes`, `quotations` and `saturation`, and the cells of their tables, as a script meets them."""
+"""`quaestor interview themes`, `quotations` and `saturation`, and the items behind the cells of their tables."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ def run(study: Study, *words: str | Path) -> str:
 
 
 @pytest.mark.slow
-def test_themes_are_told_counted_and_written(study: Study, tmp_path: Path) -> None:
-    told = run(study, "interview", "themes", "--out", tmp_path / "out")
-    assert "50.0%   18.8% to 81.2%" in told
-    assert "23 quotations of 6 participants in 6 coded interviews" in told
+def test_themes_are_counted_printed_and_written(study: Study, tmp_path: Path) -> None:
+    output = run(study, "interview", "themes", "--out", tmp_path / "out")
+    assert "50.0%   18.8% to 81.2%" in output
+    assert "23 quotations of 6 participants in 6 coded interviews" in output
     assert (tmp_path / "out" / "figures" / "saturation.pdf").exists()
-    found = json.loads(run(study, "interview", "themes", "--json"))
-    data = next(one for one in found["codes"] if one["code"] == "data")
+    document = json.loads(run(study, "interview", "themes", "--json"))
+    data = next(code for code in document["codes"] if code["code"] == "data")
     assert (data["participants"], data["of"], data["mentions"]["P4"]) == (3, 6, 2)
-    assert found["together"][0]["codes"] == ["shapes", "indicator"]
-    assert found["references"][0]["items"][0]["ticked"] == ["P1", "P2"]
-    assert json.loads((tmp_path / "out" / "themes.json").read_text())["codes"] == found["codes"]
+    assert document["together"][0]["codes"] == ["shapes", "indicator"]
+    assert document["references"][0]["items"][0]["ticked"] == ["P1", "P2"]
+    assert json.loads((tmp_path / "out" / "themes.json").read_text())["codes"] == document["codes"]
 
 
-def test_quotations_of_a_code_are_listed_with_what_they_say_more(study: Study) -> None:
-    told = run(study, "interview", "quotations", "indicator")
-    assert "When shapes do not match. Or “the loss is above 10 after an epoch”." in told
-    assert told.index("what: loss") < told.index("threshold: 10")
-    found = json.loads(run(study, "interview", "quotations", "factors", "--json"))
-    assert (found["name"], len(found["quotations"])) == ("Factors weighed", 8)
+def test_quotations_of_a_code_are_listed_with_context_and_fields(study: Study) -> None:
+    output = run(study, "interview", "quotations", "indicator")
+    assert "When shapes do not match. Or “the loss is above 10 after an epoch”." in output
+    assert output.index("what: loss") < output.index("threshold: 10")
+    document = json.loads(run(study, "interview", "quotations", "factors", "--json"))
+    assert (document["name"], len(document["quotations"])) == ("Factors weighed", 8)
 
 
-def test_saturation_is_told_with_its_rules(study: Study) -> None:
+def test_saturation_is_shown_with_its_stopping_rules(study: Study) -> None:
     assert "(10 + 3): cannot be told yet, it needs 13 interviews, and there are 6." in run(
         study, "interview", "saturation"
     )
-    found = json.loads(run(study, "interview", "saturation", "--json"))
-    assert [one["new"] for one in found["interviews"]] == [6, 2, 0, 0, 0, 1]
-    assert found["rules"][0]["reached"] is None
+    document = json.loads(run(study, "interview", "saturation", "--json"))
+    assert [interview["new"] for interview in document["interviews"]] == [6, 2, 0, 0, 0, 1]
+    assert document["rules"][0]["reached"] is None
 
 
 def test_a_cell_lists_its_turns(study: Study) -> None:

@@ -1,4 +1,4 @@
-"""`quaestor interview import`, `transcript`, `speakers` and `match`, as a script meets them."""
+"""`quaestor interview import`, `transcript`, `speakers` and `match`."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str | Path) -> str:
-    """What `quaestor interview WORDS` says."""
+    """Returns the output of `quaestor interview WORDS`."""
     done = in_this_process("interview", *words, "--study", folder)
     assert done.exit_code == 0, done.output
     return done.output
 
 
-def asked(folder: Path, *words: str | Path) -> Any:
+def run_json(folder: Path, *words: str | Path) -> Any:
     return json.loads(run(folder, *words, "--json"))
 
 
-def refused(folder: Path, *words: str | Path) -> str:
-    """Why it does not do it."""
+def refusal(folder: Path, *words: str | Path) -> str:
+    """Returns the message of a refused call."""
     done = in_this_process("interview", *words, "--study", folder)
     assert isinstance(done.exception, QuaestorError), done.output
     return str(done.exception)
@@ -52,19 +52,19 @@ def refused(folder: Path, *words: str | Path) -> str:
 
 def test_a_transcript_comes_in_is_printed_and_corrected(folder: Path) -> None:
     file = folder.parent / "talk.vtt"
-    done = asked(folder, "import", "P1", file)
+    done = run_json(folder, "import", "P1", file)
     assert (done["format"], done["turns"], done["asked"], done["new"]) == ("webvtt", 4, 2, True)
-    assert not asked(folder, "import", "P1", file)["new"]
-    turns = asked(folder, "transcript", "P1")["turns"]
+    assert not run_json(folder, "import", "P1", file)["new"]
+    turns = run_json(folder, "transcript", "P1")["turns"]
     assert [turn["text"] for turn in turns] == [words for _, words in TALK]
     assert [turn["question"] for turn in turns] == ["stages", "stages", "illegal", "illegal"]
-    assert [one["voice"] for one in turns] == ["interviewer", "participant"] * 2
-    changed = asked(folder, "speakers", "P1", "--set", "2=interviewer", "--set", "turn:0=other")["speakers"]
-    assert [(one["speaker"], one["voice"], one["how"]) for one in changed] == [
+    assert [turn["voice"] for turn in turns] == ["interviewer", "participant"] * 2
+    changed = run_json(folder, "speakers", "P1", "--set", "2=interviewer", "--set", "turn:0=other")["speakers"]
+    assert [(speaker["speaker"], speaker["voice"], speaker["how"]) for speaker in changed] == [
         ("Voice 1", "interviewer", "proposed"), ("Voice 2", "interviewer", "by hand"),
     ]  # fmt: skip
-    found = asked(folder, "match", "P1", "--set", "1=factors", "--set", "2=")
-    assert found == {
+    matches = run_json(folder, "match", "P1", "--set", "1=factors", "--set", "2=")
+    assert matches == {
         "interview": "P1",
         "asked": [{"turn": 1, "question": "factors", "how": "by hand"}],
         "missing": ["stages", "illegal"],
@@ -76,19 +76,19 @@ def test_times_within_a_turn_are_kept_with_their_places(folder: Path) -> None:
     cues = [("00:01", "00:03", "First I look"), ("00:03", "00:05", "at the data,"), ("00:06", "00:09", "then I train.")]
     shown = [f"00:{begin}.000 --> 00:{end}.000\n<v Guest>{words}</v>\n" for begin, end, words in cues]
     file.write_text("WEBVTT\n\n" + "\n".join(shown), "utf-8")
-    asked(folder, "import", "P1", file)
-    (turn,) = asked(folder, "transcript", "P1")["turns"]
+    run_json(folder, "import", "P1", file)
+    (turn,) = run_json(folder, "transcript", "P1")["turns"]
     assert (turn["start"], turn["end"]) == (1, 9)
-    told = [(turn["text"][one["at"] :].split()[0], one["start"], one["end"]) for one in turn["cues"]]
-    assert told == [("First", 1, 3), ("at", 3, 5), ("then", 6, 9)]
-    asked(folder, "import", "P1", file, "--replace", "--apart")
-    asked(folder, "speakers", "P1", "--set", "turn:1=other")
-    turns = asked(folder, "transcript", "P1")["turns"]
-    assert [one["text"] for one in turns] == [words for _, _, words in cues], "each can be corrected alone"
-    assert [one["voice"] for one in turns].count("other") == 1
+    cues_by_word = [(turn["text"][cue["at"] :].split()[0], cue["start"], cue["end"]) for cue in turn["cues"]]
+    assert cues_by_word == [("First", 1, 3), ("at", 3, 5), ("then", 6, 9)]
+    run_json(folder, "import", "P1", file, "--replace", "--apart")
+    run_json(folder, "speakers", "P1", "--set", "turn:1=other")
+    turns = run_json(folder, "transcript", "P1")["turns"]
+    assert [cue["text"] for cue in turns] == [words for _, _, words in cues], "each can be corrected alone"
+    assert [cue["voice"] for cue in turns].count("other") == 1
 
 
-def test_words_for_people_say_what_came_in_and_no_name(folder: Path) -> None:
+def test_the_printed_output_describes_the_import_without_names(folder: Path) -> None:
     done = run(folder, "import", "P1", folder.parent / "talk.vtt")
     assert "words in 4 turns from webvtt, UTF-8" in done
     assert "2 of 3 questions of the guide found" in done
@@ -102,23 +102,23 @@ def test_words_for_people_say_what_came_in_and_no_name(folder: Path) -> None:
     assert "Obviax Trin" in run(folder, "speakers", "P1", "--raw")
 
 
-def test_what_was_left_out_and_letters_that_look_wrong_are_told(folder: Path) -> None:
+def test_left_out_notes_and_a_wrong_encoding_are_reported(folder: Path) -> None:
     file = folder.parent / "noted.vtt"
     file.write_bytes((folder.parent / "talk.vtt").read_bytes().replace(b"WEBVTT", b"WEBVTT\n\nNOTE by Obviax Trin", 1))
     done = run(folder, "import", "P1", file)
-    assert "1 note or header beside the conversation left out:\n  NOTE by P1" in done
-    again = asked(folder, "import", "P1", file)
+    assert "1 note or header outside the conversation left out:\n  NOTE by P1" in done
+    again = run_json(folder, "import", "P1", file)
     assert (again["left_out"], again["beside"], again["doubtful"]) == (1, ["NOTE by P1"], False)
     odd = folder.parent / "odd.txt"
     odd.write_bytes("Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251"))
-    assert "The letters look wrong" in run(folder, "import", "P1", odd, "--replace")
-    mended = run(folder, "import", "P1", odd, "--replace", "--encoding", "windows-1251")
-    assert "turns from text, Windows-1251" in mended
-    assert "look wrong" not in mended
+    assert "The text may be garbled" in run(folder, "import", "P1", odd, "--replace")
+    corrected = run(folder, "import", "P1", odd, "--replace", "--encoding", "windows-1251")
+    assert "turns from text, Windows-1251" in corrected
+    assert "garbled" not in corrected
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["import", "P1", "talk.vtt", "--encoding", "utf-9"], "allowed: UTF-8"),
         (["import", "P1", "talk.vtt", "--speaker", "Nobody"], "nobody is called 'Nobody' in talk.vtt"),
@@ -127,18 +127,18 @@ def test_what_was_left_out_and_letters_that_look_wrong_are_told(folder: Path) ->
         (["import", "P1", "talk.vtt", "--format", "pdf"], "allowed: webvtt, srt, docx or text"),
         (["transcript", "P1"], "has no transcript yet"),
         (["speakers", "P1", "--set", "wrong"], "SPEAKER=VOICE"),
-        (["match", "P1", "--set", "two=stages"], "no number of a turn"),
+        (["match", "P1", "--set", "two=stages"], "is not a turn number"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_sentence(folder: Path, words: list[str], told: str) -> None:
-    placed = [folder.parent / word if word.endswith(".vtt") else word for word in words]
-    assert told in refused(folder, *placed)
+def test_wrong_calls_are_refused_with_one_sentence(folder: Path, words: list[str], expected: str) -> None:
+    arguments = [folder.parent / word if word.endswith(".vtt") else word for word in words]
+    assert expected in refusal(folder, *arguments)
 
 
-def test_another_file_needs_a_word_and_names_are_for_the_lead(folder: Path) -> None:
+def test_replacing_a_transcript_needs_an_option_and_names_are_only_for_the_lead(folder: Path) -> None:
     run(folder, "import", "P1", folder.parent / "talk.vtt")
     other = ("import", "P1", folder.parent / "other.vtt")
-    assert "--replace" in refused(folder, *other)
+    assert "--replace" in refusal(folder, *other)
     assert "2 turns" in run(folder, *other, "--replace")
-    assert "not the lead" in refused(folder, "transcript", "P1", "--raw", "--as", "rater-1")
-    assert "not the lead" in refused(folder, "speakers", "P1", "--raw", "--as", "rater-1")
+    assert "not the lead" in refusal(folder, "transcript", "P1", "--raw", "--as", "rater-1")
+    assert "not the lead" in refusal(folder, "speakers", "P1", "--raw", "--as", "rater-1")

@@ -1,4 +1,4 @@
-"""`quaestor funnel`, `items`, `sample`: from all posts to candidates, and what is behind each number."""
+"""`quaestor funnel`, `items`, `sample`, `kinds`: select candidates, list the items behind a number, draw samples."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ def add_to(app: typer.Typer) -> None:
 
 def funnel(
     study: StudyOption = None,
-    examples: Annotated[bool, typer.Option("--examples", help="Show posts that each step kept and dropped.")] = False,
+    examples: Annotated[
+        bool, typer.Option("--examples", help="Show examples of items that each step kept and dropped.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the funnel: counts in and out of each step, drawn into published/funnel.svg."""
-    from quaestor.evidence.funnel import draw, run_funnel
+    """Run the funnel, print how many items each step keeps, and draw published/funnel.svg."""
+    from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 
     opened = chosen_study(study)
     with errors().status("Running the funnel …"):
         result = run_funnel(opened)
-        drawn = draw(opened, result)
+        figure = write_funnel_svg(opened, result)
     if json:
         print_json([{"step": step.step, "in": step.entered, "out": step.kept} for step in result.steps])
         if result.note:
             errors().print(f"Note: {result.note}", soft_wrap=True, markup=False)
         return
     _show(result, examples)
-    errors().print(f"Drawn in {drawn}", soft_wrap=True)
+    errors().print(f"Figure written to {figure}", soft_wrap=True)
 
 
 def _show(result: FunnelResult, examples: bool) -> None:
@@ -67,43 +69,46 @@ def _show(result: FunnelResult, examples: bool) -> None:
     screen.print(table)
     if result.pending:
         after = f"; after it: {', '.join(result.pending[1:])}" if result.pending[1:] else ""
-        words = f"Waits for the round {result.waits_for}: {result.pending[0]}{after}"
-        screen.print(escape(words), soft_wrap=True)
+        message = f"Waiting for the round {result.waits_for}: {result.pending[0]}{after}"
+        screen.print(escape(message), soft_wrap=True)
     if result.note:
         errors().print(f"Note: {escape(result.note)}", soft_wrap=True)
     for step in result.steps if examples else ():
         screen.print(f"\n[bold]{escape(step.step)}[/bold]", soft_wrap=True)
         for side, chosen in (("kept", step.kept_examples), ("dropped", step.dropped_examples)):
             screen.print(f"  {side}")
-            for one in chosen:
-                screen.print(f"    {escape(one.item)}  {escape(one.title)}", no_wrap=True, overflow="ellipsis")
+            for example in chosen:
+                screen.print(f"    {escape(example.item)}  {escape(example.title)}", no_wrap=True, overflow="ellipsis")
 
 
 def items(
-    item: Annotated[str | None, typer.Argument(help="An item id: show its way through the funnel.")] = None,
+    item: Annotated[str | None, typer.Argument(help="An item id: show its path through the funnel.")] = None,
     cell: Annotated[
         str | None,
-        typer.Option(metavar="TABLE:ROW:COLUMN", help="List the items behind a cell of a table of the report."),
+        typer.Option(metavar="TABLE:ROW:COLUMN", help="List the items behind a cell of a table in the report."),
     ] = None,
     step: Annotated[str | None, typer.Option(help="List the items that this step kept.")] = None,
     dropped: Annotated[bool, typer.Option("--dropped", help="… or dropped.")] = False,
     search: Annotated[
-        str, typer.Option(metavar="WORDS", help='List items with these words; `"in a row"`, `begin*`, `-without`.')
+        str,
+        typer.Option(
+            metavar="WORDS", help='List items with these words; also `"exact phrase"`, `prefix*`, `-excluded`.'
+        ),
     ] = "",
     tag: Annotated[str, typer.Option(help="… with this tag.")] = "",
-    year: Annotated[int | None, typer.Option(min=1, max=9999, help="… of this year.")] = None,
-    code: Annotated[str, typer.Option(help="… decided to be this code, or one below it, or this answer.")] = "",
-    facet: Annotated[str, typer.Option(help="… decided, or disagreed about, on this facet.")] = "",
+    year: Annotated[int | None, typer.Option(min=1, max=9999, help="… from this year.")] = None,
+    code: Annotated[str, typer.Option(help="… decided as this code, a code below it, or this answer.")] = "",
+    facet: Annotated[str, typer.Option(help="… with a decision or disagreement on this facet.")] = "",
     round: Annotated[str, typer.Option(help="… in this round.")] = "",
     disagreement: Annotated[
-        str, typer.Option(metavar="WHICH", help="… on which raters differ: any, open or settled.")
+        str, typer.Option(metavar="WHICH", help="… on which raters disagree: any, open or settled.")
     ] = "",
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="List at most this many.")] = 50,
     out: Annotated[Path | None, typer.Option(help="Write all of them to this CSV or XLSX file.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the items behind a number, or tell the way of one item.
+    """List the items behind a number, or show the path of an item through the funnel.
 
     Examples:
 
@@ -118,16 +123,18 @@ def items(
         quaestor items stackoverflow/question/34454721
     """
     opened = chosen_study(study)
-    asked = {"words": search, "tag": tag, "year": year, "code": code, "facet": facet, "round": round}
-    asked["disagreement"] = disagreement
+    filters = {"words": search, "tag": tag, "year": year, "code": code, "facet": facet, "round": round}
+    filters["disagreement"] = disagreement
     if item is not None:
-        _show_way(opened, item, json)
+        _show_path(opened, item, json)
     elif cell is not None:
-        _items_of_cell(opened, cell, limit, out, json)
-    elif any(asked.values()):
-        _items_found(opened, {**asked, "step": step or "", "side": "dropped" if dropped else ""}, limit, out, json)
+        _list_cell_items(opened, cell, limit, out, json)
+    elif any(filters.values()):
+        _list_matching_items(
+            opened, {**filters, "step": step or "", "side": "dropped" if dropped else ""}, limit, out, json
+        )
     elif step is not None:
-        _items_of_step(opened, step, dropped, limit, out, json)
+        _list_step_items(opened, step, dropped, limit, out, json)
     else:
         raise InputError('name an item, a cell, a step or words: quaestor items --step "not closed" [--dropped]')
 
@@ -139,13 +146,13 @@ def _print_items(titles: Iterable[tuple[str, str]]) -> None:
         console().print(f"{escape(item)}  {escape(title)}", soft_wrap=True)
 
 
-def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Path | None, as_json: bool) -> None:
-    from quaestor.evidence.step_items import items_of_step, step_result, write_items
+def _list_step_items(opened: Study, step: str, dropped: bool, limit: int, out: Path | None, as_json: bool) -> None:
+    from quaestor.evidence.step_items import find_step_result, list_step_items, write_item_table
 
-    _, result = step_result(opened, step)
-    rows = items_of_step(opened, step, dropped=dropped, limit=None if out else limit)
+    _, result = find_step_result(opened, step)
+    rows = list_step_items(opened, step, dropped=dropped, limit=None if out else limit)
     if out is not None:
-        write_items(rows, out)
+        write_item_table(rows, out)
         errors().print(f"{number(len(rows))} items written to {out}", soft_wrap=True)
     elif as_json:
         print_json([{**asdict(row), "body": row.body[:200]} for row in rows])
@@ -154,21 +161,21 @@ def _items_of_step(opened: Study, step: str, dropped: bool, limit: int, out: Pat
     total = result.dropped if dropped else result.kept
     if len(rows) < total:
         missing = len(rows) < limit or out is not None
-        why = "the others were left out when the dump was read by tag" if missing else "--limit N for more"
-        errors().print(f"{number(len(rows))} of {number(total)} shown; {why}", soft_wrap=True)
+        hint = "the others were left out by tag when the dump was ingested" if missing else "use --limit N for more"
+        errors().print(f"{number(len(rows))} of {number(total)} shown; {hint}", soft_wrap=True)
 
 
-def _items_found(opened: Study, asked: dict[str, Any], limit: int, out: Path | None, as_json: bool) -> None:
+def _list_matching_items(opened: Study, filters: dict[str, Any], limit: int, out: Path | None, as_json: bool) -> None:
     from quaestor.search.query import Query
-    from quaestor.search.results import find_items, open_search, write_found
+    from quaestor.search.results import find_items, open_search, write_results
 
-    query = Query(**asked).checked()
+    query = Query(**filters).validated()
     with errors().status("Searching …"), open_search(opened) as search:
         if out is not None:
-            write_found(search, query, out)
+            write_results(search, query, out)
         result = find_items(search, query, limit)
-    for why in result.unseen:
-        errors().print(f"Left out: {why}", soft_wrap=True, markup=False)
+    for reason in result.hidden_rounds:
+        errors().print(f"Left out: {reason}", soft_wrap=True, markup=False)
     if out is not None:
         errors().print(f"{number(result.total)} items written to {out}", soft_wrap=True)
         return
@@ -177,35 +184,35 @@ def _items_found(opened: Study, asked: dict[str, Any], limit: int, out: Path | N
     else:
         _print_items((row.item, row.plain_title) for row in result.rows)
     if len(result.rows) < result.total:
-        errors().print(f"{number(len(result.rows))} of {number(result.total)} shown; --limit N for more")
+        errors().print(f"{number(len(result.rows))} of {number(result.total)} shown; use --limit N for more")
 
 
-def _show_way(opened: Study, item: str, as_json: bool) -> None:
+def _show_path(opened: Study, item: str, as_json: bool) -> None:
     from rich.markup import escape
 
-    from quaestor.evidence.step_items import way_of
+    from quaestor.evidence.step_items import trace_item
 
-    way = way_of(opened, item)
+    path = trace_item(opened, item)
     if as_json:
-        print_json(way)
+        print_json(path)
         return
     screen = console()
-    for passed in way["passed"]:
+    for passed in path["passed"]:
         screen.print(f"[green]passed   [/green] {escape(passed)}", soft_wrap=True)
-    if way["fell_at"]:
-        screen.print(f"[red]fell out [/red] {escape(way['fell_at'])}", soft_wrap=True)
+    if path["fell_at"]:
+        screen.print(f"[red]dropped  [/red] {escape(path['fell_at'])}", soft_wrap=True)
     else:
-        screen.print(f"still in, waits for {escape(way['waits_for'])}" if way["waits_for"] else "still in")
-    screen.print(f"from {escape(', '.join(way['inputs']))}  {escape(way['link'])}", soft_wrap=True)
+        screen.print(f"kept, waiting for {escape(path['waits_for'])}" if path["waits_for"] else "kept")
+    screen.print(f"from {escape(', '.join(path['inputs']))}  {escape(path['link'])}", soft_wrap=True)
 
 
-def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_json: bool) -> None:
-    from quaestor.evidence.step_items import write_items
+def _list_cell_items(opened: Study, cell: str, limit: int, out: Path | None, as_json: bool) -> None:
+    from quaestor.evidence.step_items import write_item_table
     from quaestor.publication.items_behind_cell import items_behind
 
-    rows, words = items_behind(opened, cell)
+    rows, description = items_behind(opened, cell)
     if out is not None:
-        write_items(rows, out)
+        write_item_table(rows, out)
         errors().print(f"{number(len(rows))} items written to {out}", soft_wrap=True)
         return
     if as_json:
@@ -213,32 +220,36 @@ def _items_of_cell(opened: Study, cell: str, limit: int, out: Path | None, as_js
         return
     _print_items((row.item, row.title) for row in rows[:limit])
     shown = f"{number(min(limit, len(rows)))} of {number(len(rows))} shown" if len(rows) > limit else number(len(rows))
-    errors().print(f"{shown} items behind {cell}: {words}", soft_wrap=True, markup=False)
+    errors().print(f"{shown} items behind {cell}: {description}", soft_wrap=True, markup=False)
 
 
 def sample(
-    name: Annotated[str | None, typer.Argument(help="A sample of study.toml; none: described by the options.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A sample from study.toml; without it, the options describe one.")
+    ] = None,
     after: Annotated[str | None, typer.Option(help="The step of the funnel to sample from; default: the last.")] = None,
     size: Annotated[
-        int | None, typer.Option(min=1, help="How many; default: what confidence and margin ask for.")
+        int | None, typer.Option(min=1, help="The sample size; default: what confidence and margin require.")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Confidence of the estimate.")] = 0.95,
-    margin: Annotated[float, typer.Option(help="Margin of error.")] = 0.05,
+    confidence: Annotated[float, typer.Option(help="The confidence level.")] = 0.95,
+    margin: Annotated[float, typer.Option(help="The margin of error.")] = 0.05,
     by: Annotated[str | None, typer.Option(help="Stratify by `year` or `family`.")] = None,
     seed: Annotated[int | None, typer.Option(help="Default: the study's seed.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the items to this CSV or XLSX file.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw a seeded sample of candidates, simple or stratified; says how large it must be.
+    """Draw a simple or stratified random sample of candidates, and print the sample size needed.
 
     Example: quaestor sample --confidence 0.95 --margin 0.05 --by year --out sample.csv
     """
-    from quaestor.evidence.samples import describe_sample, draw_sample, write_sample
+    from quaestor.evidence.samples import build_sample_settings, draw_sample, write_sample
 
     described = None
     if name is None:
-        described = describe_sample(after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed)
+        described = build_sample_settings(
+            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed
+        )
     drawn = draw_sample(chosen_study(study), name, described)
     if out is not None:
         write_sample(drawn, out)
@@ -247,16 +258,16 @@ def sample(
         return
     from rich.markup import escape
 
-    words = errors()
-    words.print(
+    messages = errors()
+    messages.print(
         f"{number(drawn.size)} of {number(drawn.population)} items, seed {drawn.seed}; "
-        f"±{drawn.margin:.0%} at {drawn.confidence:.0%} confidence asks for {number(drawn.needed)}"
+        f"±{drawn.margin:.0%} at {drawn.confidence:.0%} confidence needs {number(drawn.needed)}"
     )
     for stratum, chosen in drawn.strata.items():
         if stratum != "all":
-            words.print(f"{escape(stratum)}: {number(len(chosen))}")
+            messages.print(f"{escape(stratum)}: {number(len(chosen))}")
     if out is not None:
-        words.print(f"Written to {out}", soft_wrap=True)
+        messages.print(f"Written to {out}", soft_wrap=True)
     else:
         for chosen in drawn.strata.values():
             print("\n".join(chosen))
@@ -264,11 +275,11 @@ def sample(
 
 def kinds(
     labelled: Annotated[
-        Path | None, typer.Option(help="A CSV of title, body, kinds (separated by ;) to measure the kinds on.")
+        Path | None, typer.Option(help="A CSV with title, body and kinds (separated by ;) to evaluate the rules on.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the bundled question kinds, or measure how well they are found.
+    """List the bundled question kinds, or measure how well the rules recognise them.
 
     Example: quaestor kinds --labelled tests/corpus/question_kinds_heldout.csv
     """
@@ -285,7 +296,7 @@ def kinds(
         if json:
             print_json(described)
             return
-        table.add_column("what it asks")
+        table.add_column("description")
         for name, description in described.items():
             table.add_row(name, escape(description))
     else:
@@ -293,14 +304,14 @@ def kinds(
         if json:
             print_json(
                 {
-                    name: {**asdict(one), "precision": one.precision, "recall": one.recall}
-                    for name, one in measured.items()
+                    name: {**asdict(score), "precision": score.precision, "recall": score.recall}
+                    for name, score in measured.items()
                 }
             )
             return
         for heading in ("labelled", "found", "right", "precision", "recall"):
             table.add_column(heading, justify="right")
-        for name, one in measured.items():
-            counts = (number(one.labelled), number(one.found), number(one.right))
-            table.add_row(name, *counts, f"{one.precision:.2f}", f"{one.recall:.2f}")
+        for name, score in measured.items():
+            counts = (number(score.labelled), number(score.matched), number(score.correct))
+            table.add_row(name, *counts, f"{score.precision:.2f}", f"{score.recall:.2f}")
     console().print(table)

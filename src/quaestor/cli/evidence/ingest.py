@@ -1,4 +1,4 @@
-"""`quaestor ingest`: evidence in."""
+"""`quaestor ingest`: read evidence into Parquet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quaestor.base.errors import InputError
-from quaestor.base.hashing import Hashing
+from quaestor.base.hashing import BackgroundHasher
 from quaestor.cli.output import (
     JsonOption,
     StudyOption,
@@ -30,10 +30,10 @@ def add_to(app: typer.Typer) -> None:
 def ingest(
     source: Annotated[
         str | None,
-        typer.Argument(help="A source of the study (default: all), or `stackexchange` with a PATH."),
+        typer.Argument(help="A source from study.toml (default: all), or `stackexchange` with a PATH."),
     ] = None,
     path: Annotated[Path | None, typer.Argument(help="A dump: folder, .xml, .xml.gz or .7z.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Where the evidence goes; only with a PATH.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The output folder; only with a PATH.")] = None,
     tags: Annotated[
         str | None,
         typer.Option(help="Only questions with these tags and their answers: `pandas,tensorflow*`."),
@@ -42,7 +42,7 @@ def ingest(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Read evidence into Parquet: the sources of a study, or any Stack Exchange dump.
+    """Read the sources of a study, or any Stack Exchange dump, into Parquet.
 
     Examples:
 
@@ -56,7 +56,7 @@ def ingest(
         _ingest_dump(source, path, out, tags, site, json)
         return
     if out is not None or tags is not None or site is not None:
-        raise InputError("--out, --tags and --site go with a PATH: quaestor ingest stackexchange PATH --out DIR")
+        raise InputError("--out, --tags and --site need a PATH: quaestor ingest stackexchange PATH --out DIR")
     from quaestor.evidence.ingest import ingest_source
 
     opened = chosen_study(study)
@@ -78,20 +78,21 @@ def _ingest_dump(
 ) -> None:
     if kind != "stackexchange":
         raise InputError(
-            f"a PATH can be read as `stackexchange`, not as {kind!r}: quaestor ingest stackexchange {path} --out DIR"
+            f"a PATH can only be read as `stackexchange`, not as {kind!r}: "
+            f"quaestor ingest stackexchange {path} --out DIR"
         )
     if out is None:
-        raise InputError(f"where shall the evidence go? quaestor ingest stackexchange {path} --out DIR")
-    wanted = tuple(tag.strip() for tag in tags.split(",") if tag.strip()) if tags is not None else ()
-    if tags is not None and not wanted:
+        raise InputError(f"--out is missing: quaestor ingest stackexchange {path} --out DIR")
+    chosen_tags = tuple(tag.strip() for tag in tags.split(",") if tag.strip()) if tags is not None else ()
+    if tags is not None and not chosen_tags:
         raise InputError("--tags is empty: name tags, as in --tags 'pandas,tensorflow*', or leave it out")
-    # The hash takes as long as the rest; it begins while the libraries are still loading.
-    hashing = Hashing()
-    hashing.begin([path] if path.is_file() else sorted(path.glob("*.xml")))
+    # Hashing takes as long as everything else, so it starts while the libraries are still loading.
+    hashing = BackgroundHasher()
+    hashing.start([path] if path.is_file() else sorted(path.glob("*.xml")))
     from quaestor.evidence.ingest import ingest_stackexchange
 
     with progress_bar() as progress:
-        report = ingest_stackexchange(path, out, tags=wanted, site=site, progress=progress, hashing=hashing)
+        report = ingest_stackexchange(path, out, tags=chosen_tags, site=site, progress=progress, hashing=hashing)
     if as_json:
         print_json(report.as_json())
     else:
@@ -105,8 +106,8 @@ def _show(report: IngestReport) -> None:
     screen = console()
     manifest = report.manifest
     if report.unchanged:
-        made = manifest.made[:16].replace("T", " ")
-        screen.print(f"Nothing to do: {report.out} already holds this evidence, made {made} UTC.", soft_wrap=True)
+        time = manifest.made[:16].replace("T", " ")
+        screen.print(f"Nothing to do: {report.out} already has this evidence, ingested {time} UTC.", soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("table")
@@ -117,26 +118,26 @@ def _show(report: IngestReport) -> None:
     screen.print(table)
     if "posts" in manifest.tables:
         notable = manifest.tables["posts"].notable
-        words = [f"{number(notable.get(name, 0))} {name}" for name in ("questions", "answers", "accepted", "closed")]
-        screen.print(", ".join(words))
+        counts = [f"{number(notable.get(name, 0))} {name}" for name in ("questions", "answers", "accepted", "closed")]
+        screen.print(", ".join(counts))
     if report.resumed:
-        screen.print(f"Taken over from an interrupted run: {', '.join(report.resumed)}.")
+        screen.print(f"Reused from an interrupted run: {', '.join(report.resumed)}.")
     for name, entry in manifest.tables.items():
         if entry.rejected:
-            told = f"{number(entry.rejected)} rejected in {name}, with offset and reason in {report.rejects(name)}"
-            screen.print(escape(f"{told}; the first: {report.first_reason(name)}"), soft_wrap=True)
+            rejected = f"{number(entry.rejected)} rows of {name} rejected, listed in {report.rejects(name)}"
+            screen.print(escape(f"{rejected}; the first: {report.first_reason(name)}"), soft_wrap=True)
         if entry.unknown:
-            seen = ", ".join(f"{key} ({number(count)})" for key, count in entry.unknown.items())
-            what = (
+            columns = ", ".join(f"{key} ({number(count)})" for key, count in entry.unknown.items())
+            title = (
                 "Columns not mapped, kept in other"
                 if manifest.kind == "table"
                 else f"Unknown attributes in {name}, kept in other_attributes"
             )
-            screen.print(escape(f"{what}: {seen}"), soft_wrap=True)
+            screen.print(escape(f"{title}: {columns}"), soft_wrap=True)
     for note in manifest.notes:
         screen.print(escape(f"Note: {note}"), soft_wrap=True)
     if not any(entry.rows for entry in manifest.tables.values()):
-        screen.print("[yellow]Nothing was kept.[/yellow] Look at the tags, the mapping and what was rejected.")
+        screen.print("[yellow]Nothing was kept.[/yellow] Check the tags, the column mapping and the rejected rows.")
     rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
     screen.print(
         f"{manifest.text_bytes / 1e6:,.1f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s) into {report.out}",

@@ -1,4 +1,4 @@
-"""`quaestor interview items`, `code-agreement`, `in-vivo`, `adopt`: transcripts for raters, and what came of it."""
+"""`quaestor interview items`, `code-agreement`, `in-vivo`, `adopt`: code transcripts and measure agreement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from quaestor.cli.output import (
 )
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
-UnitOption = Annotated[str, typer.Option("--by", help="Count by turn, or by answer to a question of the guide.")]
+UnitOption = Annotated[
+    str, typer.Option("--by", help="The unit of agreement: turn, or answer to a question of the guide.")
+]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -30,7 +32,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Make items of what participants said, turn by turn and without names, to be coded by raters in rounds.
+    """Turn the participants' turns, with names masked, into items that raters code in rounds.
 
     Example: quaestor interview items
     """
@@ -38,19 +40,19 @@ def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        made = make_items(interviews, actor)
-    tell_of_items(made, "turns", STEP, json=json)
+        derived = make_items(interviews, actor)
+    tell_of_items(derived, "turns", STEP, json=json)
 
 
 def code_agreement(
     name: RoundArgument,
     unit: UnitOption = "turn",
-    version: Annotated[int | None, typer.Option(help="Read under this version of the codebook.")] = None,
+    version: Annotated[int | None, typer.Option(help="Interpret the ratings under this codebook version.")] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell how far raters agree on each code of the transcripts, with its uncertainty.
+    """Show interrater agreement for each code of the transcripts, with intervals.
 
     Example: quaestor interview code-agreement main --by answer
     """
@@ -61,29 +63,29 @@ def code_agreement(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = agreement_by_code(interviews, name, unit, actor, version)
+        result = agreement_by_code(interviews, name, unit, actor, version)
     if json:
-        codes = [{"code": code, "name": words, **to_json(each)} for code, words, each in found.codes]
-        told = {"round": found.round, "facet": found.facet, "unit": found.unit, "blindness": found.blindness}
-        print_json({**told, "overall": to_json(found.overall), "codes": codes})
+        codes = [{"code": code, "name": title, **to_json(agreement)} for code, title, agreement in result.codes]
+        summary = {"round": result.round, "facet": result.facet, "unit": result.unit, "blindness": result.blindness}
+        print_json({**summary, "overall": to_json(result.overall), "codes": codes})
         return
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column("code")
-    for title in (f"{found.unit}s", "percent", "kappa", "AC1", "alpha"):
-        shown.add_column(title, justify="right")
-    for title, each in [("all codes together", found.overall), *((words, each) for _, words, each in found.codes)]:
-        shown.add_row(
-            title, number(each.n), *(in_words(one) for one in (each.percent, each.kappa, each.ac1, each.alpha))
-        )
-    console().print(shown)
-    if found.blindness:
-        say(f"The round {found.round} is {found.blindness}.")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("code")
+    for title in (f"{result.unit}s", "percent", "kappa", "AC1", "alpha"):
+        table.add_column(title, justify="right")
+    rows = [("all codes together", result.overall), *((title, agreement) for _, title, agreement in result.codes)]
+    for title, agreement in rows:
+        estimates = (agreement.percent, agreement.kappa, agreement.ac1, agreement.alpha)
+        table.add_row(title, number(agreement.n), *(in_words(estimate) for estimate in estimates))
+    console().print(table)
+    if result.blindness:
+        say(f"The round {result.round} is {result.blindness}.")
 
 
 def in_vivo(
     name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
 ) -> None:
-    """List the words that raters took as their own code, and the codes they were adopted as.
+    """List in-vivo codes: the participants' own words used as codes, and the codes they were adopted as.
 
     Example: quaestor interview in-vivo main
     """
@@ -93,43 +95,43 @@ def in_vivo(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = in_vivo_of(interviews, name, actor)
+        in_vivo_codes = in_vivo_of(interviews, name, actor)
     if json:
-        told = [
+        rows = [
             {
-                "item": one.stretch.item,
-                "start": one.stretch.start,
-                "end": one.stretch.end,
-                "words": one.stretch.words,
-                "participant": one.stretch.participant,
-                "raters": list(one.stretch.raters),
-                "code": one.stretch.code,
+                "item": in_vivo_code.stretch.item,
+                "start": in_vivo_code.stretch.start,
+                "end": in_vivo_code.stretch.end,
+                "words": in_vivo_code.stretch.words,
+                "participant": in_vivo_code.stretch.participant,
+                "raters": list(in_vivo_code.stretch.raters),
+                "code": in_vivo_code.stretch.code,
             }
-            for one in found
+            for in_vivo_code in in_vivo_codes
         ]
-        print_json({"round": name, "in_vivo": told})
+        print_json({"round": name, "in_vivo": rows})
         return
-    shown = Table(box=None, pad_edge=False)
-    for title in ("item", "from", "to", "words", "counts as"):
-        shown.add_column(title)
-    for one in found:
-        place = (one.stretch.item, str(one.stretch.start), str(one.stretch.end))
-        shown.add_row(*place, one.stretch.words, one.name or "nothing yet")
-    console().print(shown) if found else say(f"no words stand for themselves in {name}")
+    table = Table(box=None, pad_edge=False)
+    for title in ("item", "from", "to", "words", "code"):
+        table.add_column(title)
+    for in_vivo_code in in_vivo_codes:
+        place = (in_vivo_code.stretch.item, str(in_vivo_code.stretch.start), str(in_vivo_code.stretch.end))
+        table.add_row(*place, in_vivo_code.stretch.words, in_vivo_code.name or "not adopted")
+    console().print(table) if in_vivo_codes else say(f"{name} has no in-vivo codes")
 
 
 def adopt(
     name: RoundArgument,
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="A turn, as in P1/00012.")],
-    start: Annotated[int, typer.Argument(metavar="FROM", help="Where the words begin, as `in-vivo` lists them.")],
-    end: Annotated[int, typer.Argument(metavar="TO", help="Where they end.")],
-    code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or the one above a new one; '' takes it back.")],
-    new: Annotated[str, typer.Option(help="The name of a new code to adopt them as.")] = "",
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="A turn, such as P1/00012.")],
+    start: Annotated[int, typer.Argument(metavar="FROM", help="The start of the passage, as `in-vivo` lists it.")],
+    end: Annotated[int, typer.Argument(metavar="TO", help="The end of the passage.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or the parent of a new code; '' undoes it.")],
+    new: Annotated[str, typer.Option(help="The name of a new code for the passage.")] = "",
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Let words that stood for themselves count as a code of the codebook.
+    """Adopt an in-vivo code as a code of the codebook.
 
     Example: quaestor interview adopt main P1/00012 4 21 indicators --new "a feeling"
     """
@@ -138,8 +140,8 @@ def adopt(
     from quaestor.interviews.coding.in_vivo import adopt as adopt_words
 
     with open_coding(chosen_study(study)) as coding:
-        made = adopt_words(coding, name, item, start, end, NewCode(new, code) if new else code, actor)
+        adopted = adopt_words(coding, name, item, start, end, NewCode(new, code) if new else code, actor)
     if json:
-        print_json({"round": name, "item": item, "start": start, "end": end, "code": made})
+        print_json({"round": name, "item": item, "start": start, "end": end, "code": adopted})
         return
-    say(f"these words of {item} count as {made} now" if made else f"these words of {item} stand for themselves again")
+    say(f"This passage of {item} now has the code {adopted}" if adopted else f"This passage of {item} is in vivo again")

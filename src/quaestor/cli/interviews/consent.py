@@ -1,4 +1,4 @@
-"""`quaestor interview participant consent`, `link` and `interview agreement`: what is asked, and what they say."""
+"""`quaestor interview participant consent`, `link` and `interview agreement`: the consent form and its answers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ def add_to(group: typer.Typer) -> None:
 
 def consent(
     pseudonym: PseudonymArgument,
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="accepted or declined; left out, it is told.")] = "",
-    how: Annotated[str, typer.Option(help="How it was given: on paper or spoken.")] = "spoken",
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="accepted or declined; without it, show the answer.")
+    ] = "",
+    how: Annotated[str, typer.Option(help="How consent was given: on paper or spoken.")] = "spoken",
     version: Annotated[
         int | None,
-        typer.Option(help="The version they answered; default: that in force.", show_default=False),
+        typer.Option(help="The version of the form they answered; default: the one in force.", show_default=False),
     ] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Record what a participant said to the agreement, or tell what is on record.
+    """Record a participant's answer to the consent form, or show it.
 
     Examples:
       quaestor interview participant consent P1 accepted --how "on paper" --version 1
@@ -43,28 +45,28 @@ def consent(
 
     with open_interviews(chosen_study(study)) as interviews:
         if what:
-            found = record_consent(interviews, pseudonym, what, how, actor or "", version)
+            answer = record_consent(interviews, pseudonym, what, how, actor or "", version)
         else:
-            found = consent_of(interviews, pseudonym)
-        quoted = found.what == DECLINED and has_said(interviews, pseudonym)
+            answer = consent_of(interviews, pseudonym)
+        quoted = answer.what == DECLINED and has_said(interviews, pseudonym)
     if json:
-        print_json({"participant": pseudonym, **consent_json(found)})
+        print_json({"participant": pseudonym, **consent_json(answer)})
     else:
-        print(f"{pseudonym}: {found.words}" + (f", {found.how}, {found.day}" if found.what else ""))
+        print(f"{pseudonym}: {answer.words}" + (f", {answer.how}, {answer.day}" if answer.what else ""))
     if quoted and what:
-        say("What is published already may quote them until it is made anew: `quaestor report`")
+        say("Published results may still quote this participant: rebuild them with `quaestor report`")
 
 
 def link(
     pseudonym: PseudonymArgument,
-    address: Annotated[str, typer.Option(metavar="URL", help="Where the desk is reached.")] = _THIS_MACHINE,
+    address: Annotated[str, typer.Option(metavar="URL", help="The address of the desk.")] = _THIS_MACHINE,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a personal link by which a participant reads the agreement, answers it, and can withdraw.
+    """Print a personal link with which a participant reads and answers the consent form, and can withdraw.
 
-    It is told once; of its code only a hash is kept. A new link ends the earlier one.
+    The link is shown once; only a hash of it is stored. A new link replaces the earlier one.
 
     Example: quaestor interview participant link P1 --address https://study.example.org
     """
@@ -75,22 +77,22 @@ def link(
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
     with open_interviews(chosen_study(study)) as interviews:
-        made = make_link(interviews, pseudonym, actor)
-    told = f"{address.rstrip('/')}/c/{made.code}"
+        consent_link = make_link(interviews, pseudonym, actor)
+    url = f"{address.rstrip('/')}/c/{consent_link.code}"
     if json:
-        print_json({"participant": pseudonym, "link": told})
+        print_json({"participant": pseudonym, "link": url})
         return
-    console().print(told, soft_wrap=True, markup=False)
-    say(f"Send it to {pseudonym} alone; it is not shown again")
+    console().print(url, soft_wrap=True, markup=False)
+    say(f"Send it only to {pseudonym}; it is not shown again")
 
 
 def agreement(
-    use: Annotated[bool, typer.Option("--use", help="Put what the file says now in force.")] = False,
+    use: Annotated[bool, typer.Option("--use", help="Put the current file in force.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell which version of the agreement is in force, or put the changed file in force: all are asked again.
+    """Show which version of the consent form is in force, or put the changed file in force; all are asked again.
 
     Examples:
       quaestor interview agreement
@@ -104,24 +106,25 @@ def agreement(
             put_agreement_in_force(interviews, actor)
         now, versions = agreement_of(interviews), agreement_versions(interviews)
     if json:
-        told = [{"version": one.version, "day": one.day, "sha256": one.sha256} for one in versions]
-        print_json({"file": now.file, "changed": now.changed, "versions": told})
+        rows = [{"version": version.version, "day": version.day, "sha256": version.sha256} for version in versions]
+        print_json({"file": now.file, "changed": now.changed, "versions": rows})
         return
     if now.kept is None:
-        say(f"No agreement is in force yet: {now.file} {'waits' if now.text else 'is not written'}")
+        state = "takes effect when the first participant is asked" if now.text else "does not exist"
+        say(f"No consent form is in force yet: {now.file} {state}")
     else:
         print(f"version {now.kept.version}, in force since {now.kept.day}")
         if now.changed:
-            say(f"{now.file} has changed since: `quaestor interview agreement --use` puts it in force")
+            say(f"{now.file} has changed since: put it in force with `quaestor interview agreement --use`")
 
 
-def consent_json(found: Consent) -> dict[str, Any]:
-    """What somebody said to the agreement, as commands tell it."""
+def consent_json(answer: Consent) -> dict[str, Any]:
+    """Returns the JSON of a participant's answer to the consent form."""
     return {
-        "consent": found.what or None,
-        "version": found.version,
-        "how": found.how or None,
-        "day": found.day or None,
-        "in_force": found.newest,
-        "linked": found.linked,
+        "consent": answer.what or None,
+        "version": answer.version,
+        "how": answer.how or None,
+        "day": answer.day or None,
+        "in_force": answer.newest,
+        "linked": answer.linked,
     }

@@ -1,4 +1,4 @@
-"""`quaestor interview check`, `guide` and `guides`: what is asked, in which time, and what is wrong with it."""
+"""`quaestor interview check`, `guide` and `guides`: check, print and list interview guides."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from quaestor.interviews.repository import Interviews
     from quaestor.study.folder import Study
 
-GuideArgument = Annotated[str, typer.Argument(metavar="GUIDE", help="A guide of the study, by its name.")]
+GuideArgument = Annotated[str, typer.Argument(metavar="GUIDE", help="The name of a guide.")]
 FileArgument = Annotated[
-    str, typer.Argument(metavar="GUIDE", help="A guide of the study by its name, or any .md file; default: all.")
+    str, typer.Argument(metavar="GUIDE", help="The name of a guide, or any .md file; default: all guides.")
 ]
 
 
@@ -31,7 +31,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def check(name: FileArgument = "", study: StudyOption = None, json: JsonOption = False) -> None:
-    """Find what is wrong with an interview guide before anybody is asked; exit 1 where it could not be used.
+    """Check interview guides before they are used; exit 1 if one has errors.
 
     Example: quaestor interview check guide
     """
@@ -46,38 +46,39 @@ def check(name: FileArgument = "", study: StudyOption = None, json: JsonOption =
         opened = chosen_study(study)
         files = list(guide_files(opened).values())
         if not files:
-            raise InputError(f"there is no interview guide in {opened.root / 'instruments'}: write NAME.md there")
+            folder = opened.root / "instruments"
+            raise InputError(f"there is no interview guide in {folder}: write {folder / 'NAME.md'}")
     checked, unread = [], {}
     for path in files:
         try:
             checked.append(check_guide(path))
-        except InputError as error:
-            unread[path] = str(error)
+        except InputError as problem:
+            unread[path] = str(problem)
     if json:
-        told = [{"guide": path.stem, "file": str(path), "unread": words} for path, words in unread.items()]
-        print_json([*(_checked_json(one) for one in checked), *told])
+        failed = [{"guide": path.stem, "file": str(path), "unread": error} for path, error in unread.items()]
+        print_json([*(_checked_json(result) for result in checked), *failed])
     else:
-        for one in checked:
-            asked = one.guide
-            counts = ((len(asked.sections), "section"), (len(list(asked.questions())), "question"))
-            parts = [f"{count} {what if count == 1 else what + 's'}" for count, what in counts]
-            size = f"{', '.join(parts)}, {asked.minutes:g} minutes"
-            print_problems(asked.title, size, one.problems, "used")
+        for result in checked:
+            guide = result.guide
+            counts = ((len(guide.sections), "section"), (len(list(guide.questions())), "question"))
+            parts = [f"{count} {noun if count == 1 else noun + 's'}" for count, noun in counts]
+            size = f"{', '.join(parts)}, {guide.minutes:g} minutes"
+            print_problems(guide.title, size, result.problems, "used")
     if unread:
         raise InputError("; ".join(unread.values()))
-    if any(one.grave for one in checked):
+    if any(result.grave for result in checked):
         raise typer.Exit(1)
 
 
 def guide(
     name: GuideArgument,
     version: Annotated[
-        int | None, typer.Option(help="As interviews used it; default: as its file says now.", show_default=False)
+        int | None, typer.Option(help="A version that interviews used; default: the current file.", show_default=False)
     ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a guide as a person reads it: what to say and to ask, and from which minute to which.
+    """Print a guide for reading: what to say, what to ask, and the planned minutes.
 
     Examples:
       quaestor interview guide guide
@@ -86,21 +87,21 @@ def guide(
     from quaestor.interviews.guide_versions import guide_sheet
 
     opened = chosen_study(study)
-    with _looking(opened) as interviews:
-        found = guide_sheet(opened, interviews, name, version)
+    with _open_existing_interviews(opened) as interviews:
+        sheet = guide_sheet(opened, interviews, name, version)
     if json:
-        told = {"guide": name, "version": found.version, "changed": found.changed}
-        sections = [{**asdict(one.section), "begins": one.begins} for one in found.sections]
-        more = {"minutes": found.guide.minutes, "agreement": found.guide.agreement, "language": found.guide.language}
-        print_json(
-            {**told, "title": found.guide.title, **more, "research": dict(found.guide.research), "sections": sections}
-        )
+        sections = [{**asdict(planned.section), "begins": planned.begins} for planned in sheet.sections]
+        print_json({
+            "guide": name, "version": sheet.version, "changed": sheet.changed, "title": sheet.guide.title,
+            "minutes": sheet.guide.minutes, "agreement": sheet.guide.agreement, "language": sheet.guide.language,
+            "research": dict(sheet.guide.research), "sections": sections,
+        })  # fmt: skip
         return
-    _print_guide(found)
+    _print_guide(sheet)
 
 
 def guides(study: StudyOption = None, json: JsonOption = False) -> None:
-    """List the guides of the study, their versions, and which interview used which.
+    """List the guides of the study, their versions and the interviews that used each.
 
     Example: quaestor interview guides
     """
@@ -110,41 +111,41 @@ def guides(study: StudyOption = None, json: JsonOption = False) -> None:
     from quaestor.interviews.guide_versions import guide_lines
 
     opened = chosen_study(study)
-    with _looking(opened) as interviews:
-        found = guide_lines(opened, interviews)
+    with _open_existing_interviews(opened) as interviews:
+        lines = guide_lines(opened, interviews)
     if json:
         print_json(
             [
                 {
-                    "guide": one.name,
-                    "title": one.guide.title if one.guide else "",
-                    "minutes": one.guide.minutes if one.guide else None,
-                    "changed": one.changed,
-                    "grave": one.grave,
-                    "problems": len(one.problems),
-                    "why": one.why,
-                    "versions": [asdict(version) for version in one.versions],
+                    "guide": line.name,
+                    "title": line.guide.title if line.guide else "",
+                    "minutes": line.guide.minutes if line.guide else None,
+                    "changed": line.changed,
+                    "grave": line.grave,
+                    "problems": len(line.problems),
+                    "why": line.why,
+                    "versions": [asdict(version) for version in line.versions],
                 }
-                for one in found
+                for line in lines
             ]
         )
         return
-    if not found:
-        say("No interview guides yet: write instruments/NAME.md, as docs/reference/interview-guide.md says")
+    if not lines:
+        say("No interview guides yet: write instruments/NAME.md, see `quaestor docs interview-guide`")
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("guide", "version", "since", "interviews"):
         table.add_column(heading, overflow="fold")
-    for one in found:
-        table.add_row(escape(one.name), "file" + (", changed" if one.changed else ""), "", escape(one.words))
-        for version in reversed(one.versions):
+    for line in lines:
+        table.add_row(escape(line.name), "file" + (", changed" if line.changed else ""), "", escape(line.words))
+        for version in reversed(line.versions):
             table.add_row("", str(version.number), version.day, ", ".join(version.interviews) or "none")
     console().print(table)
 
 
 @contextmanager
-def _looking(study: Study) -> Iterator[Interviews | None]:
-    """The interviews, where there are any; to look makes no files."""
+def _open_existing_interviews(study: Study) -> Iterator[Interviews | None]:
+    """Opens the interviews if there are any; does not create their files."""
     from quaestor.interviews.repository import interviews_path, open_interviews
 
     if not interviews_path(study).exists():
@@ -154,29 +155,29 @@ def _looking(study: Study) -> Iterator[Interviews | None]:
         yield interviews
 
 
-def _checked_json(found: CheckedGuide) -> dict[str, Any]:
+def _checked_json(result: CheckedGuide) -> dict[str, Any]:
     return {
-        "guide": found.guide.id,
-        "file": str(found.file),
-        "sections": len(found.guide.sections),
-        "questions": len(list(found.guide.questions())),
-        "minutes": found.guide.minutes,
-        "grave": len(found.grave),
-        "problems": [asdict(problem) for problem in found.problems],
+        "guide": result.guide.id,
+        "file": str(result.file),
+        "sections": len(result.guide.sections),
+        "questions": len(list(result.guide.questions())),
+        "minutes": result.guide.minutes,
+        "grave": len(result.grave),
+        "problems": [asdict(problem) for problem in result.problems],
     }
 
 
-def _print_guide(found: GuideSheet) -> None:
+def _print_guide(sheet: GuideSheet) -> None:
     from rich.markup import escape
 
-    screen, one = console(), found.guide
-    which = f"version {found.version}" if found.version else "as its file says now"
-    screen.print(f"[bold]{escape(one.title)}[/bold], {one.minutes:g} minutes, {which}", soft_wrap=True)
-    for planned in found.sections:
+    screen, guide = console(), sheet.guide
+    version = f"version {sheet.version}" if sheet.version else "current file"
+    screen.print(f"[bold]{escape(guide.title)}[/bold], {guide.minutes:g} minutes, {version}", soft_wrap=True)
+    for planned in sheet.sections:
         screen.print()
         _print_section(planned)
-    if found.changed:
-        say(f"Interviews used version {found.versions[-1].number}: the file has changed since")
+    if sheet.changed:
+        say(f"The file has changed since version {sheet.versions[-1].number}, which interviews used")
 
 
 def _print_section(planned: PlannedSection) -> None:
@@ -196,11 +197,11 @@ def _print_section(planned: PlannedSection) -> None:
             _print_lines(label, 6, "[ ] ")
 
 
-def _print_lines(words: str, indent: int, first: str = "", style: str = "") -> None:
-    """Lines that keep their indent where a screen is narrow, and end where their words end."""
+def _print_lines(text: str, indent: int, first: str = "", style: str = "") -> None:
+    """Prints lines wrapped to the screen, with their indent kept and without trailing spaces."""
     screen = console()
     before, below = " " * indent + first, " " * (indent + len(first))
-    for line in words.splitlines():
+    for line in text.splitlines():
         wrapped = textwrap.wrap(line, max(screen.width, 40), initial_indent=before, subsequent_indent=below)
         screen.print("\n".join(wrapped), markup=False, soft_wrap=True, style=style)
         before = below

@@ -1,4 +1,4 @@
-"""`quaestor interview`: from the guide to what was said in interviews."""
+"""`quaestor interview`: plan, list and follow interviews; the other modules add their commands here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from quaestor.cli.interviews.consent import PseudonymArgument
 from quaestor.cli.interviews.transcripts import NameArgument
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
-group = typer.Typer(help="Interviews: guides, participants, transcripts.", no_args_is_help=True)
+group = typer.Typer(help="Interviews: guides, participants, transcripts, themes.", no_args_is_help=True)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -51,20 +51,20 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def interviews() -> None:
-    """Hold interviews by a guide, bring transcripts in, protect who takes part."""
+    """Plan interviews with a guide, import transcripts, mask names and analyse themes."""
 
 
 @group.command()
 def plan(
     participant: PseudonymArgument,
     guide: Annotated[
-        str, typer.Option(help="The guide to talk by; default: the only one there is.", show_default=False)
+        str, typer.Option(help="The guide to follow; default: the study's only guide.", show_default=False)
     ] = "",
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Plan an interview by a guide as its file says now; that version stays with the interview.
+    """Plan an interview with the current version of a guide; the interview keeps that version.
 
     Example: quaestor interview plan P1 --guide guide
     """
@@ -73,17 +73,17 @@ def plan(
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
-        made = interviews.plan(participant, guide or the_guide(opened), actor or interviews.coding.lead)
+        planned = interviews.plan(participant, guide or the_guide(opened), actor or interviews.coding.lead)
     if json:
-        print_json(asdict(made))
+        print_json(asdict(planned))
         return
-    print(made.id)
-    say(f"The interview {made.id} is planned by {made.guide}, version {made.version}: hold it at the desk")
+    print(planned.id)
+    say(f"Interview {planned.id} is planned with {planned.guide}, version {planned.version}: conduct it at the desk")
 
 
 @group.command()
 def cancel(interview: NameArgument, actor: ActorOption = None, study: StudyOption = None) -> None:
-    """Take back the plan of an interview of which nothing is on record; its name is not given again.
+    """Cancel a planned interview that has no records; its name is not used again.
 
     Example: quaestor interview cancel P1-2
     """
@@ -91,12 +91,12 @@ def cancel(interview: NameArgument, actor: ActorOption = None, study: StudyOptio
 
     with open_interviews(chosen_study(study)) as interviews:
         interviews.cancel(interview, actor or interviews.coding.lead)
-    say(f"The interview {interview} is cancelled")
+    say(f"Interview {interview} is cancelled")
 
 
 @group.command("list")
 def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
-    """List interviews: with whom, by which version of which guide, how far they are, and what comes next.
+    """List interviews with participant, guide version, status and next step.
 
     Example: quaestor interview list
     """
@@ -105,10 +105,12 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
 
     from quaestor.interviews.overview import interviews_if_any
 
-    found = interviews_if_any(chosen_study(study))
-    lines = [line for one in found.people for line in one.interviews]
+    overview = interviews_if_any(chosen_study(study))
+    lines = [line for person in overview.people for line in person.interviews]
     if json:
-        print_json([{**asdict(one.interview), "next": one.next.name.lower() if one.next else None} for one in lines])
+        print_json(
+            [{**asdict(line.interview), "next": line.next.name.lower() if line.next else None} for line in lines]
+        )
         return
     if not lines:
         say("No interviews yet: `quaestor interview plan P1 --guide NAME`")
@@ -117,16 +119,24 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     for heading in ("interview", "participant", "guide", "version", "status", "day", "minutes", "next"):
         table.add_column(heading, justify="right" if heading in ("version", "minutes") else "left", overflow="fold")
     for line in lines:
-        one, following = line.interview, line.next
-        minutes = f"{one.seconds / 60:.0f}" if one.seconds else "–"
-        about = (one.id, one.participant, escape(one.guide), str(one.version), one.status, one.day or "–", minutes)
-        table.add_row(*about, escape(f"{following.name}: {following.words}") if following else "all done")
+        interview, step = line.interview, line.next
+        minutes = f"{interview.seconds / 60:.0f}" if interview.seconds else "–"
+        cells = (
+            interview.id,
+            interview.participant,
+            escape(interview.guide),
+            str(interview.version),
+            interview.status,
+            interview.day or "–",
+            minutes,
+        )
+        table.add_row(*cells, escape(f"{step.name}: {step.words}") if step else "done")
     console().print(table)
 
 
 @group.command()
 def status(study: StudyOption = None, json: JsonOption = False) -> None:
-    """Say how far the interviews are: who takes part and agreed, what was held and transcribed, how the guides stand.
+    """Show the status of participants, consent, interviews, transcripts and guides.
 
     Example: quaestor interview status
     """
@@ -134,22 +144,30 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from quaestor.interviews.overview import interviews_if_any
 
     opened = chosen_study(study)
-    found, guides = interviews_if_any(opened), guide_lines(opened, None)
-    kept = found.agreement.kept if found.agreement else None
+    overview, guides = interviews_if_any(opened), guide_lines(opened, None)
+    consent_form = overview.agreement.kept if overview.agreement else None
     if json:
-        told: dict[str, Any] = {"tally": dict(found.tally), "withdrawn": found.withdrawn}
-        told["agreement"] = {"version": kept.version if kept else None, "to_ask_again": found.to_ask_again}
-        print_json({**told, "guides": [{"guide": one.name, "grave": one.grave, "why": one.why} for one in guides]})
+        summary: dict[str, Any] = {"tally": dict(overview.tally), "withdrawn": overview.withdrawn}
+        summary["agreement"] = {
+            "version": consent_form.version if consent_form else None,
+            "to_ask_again": overview.to_ask_again,
+        }
+        summary["guides"] = [{"guide": line.name, "grave": line.grave, "why": line.why} for line in guides]
+        print_json(summary)
         return
     screen = console()
-    for words, count in found.tally:
-        screen.print(f"{count:>6,} {words}")
-    for one in guides:
-        screen.print(f"Guide {one.name}: {one.words}", markup=False, soft_wrap=True)
+    for label, count in overview.tally:
+        screen.print(f"{count:>6,} {label}")
+    for line in guides:
+        screen.print(f"Guide {line.name}: {line.words}", markup=False, soft_wrap=True)
     if not guides:
-        say("No interview guide yet: write instruments/NAME.md, as docs/reference/interview-guide.md says")
-    screen.print(f"Agreement: version {kept.version} since {kept.day}" if kept else "Agreement: nobody was asked yet")
-    if found.why_no_agreement:
-        say(found.why_no_agreement)
-    if found.to_ask_again:
-        say(f"{found.to_ask_again} answered an earlier version of the agreement: their links ask them again")
+        say("No interview guide yet: write instruments/NAME.md, see `quaestor docs interview-guide`")
+    screen.print(
+        f"Consent form: version {consent_form.version} since {consent_form.day}"
+        if consent_form
+        else "Consent form: none in force yet"
+    )
+    if overview.why_no_agreement:
+        say(overview.why_no_agreement)
+    if overview.to_ask_again:
+        say(f"{overview.to_ask_again} answered an earlier version of the consent form: their links ask them again")

@@ -1,4 +1,4 @@
-"""`quaestor interview names`: whom pseudonyms stand for, where names remain, and what is replaced."""
+"""`quaestor interview names`: list known names, find them in transcripts and replace them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 
 if TYPE_CHECKING:
     from quaestor.deidentify.name_forms import KnownName
-    from quaestor.interviews.names.matches import Proposal
     from quaestor.interviews.names.overview import NameLine
 
-group = typer.Typer(help="Names in transcripts, and what is shown instead.", no_args_is_help=True)
+group = typer.Typer(help="Names in transcripts and their replacements.", no_args_is_help=True)
 
-NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="By what is shown instead of it, such as 'person 1'.")
-]
-OfName = Annotated[str, typer.Option("--name", help="Of this name alone, by what is shown instead of it.")]
-OfInterview = Annotated[str, typer.Option("--interview", help="Of this transcript alone, such as P1.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The replacement of the name, such as 'person 1'.")]
+OfName = Annotated[str, typer.Option("--name", help="Only this name, given by its replacement.")]
+OfInterview = Annotated[str, typer.Option("--interview", help="Only this transcript, such as P1.")]
 PlacesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="PLACES", help="As `names find` lists them, such as P1/00012:4-11.")
+    list[str] | None,
+    typer.Argument(metavar="PLACES", help="Matches as `names find` lists them, such as P1/00012:4-11."),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="All open places that surely are names, of whatever is named.")]
-DoubtfulOption = Annotated[bool, typer.Option("--doubtful", help="With --all: also those that may be none.")]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="All open matches that are certainly names, within the other options.")
+]
+DoubtfulOption = Annotated[bool, typer.Option("--doubtful", help="With --all: also matches that may not be names.")]
 FormsOption = Annotated[
-    list[str] | None, typer.Option("--form", metavar="WORDS", help="A way to write it; once for each.")
+    list[str] | None, typer.Option("--form", metavar="WORDS", help="A spelling of the name; repeat for several.")
 ]
 EndingOption = Annotated[
-    list[str] | None, typer.Option("--ending", help="An ending that it may have, beside the usual ones; once for each.")
+    list[str] | None,
+    typer.Option("--ending", help="An inflectional ending besides the usual ones; repeat for several."),
 ]
-SHOWN = r"What is shown instead; default: \[person 1] and so on."
-"""Escaped, since help texts take what stands in brackets for a style."""
+SHOWN = r"The replacement; default: \[person 1] and so on."
+"""The bracket is escaped, because help texts interpret brackets as styles."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,12 +43,12 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def names() -> None:
-    """Find the names in transcripts and replace them, for the lead alone."""
+    """Find names in transcripts and replace them; only for the lead."""
 
 
 @group.command("list")
 def list_all(actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """List every known name with what is shown instead, and how many places are found and answered.
+    """List every known name with its replacement and the number of open, replaced and refused matches.
 
     Example: quaestor interview names list
     """
@@ -58,21 +59,21 @@ def list_all(actor: ActorOption = None, study: StudyOption = None, json: JsonOpt
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = name_lines(interviews, actor)
+        lines = name_lines(interviews, actor)
     if json:
-        print_json({"names": [_line(one) for one in found]})
+        print_json({"names": [_line_json(line) for line in lines]})
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("shown", "kind", "forms"):
         table.add_column(heading, overflow="fold")
     for heading in ("open", "doubtful", "replaced", "refused"):
         table.add_column(heading, justify="right")
-    for one in found:
-        counts = (one.progress.open, one.progress.doubtful, one.progress.confirmed, one.progress.refused)
-        table.add_row(escape(one.shown), one.kind, escape("; ".join(one.forms)), *map(number, counts))
+    for line in lines:
+        counts = (line.progress.open, line.progress.doubtful, line.progress.confirmed, line.progress.refused)
+        table.add_row(escape(line.shown), line.kind, escape("; ".join(line.forms)), *map(number, counts))
     console().print(table)
-    if not found:
-        say("No name is known yet: `quaestor interview names add person --form NAME`")
+    if not lines:
+        say("No names are known yet: add one with `quaestor interview names add person --form NAME`")
 
 
 @group.command()
@@ -86,7 +87,7 @@ def add(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add a name; it is looked for in all transcripts, with its parts, initials and endings.
+    """Add a name; all transcripts are searched for it, its parts, initials and endings.
 
     Example: quaestor interview names add organisation --form "Obviax GmbH" --form OVX
     """
@@ -95,26 +96,26 @@ def add(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        made = add_name(interviews, kind, form or (), shown, participant, ending or (), actor)
-        found = progress_by_name(interviews, actor)[made.id].found
+        added = add_name(interviews, kind, form or (), shown, participant, ending or (), actor)
+        matches = progress_by_name(interviews, actor)[added.id].found
     if json:
-        print_json({**_name(made), "found": found})
+        print_json({**_name_json(added), "found": matches})
     else:
-        say(f"Shown as {made.shown}; found in {number(found)} {'place' if found == 1 else 'places'}")
+        say(f"Replaced by {added.shown}; {number(matches)} {'match' if matches == 1 else 'matches'} found")
 
 
 @group.command()
 def change(
     name: NameArgument,
     form: FormsOption = None,
-    shown: Annotated[str | None, typer.Option("--shown", help="What is shown instead.", show_default=False)] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="Which kind of name it is.", show_default=False)] = None,
+    shown: Annotated[str | None, typer.Option("--shown", help="The new replacement.", show_default=False)] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="The kind of name.", show_default=False)] = None,
     ending: EndingOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    r"""Change a name; forms that are given take the place of the old ones, other words also where it is replaced.
+    r"""Change a name; new forms replace the old ones, and a new replacement is used everywhere.
 
     Example: quaestor interview names change "person 1" --shown "\[their manager]"
     """
@@ -123,18 +124,18 @@ def change(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        made = change_name(interviews, name, form, None, kind, ending, actor)
+        known = change_name(interviews, name, form, None, kind, ending, actor)
         if shown:
-            made = show_as(interviews, made.id, shown, actor)
+            known = show_as(interviews, known.id, shown, actor)
     if json:
-        print_json(_name(made))
+        print_json(_name_json(known))
     else:
-        say(f"{made.shown} is changed")
+        say(f"{known.shown} was changed")
 
 
 @group.command()
 def remove(name: NameArgument, actor: ActorOption = None, study: StudyOption = None) -> None:
-    """Remove a name that is none; places where it was replaced stay replaced.
+    """Remove an entry that is not a name; places where it was replaced stay replaced.
 
     Example: quaestor interview names remove "person 1"
     """
@@ -142,8 +143,8 @@ def remove(name: NameArgument, actor: ActorOption = None, study: StudyOption = N
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        gone = remove_name(interviews, name, actor)
-    say(f"{gone.shown} is no longer looked for")
+        removed = remove_name(interviews, name, actor)
+    say(f"Transcripts are no longer searched for {removed.shown}")
 
 
 @group.command()
@@ -155,7 +156,7 @@ def find(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the places in transcripts that are names, or may be, with the words around them.
+    """List certain and possible names in transcripts with their context.
 
     Example: quaestor interview names find --interview P1
     """
@@ -166,19 +167,20 @@ def find(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = proposals(interviews, interview, name, state, actor)
+        matches = proposals(interviews, interview, name, state, actor)
     if json:
-        print_json({"places": [_place(one) for one in found]})
+        print_json({"places": [{**asdict(match), "place": match.place} for match in matches]})
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("place", "words", "shown", "why"):
         table.add_column(heading, overflow="fold")
-    for one in found:
-        around = f"{escape(one.before[-30:])}[bold]{escape(one.words)}[/bold]{escape(one.after[:30])}"
-        table.add_row(one.place, " ".join(around.split()), escape(one.shown), one.why if one.sure else f"{one.why} (?)")
+    for match in matches:
+        context = f"{escape(match.before[-30:])}[bold]{escape(match.words)}[/bold]{escape(match.after[:30])}"
+        why = match.why if match.sure else f"{match.why} (?)"
+        table.add_row(match.place, " ".join(context.split()), escape(match.shown), why)
     console().print(table)
-    if not found:
-        say(f"No place is {state}")
+    if not matches:
+        say(f"There are no {state} matches")
 
 
 @group.command()
@@ -192,7 +194,7 @@ def confirm(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Replace names at these places, or with --all at all of a name, of a transcript, or everywhere.
+    """Replace names at these places, or with --all at all matches of a name, of a transcript, or everywhere.
 
     Examples:
 
@@ -214,7 +216,7 @@ def refuse(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say that what stands at these places is no name; it is not proposed again.
+    """Mark matches as not being names; they are not proposed again.
 
     Example: quaestor interview names refuse P1/00014:0-3
     """
@@ -223,7 +225,7 @@ def refuse(
 
 @group.command("replace-written")
 def replace_written(actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Replace known names in what people wrote: notes, added items, roles, memos, fields, comments. It stays so.
+    """Replace known names permanently in notes, added items, roles, memos, fields and comments.
 
     Example: quaestor interview names replace-written
     """
@@ -235,11 +237,7 @@ def replace_written(actor: ActorOption = None, study: StudyOption = None, json: 
     if json:
         print_json({"changed": done})
     else:
-        say(
-            f"{number(done)} {'text' if done == 1 else 'texts'} changed"
-            if done
-            else "No known name is written anywhere"
-        )
+        say(f"{number(done)} {'text' if done == 1 else 'texts'} changed" if done else "No known names in these texts")
 
 
 @group.command()
@@ -248,7 +246,7 @@ def looked(
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Put on record that you have read transcripts for names, and that there are no others in them.
+    """Record that you have read transcripts for names and found no others.
 
     Example: quaestor interview names looked P1 P2
     """
@@ -258,27 +256,27 @@ def looked(
     with open_interviews(chosen_study(study)) as interviews:
         for name in names:
             looked_through(interviews, name, actor)
-            say(f"The transcript {name} is looked through")
+            say(f"The transcript {name} is marked as reviewed")
 
 
 @group.command()
 def remaining(study: StudyOption = None, json: JsonOption = False) -> None:
-    """Tell where known names remain, and none of them: in transcripts, notes, memos, codes; exit 1 where there are any.
+    """List where known names remain in transcripts, notes, memos and codes, without the names; exit 1 if there are any.
 
     Example: quaestor interview names remaining
     """
-    from quaestor.interviews.names.remaining import remaining as found_in
+    from quaestor.interviews.names.remaining import remaining as find_remaining_names
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = found_in(interviews)
+        places = find_remaining_names(interviews)
     if json:
-        print_json({"remaining": [asdict(one) for one in found]})
+        print_json({"remaining": [asdict(place) for place in places]})
     else:
-        for one in found:
-            print(f"{one.where}: {one.shown}")
-        say(f"Known names remain in {number(len(found))} places" if found else "No known name remains")
-    if found:
+        for place in places:
+            print(f"{place.where}: {place.shown}")
+        say(f"Known names remain in {number(len(places))} places" if places else "No known names remain")
+    if places:
         raise typer.Exit(1)
 
 
@@ -291,7 +289,7 @@ def _answer(
     from quaestor.interviews.repository import open_interviews
 
     if bool(places) == every:
-        raise InputError("say which places are meant: name them as `names find` lists them, or say --all")
+        raise InputError("name the matches as `names find` lists them, or use --all")
     with open_interviews(chosen_study(study)) as interviews:
         if places:
             done = answer(interviews, places, confirmed, actor)
@@ -300,18 +298,16 @@ def _answer(
     if json:
         print_json({"answered": done, "confirmed": confirmed})
     else:
-        say(f"{number(done)} {'place' if done == 1 else 'places'} {'replaced' if confirmed else 'refused'}")
+        say(f"{number(done)} {'match' if done == 1 else 'matches'} {'replaced' if confirmed else 'refused'}")
 
 
-def _name(one: KnownName) -> dict[str, Any]:
-    told = {"id": one.id, "kind": one.kind, "forms": list(one.forms), "shown": one.shown}
-    return {**told, "participant": one.participant, "endings": list(one.endings)}
+def _name_json(name: KnownName) -> dict[str, Any]:
+    return {
+        "id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown,
+        "participant": name.participant, "endings": list(name.endings),
+    }  # fmt: skip
 
 
-def _line(one: NameLine) -> dict[str, Any]:
-    counts = {key: getattr(one.progress, key) for key in ("open", "doubtful", "confirmed", "refused")}
-    return {"id": one.id, "kind": one.kind, "forms": list(one.forms), "shown": one.shown, **counts}
-
-
-def _place(one: Proposal) -> dict[str, Any]:
-    return {**asdict(one), "place": one.place}
+def _line_json(line: NameLine) -> dict[str, Any]:
+    counts = {key: getattr(line.progress, key) for key in ("open", "doubtful", "confirmed", "refused")}
+    return {"id": line.id, "kind": line.kind, "forms": list(line.forms), "shown": line.shown, **counts}

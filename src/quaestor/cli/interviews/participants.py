@@ -1,4 +1,4 @@
-"""`quaestor interview participant`: who takes part, how to reach them, and their way out."""
+"""`quaestor interview participant`: add participants, keep their contact details, and erase withdrawn ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 if TYPE_CHECKING:
     from quaestor.interviews.overview import PersonLine
 
-group = typer.Typer(help="Participants of interviews, by their pseudonyms.", no_args_is_help=True)
-contact_group = typer.Typer(help="How to reach a participant, for the lead alone.", no_args_is_help=True)
+group = typer.Typer(help="Interview participants, identified by pseudonyms.", no_args_is_help=True)
+contact_group = typer.Typer(help="Contact details of a participant; only for the lead.", no_args_is_help=True)
 
-RoleOption = Annotated[str | None, typer.Option(help="What they do, in a word or two.", show_default=False)]
+RoleOption = Annotated[str | None, typer.Option(help="Their role, in a word or two.", show_default=False)]
 YearsOption = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Years of experience; empty where unknown.", show_default=False)
+    str | None, typer.Option(metavar="NUMBER", help="Years of experience; empty if unknown.", show_default=False)
 ]
 FieldOption = Annotated[str | None, typer.Option(help="The field they work in.", show_default=False)]
 
@@ -33,12 +33,12 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def participants() -> None:
-    """Add participants, record what they agree to, and erase those who withdraw."""
+    """Add participants, record their consent, and erase participants who withdraw."""
 
 
 @contact_group.callback()
 def contacts() -> None:
-    """Keep and show how to reach a participant; nothing else prints it."""
+    """Store and show contact details; no other command prints them."""
 
 
 @group.command()
@@ -50,7 +50,7 @@ def add(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add a participant under the next pseudonym; say nothing here that tells who it is.
+    """Add a participant under the next pseudonym; do not enter anything that identifies them.
 
     Example: quaestor interview participant add --role "compiler engineer" --years 7 --field "model conversion"
     """
@@ -58,17 +58,18 @@ def add(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        made = add_participant(interviews, role or "", years_from(years or ""), field or "", actor or "")
+        participant = add_participant(interviews, role or "", years_from(years or ""), field or "", actor or "")
     if json:
-        print_json(asdict(made))
+        print_json(asdict(participant))
         return
-    print(made.pseudonym)
-    say(f"{made.pseudonym} takes part; next: `quaestor interview participant link {made.pseudonym}`")
+    print(participant.pseudonym)
+    name = participant.pseudonym
+    say(f"{name} was added; next: get their consent with `quaestor interview participant link {name}`")
 
 
 @group.command("list")
 def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
-    """List participants with what they agreed to and how far their interviews are; no name and no address.
+    """List participants with consent, interviews and next step; without names and addresses.
 
     Example: quaestor interview participant list
     """
@@ -80,23 +81,25 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
-        found = interviews_at_a_glance(opened, interviews, leads=False)
+        overview = interviews_at_a_glance(opened, interviews, leads=False)
     if json:
-        print_json({"participants": [_told(one) for one in found.people], "withdrawn": found.withdrawn})
+        print_json(
+            {"participants": [_person_json(person) for person in overview.people], "withdrawn": overview.withdrawn}
+        )
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("participant", "about", "consent", "interviews", "next"):
         table.add_column(heading, overflow="fold")
-    for one in found.people:
-        lines = one.interviews
-        held = ", ".join(f"{line.interview.id} {line.interview.status}" for line in lines) or "none planned"
-        following = next((line.next.words for line in lines if line.next), "" if lines else "plan an interview")
-        table.add_row(one.participant.pseudonym, escape(one.about), one.consent.words, held, following)
+    for person in overview.people:
+        lines = person.interviews
+        summary = ", ".join(f"{line.interview.id} {line.interview.status}" for line in lines) or "none planned"
+        step = next((line.next.words for line in lines if line.next), "" if lines else "plan an interview")
+        table.add_row(person.participant.pseudonym, escape(person.about), person.consent.words, summary, step)
     console().print(table)
-    for name, day in found.withdrawn.items():
+    for name, day in overview.withdrawn.items():
         say(f"{name} withdrew on {day}")
-    if not found.people:
-        say("Nobody takes part yet: `quaestor interview participant add`")
+    if not overview.people:
+        say("No participants yet: add one with `quaestor interview participant add`")
 
 
 @group.command()
@@ -109,7 +112,7 @@ def change(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Correct what is known about a participant; what is not named stays.
+    """Change a participant's details; options that you leave out stay unchanged.
 
     Example: quaestor interview participant change P1 --years 8
     """
@@ -118,25 +121,26 @@ def change(
 
     typed = None if years is None else "" if (known := years_from(years)) is None else known
     with open_interviews(chosen_study(study)) as interviews:
-        made = change_participant(interviews, pseudonym, role, typed, field, actor or "")
+        participant = change_participant(interviews, pseudonym, role, typed, field, actor or "")
     if json:
-        print_json(asdict(made))
+        print_json(asdict(participant))
     else:
-        say(f"{pseudonym} is changed")
+        say(f"{pseudonym} was changed")
 
 
 @group.command()
 def withdraw(
     pseudonym: PseudonymArgument,
-    sure: Annotated[bool, typer.Option("--yes", help="You are sure; without it nothing is erased.")] = False,
+    sure: Annotated[bool, typer.Option("--yes", help="Confirm; without it nothing is erased.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Erase for good all that a participant said and all that is known about them.
+    """Erase permanently everything a participant said and everything known about them.
 
-    The pseudonym, the day, and in the journal places and codes without words are what stays. Published results that may
-    quote them are removed too. Recordings and files that lie elsewhere are yours to delete.
+    Only the pseudonym, the day, and in the journal the positions and codes of passages without their text are kept.
+    Published results that may quote the participant are removed. Delete recordings and files outside the study
+    yourself.
 
     Example: quaestor interview participant withdraw P1 --yes
     """
@@ -147,7 +151,7 @@ def withdraw(
 
     opened = chosen_study(study)
     if not sure:
-        raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {pseudonym}")
+        raise InputError(f"nothing was erased: this cannot be undone, so add --yes to erase {pseudonym}")
     with open_interviews(opened) as interviews:
         done = erase(interviews, pseudonym, actor)
     if json:
@@ -156,15 +160,15 @@ def withdraw(
         pending = describe_pending_erasures(opened.root)
         say(f"{pseudonym} is no longer part of the study, but not fully erased yet. {pending}")
     else:
-        say(f"{pseudonym} is erased; the pseudonym will not be given again")
+        say(f"{pseudonym} is erased; the pseudonym will not be used again")
     if done.published and not json:
-        say("What was published may have quoted them and was removed: `quaestor report` makes it anew")
+        say("Published results may have quoted them and were removed: rebuild them with `quaestor report`")
     if done.pending:
         raise typer.Exit(1)
 
 
 @contact_group.command("set")
-def set_one(
+def set_details(
     pseudonym: PseudonymArgument,
     name: Annotated[str | None, typer.Option(help="Their name.", show_default=False)] = None,
     email: Annotated[str | None, typer.Option(help="Their e-mail address.", show_default=False)] = None,
@@ -173,9 +177,9 @@ def set_one(
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Keep how to reach a participant; what is not named stays, and of what is replaced nothing is kept.
+    """Store contact details; options that you leave out stay unchanged, and replaced values are erased.
 
-    What you type may stay in the history of your shell: the desk asks on a page of its own.
+    Your shell may keep the command in its history; the desk has a form that avoids this.
 
     Example: quaestor interview participant contact set P1 --email somebody@example.org
     """
@@ -185,19 +189,19 @@ def set_one(
 
     typed = {"name": name, "email": email, "telephone": telephone, "more": more}
     if all(value is None for value in typed.values()):
-        raise InputError("nothing was given: add --name, --email, --telephone or --more")
+        raise InputError("nothing to store: add --name, --email, --telephone or --more")
     with open_interviews(chosen_study(study)) as interviews:
         known = asdict(contact_of(interviews, pseudonym, actor))
-        said = {key: value for key, value in typed.items() if value is not None}
-        set_contact(interviews, pseudonym, Contact(**{**known, **said}), actor)
-    say(f"How to reach {pseudonym} is kept, under seal")
+        changes = {key: value for key, value in typed.items() if value is not None}
+        set_contact(interviews, pseudonym, Contact(**{**known, **changes}), actor)
+    say(f"Contact details of {pseudonym} stored, encrypted")
 
 
 @contact_group.command("show")
 def show(
     pseudonym: PseudonymArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
 ) -> None:
-    """Print how to reach a participant.
+    """Print the contact details of a participant.
 
     Example: quaestor interview participant contact show P1
     """
@@ -205,20 +209,20 @@ def show(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = contact_of(interviews, pseudonym, actor)
+        contact = contact_of(interviews, pseudonym, actor)
     if json:
-        print_json({"participant": pseudonym, **asdict(found)})
-    elif found.is_empty:
-        say(f"It is not known how to reach {pseudonym}")
+        print_json({"participant": pseudonym, **asdict(contact)})
+    elif contact.is_empty:
+        say(f"No contact details of {pseudonym} are stored")
     else:
-        for key, value in asdict(found).items():
+        for key, value in asdict(contact).items():
             if value:
                 print(f"{key}: {value}")
 
 
 @contact_group.command("forget")
 def forget(pseudonym: PseudonymArgument, actor: ActorOption = None, study: StudyOption = None) -> None:
-    """Erase for good how to reach a participant, and nothing else.
+    """Erase the contact details of a participant permanently, and nothing else.
 
     Example: quaestor interview participant contact forget P1
     """
@@ -227,14 +231,15 @@ def forget(pseudonym: PseudonymArgument, actor: ActorOption = None, study: Study
 
     with open_interviews(chosen_study(study)) as interviews:
         set_contact(interviews, pseudonym, Contact(), actor)
-    say(f"How to reach {pseudonym} is erased")
+    say(f"Contact details of {pseudonym} erased")
 
 
-def _told(one: PersonLine) -> dict[str, Any]:
+def _person_json(person: PersonLine) -> dict[str, Any]:
     return {
-        **asdict(one.participant),
-        "consent": consent_json(one.consent),
+        **asdict(person.participant),
+        "consent": consent_json(person.consent),
         "interviews": [
-            {**asdict(line.interview), "next": line.next.name.lower() if line.next else None} for line in one.interviews
+            {**asdict(line.interview), "next": line.next.name.lower() if line.next else None}
+            for line in person.interviews
         ],
     }

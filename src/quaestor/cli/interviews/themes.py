@@ -1,4 +1,4 @@
-"""`quaestor interview themes`, `quotations`, `saturation`: what the interviews of a study come to."""
+"""`quaestor interview themes`, `quotations`, `saturation`: interview results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 RoundOption = Annotated[
-    list[str] | None, typer.Option("--round", help="Count this closed round alone; may be given again. Default: all.")
+    list[str] | None, typer.Option("--round", help="A closed round; repeat for several. Default: all closed rounds.")
 ]
 
 
@@ -27,7 +27,7 @@ def themes(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell how many participants speak of each theme and code, with the share's uncertainty.
+    """Count the participants who mention each theme and code, with intervals for the shares.
 
     Examples:
 
@@ -43,35 +43,35 @@ def themes(
     from quaestor.interviews.themes.tables import themes_table
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = themes_of(interviews, rounds or (), actor)
-        written = write_themes(interviews, found, out) if out is not None else []
+        results = themes_of(interviews, rounds or (), actor)
+        written = write_themes(interviews, results, out) if out is not None else []
     if out is not None:
         say(f"{number(len(written))} files written to {out}")
     if json:
-        print_json(themes_json(found))
+        print_json(themes_json(results))
         return
-    table = themes_table(found)
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column("code")
+    table = themes_table(results)
+    screen_table = Table(box=None, pad_edge=False)
+    screen_table.add_column("code")
     for column in table.columns:
-        shown.add_column(column.title, justify="right")
+        screen_table.add_column(column.title, justify="right")
     for group in table.groups:
-        shown.add_row(group.title, style="bold")
+        screen_table.add_row(group.title, style="bold")
         for row in group.rows:
-            shown.add_row(f"  {row.title}", *(" ".join(cell.parts) for cell in row.cells))
-    console().print(shown)
+            screen_table.add_row(f"  {row.title}", *(" ".join(cell.parts) for cell in row.cells))
+    console().print(screen_table)
     for note in table.notes:
         console().print(note, markup=False, soft_wrap=True)
 
 
 def quotations(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or a theme with all of its codes.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or a theme including all of its codes.")],
     rounds: RoundOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List what participants said that counts as a code, each with what stands around it.
+    """List the quotations for a code, each with its context.
 
     Example: quaestor interview quotations indicator
     """
@@ -81,21 +81,23 @@ def quotations(
     from quaestor.interviews.themes.tables import with_surroundings
 
     with open_interviews(chosen_study(study)) as interviews:
-        name, found = quotations_of(themes_of(interviews, rounds or (), actor), code)
+        name, matches = quotations_of(themes_of(interviews, rounds or (), actor), code)
     if json:
-        print_json({"code": code, "name": name, "quotations": [quotation_json(one) for one in found]})
+        print_json({"code": code, "name": name, "quotations": [quotation_json(quotation) for quotation in matches]})
         return
     screen = console()
-    for one in found:
-        screen.print(f"{one.participant}  {one.asked or 'before the first question'}", style="bold", markup=False)
-        screen.print(f"  {with_surroundings(one)}", markup=False, soft_wrap=True)
-        for field, words in one.fields.items():
+    for quotation in matches:
+        screen.print(
+            f"{quotation.participant}  {quotation.asked or 'before the first question'}", style="bold", markup=False
+        )
+        screen.print(f"  {with_surroundings(quotation)}", markup=False, soft_wrap=True)
+        for field, words in quotation.fields.items():
             screen.print(f"  {field}: {words}", markup=False, soft_wrap=True)
-        if one.memo:
-            screen.print(f"  memo: {one.memo}", markup=False, soft_wrap=True)
-    said = "quotation" if len(found) == 1 else "quotations"
-    people = len({one.participant for one in found})
-    say(f"{number(len(found))} {said} of {number(people)} participant{'' if people == 1 else 's'}: {name}")
+        if quotation.memo:
+            screen.print(f"  memo: {quotation.memo}", markup=False, soft_wrap=True)
+    noun = "quotation" if len(matches) == 1 else "quotations"
+    people = len({quotation.participant for quotation in matches})
+    say(f"{number(len(matches))} {noun} from {number(people)} participant{'' if people == 1 else 's'}: {name}")
 
 
 def saturation(
@@ -104,7 +106,7 @@ def saturation(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell how many new codes each interview brought, and what the usual rules say about stopping.
+    """Show how many new codes each interview added, and when common stopping rules consider it saturated.
 
     Example: quaestor interview saturation --json
     """
@@ -116,17 +118,17 @@ def saturation(
     from quaestor.interviews.themes.quotations import themes_of
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = themes_of(interviews, rounds or (), actor)
+        results = themes_of(interviews, rounds or (), actor)
     if json:
-        print_json(saturation_json(found))
+        print_json(saturation_json(results))
         return
-    table = saturation_table(found)
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column("interview")
+    table = saturation_table(results)
+    screen_table = Table(box=None, pad_edge=False)
+    screen_table.add_column("interview")
     for column in table.columns[:-1]:
-        shown.add_column(column.title, justify="right")
+        screen_table.add_column(column.title, justify="right")
     for row in table.rows():
-        shown.add_row(row.title, *(" ".join(cell.parts) for cell in row.cells[:-1]))
-    console().print(shown)
-    for one in saturation_of(found).stops:
-        console().print(stop_in_words(one), markup=False, soft_wrap=True)
+        screen_table.add_row(row.title, *(" ".join(cell.parts) for cell in row.cells[:-1]))
+    console().print(screen_table)
+    for stop in saturation_of(results).stops:
+        console().print(stop_in_words(stop), markup=False, soft_wrap=True)

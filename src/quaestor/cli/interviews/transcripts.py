@@ -1,4 +1,4 @@
-"""`quaestor interview import`, `transcript`, `speakers`, `match`: transcripts in, whose voice, which question."""
+"""`quaestor interview import`, `transcript`, `speakers`, `match`: import transcripts, assign speakers and questions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from quaestor.interviews.transcripts.corrections import Speaker
     from quaestor.interviews.transcripts.import_file import Imported
 
-NameArgument = Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview of the study, such as P1.")]
-RawOption = Annotated[bool, typer.Option("--raw", help="With names as they were recorded; for the lead alone.")]
+NameArgument = Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview, such as P1.")]
+RawOption = Annotated[bool, typer.Option("--raw", help="With the original names; only for the lead.")]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -40,29 +40,27 @@ def import_file(
     name: NameArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="WebVTT, SRT, DOCX, text or Markdown.")],
     format: Annotated[
-        str, typer.Option("--format", help="webvtt, srt, docx or text; default: what the file itself says.")
+        str, typer.Option("--format", help="webvtt, srt, docx or text; default: detected from the file.")
     ] = "",
     speaker: Annotated[
         list[str] | None,
-        typer.Option("--speaker", metavar="NAME", help="A label that is a speaker, and no other is; once for each."),
+        typer.Option(
+            "--speaker", metavar="NAME", help="A speaker label; repeat for each. No other label is a speaker."
+        ),
     ] = None,
     encoding: Annotated[
         str,
-        typer.Option(
-            "--encoding", help="Such as Windows-1251 or Shift_JIS, where the file is no UTF-8 and came in wrong."
-        ),
+        typer.Option("--encoding", help="The encoding, such as Windows-1251 or Shift_JIS, if it is detected wrongly."),
     ] = "",
-    apart: Annotated[
-        bool, typer.Option("--apart", help="Each cue or paragraph is a turn, to be corrected by itself.")
-    ] = False,
+    apart: Annotated[bool, typer.Option("--apart", help="Keep each cue or paragraph as its own turn.")] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="In place of the transcript that is there, if no round has its turns.")
+        bool, typer.Option("--replace", help="Replace the existing transcript, unless a round uses its turns.")
     ] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in the transcript of an interview; the same file again is nothing new.
+    """Import the transcript of an interview; importing the same file again changes nothing.
 
     Example: quaestor interview import P1 recording.vtt
     """
@@ -72,39 +70,40 @@ def import_file(
 
     with open_interviews(chosen_study(study)) as interviews:
         done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding, apart)
-        beside = left_out_of(interviews, name)
+        left_out = left_out_of(interviews, name)
     if json:
         from dataclasses import asdict
 
-        print_json({**asdict(done), "beside": list(beside.lines)})
+        print_json({**asdict(done), "beside": list(left_out.lines)})
         return
-    _tell(name, done, beside)
+    _print_import(name, done, left_out)
 
 
-def _tell(name: str, done: Imported, beside: LeftOut) -> None:
-    """What came in, what to look at, and what did not come in."""
+def _print_import(name: str, done: Imported, left_out: LeftOut) -> None:
+    """Prints what was imported, what to check, and what was left out."""
     if not done.new:
-        say(f"{name} has this transcript already")
+        say(f"{name} already has this transcript")
         return
     say(f"{number(done.words)} words in {number(done.turns)} turns from {done.format}, {done.encoding}")
     participants, interviewers, others = done.voices
     if not interviewers or participants != 1:
-        say(f"See whose voice is whose: quaestor interview speakers {name}")
-    say(f"{done.asked} of {done.questions} questions of the guide found: quaestor interview match {name}")
+        say(f"Check who the speakers are: `quaestor interview speakers {name}`")
+    say(f"{done.asked} of {done.questions} questions of the guide found: `quaestor interview match {name}`")
     if done.doubtful:
         say(
-            f"The letters look wrong: the file does not say its encoding and was read as {done.encoding}. If they are, "
-            f"import it once more with --replace --encoding and its encoding, such as Windows-1251 or Shift_JIS"
+            f"The text may be garbled: the file does not declare its encoding and was read as {done.encoding}. If so, "
+            f"import it again with --replace and --encoding, such as --encoding Windows-1251 or Shift_JIS"
         )
     if others:
-        say(f"{number(others)} {'speaker is' if others == 1 else 'speakers are'} neither: their turns are not coded")
+        noun = "speaker is" if others == 1 else "speakers are"
+        say(f"{number(others)} {noun} neither participant nor interviewer: their turns are not coded")
     if done.left_out:
-        what = "note or header" if done.left_out == 1 else "notes or headers"
-        say(f"{number(done.left_out)} {what} beside the conversation left out:")
-        for line in beside.lines:
+        noun = "note or header" if done.left_out == 1 else "notes or headers"
+        say(f"{number(done.left_out)} {noun} outside the conversation left out:")
+        for line in left_out.lines:
             say(f"  {line}")
-        if beside.more:
-            say(f"  … and {number(beside.more)} more")
+        if left_out.more:
+            say(f"  … and {number(left_out.more)} more")
 
 
 def transcript(
@@ -114,7 +113,7 @@ def transcript(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print what was said: voices, times, the questions it answers, and nobody's confirmed name.
+    """Print a transcript with speakers, times and questions; confirmed names are replaced.
 
     Example: quaestor interview transcript P1
     """
@@ -145,7 +144,7 @@ def speakers(
         typer.Option(
             "--set",
             metavar="SPEAKER=VOICE",
-            help="By label or number; participant, interviewer or other. A turn: turn:12=…",
+            help="Assign a speaker (label or number) or a turn (turn:12) to participant, interviewer or other.",
         ),
     ] = None,
     raw: RawOption = False,
@@ -153,7 +152,7 @@ def speakers(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List who speaks in a transcript, or say whose voice a speaker or a single turn is.
+    """List the speakers of a transcript, or assign speakers and single turns to participant or interviewer.
 
     Example: quaestor interview speakers P1 --set "Speaker 1=participant" --set turn:12=interviewer
     """
@@ -161,29 +160,29 @@ def speakers(
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.transcripts.corrections import set_speaker, set_voice, speakers_of
 
-    wanted = named_values(set or [], '"SPEAKER=VOICE" or turn:NUMBER=VOICE')
+    assignments = named_values(set or [], '"SPEAKER=VOICE" or turn:NUMBER=VOICE')
     with open_interviews(chosen_study(study)) as interviews:
         if raw:
             require_lead(interviews.coding, actor, "read the names of speakers")
-        for who, voice in wanted.items():
-            turn = who.removeprefix("turn:")
-            if turn != who and turn.isdecimal():
+        for speaker, voice in assignments.items():
+            turn = speaker.removeprefix("turn:")
+            if turn != speaker and turn.isdecimal():
                 set_voice(interviews, name, int(turn), voice, actor)
             else:
-                set_speaker(interviews, name, who, voice, actor)
-        found = speakers_of(interviews, name)
+                set_speaker(interviews, name, speaker, voice, actor)
+        rows = speakers_of(interviews, name)
     if json:
-        print_json({"interview": name, "speakers": [_speaker_json(one, raw) for one in found]})
+        print_json({"interview": name, "speakers": [_speaker_json(row, raw) for row in rows]})
         return
     from rich.markup import escape
     from rich.table import Table
 
     table = Table("", "Speaker", "Voice", "Turns", "Words", "Begins", box=None)
-    for one in found:
-        told = one.label if raw else one.shown
-        how = "" if one.by_hand else " (proposed)"
-        counts = (number(one.turns), number(one.words))
-        table.add_row(str(one.number), escape(told), escape(f"{one.voice}{how}"), *counts, escape(one.begins))
+    for row in rows:
+        label = row.label if raw else row.shown
+        suffix = "" if row.by_hand else " (proposed)"
+        counts = (number(row.turns), number(row.words))
+        table.add_row(str(row.number), escape(label), escape(f"{row.voice}{suffix}"), *counts, escape(row.begins))
     console().print(table)
 
 
@@ -191,14 +190,14 @@ def match(
     name: NameArgument,
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="TURN=QUESTION", help="The question that a turn asks; TURN= for none."),
+        typer.Option("--set", metavar="TURN=QUESTION", help="The question that a turn asks; TURN= removes it."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Look for the questions once more.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Search for the questions again.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List where the questions of the guide are asked, or say it by hand; what was said by hand stands.
+    """List where the questions of the guide are asked, or set it by hand; manual entries are never overwritten.
 
     Example: quaestor interview match P1 --set 12=factors --set 14=
     """
@@ -207,36 +206,37 @@ def match(
     from quaestor.interviews.transcript_sheet import told_turns
     from quaestor.interviews.transcripts.corrections import match_again, set_question
 
-    wanted = named_values(set or [], "TURN=QUESTION")
-    if wrong := [turn for turn in wanted if not turn.isdecimal()]:
-        raise InputError(f"{wrong[0]!r} is no number of a turn: `quaestor interview transcript {name}` lists them")
+    assignments = named_values(set or [], "TURN=QUESTION")
+    if wrong := [turn for turn in assignments if not turn.isdecimal()]:
+        raise InputError(f"{wrong[0]!r} is not a turn number: `quaestor interview transcript {name}` lists them")
     with open_interviews(chosen_study(study)) as interviews:
-        for turn, question in wanted.items():
+        for turn, question in assignments.items():
             set_question(interviews, name, int(turn), question, actor)
         if again:
             match_again(interviews, name, actor)
         lines = [line for line in told_turns(interviews, name) if line.heading is not None]
         guide = interviews.guide_of(interviews.interview(name))
-    asked = {line.turn.question for line in lines}
-    missing = [one for one in guide.questions() if one.id not in asked]
+    matched = {line.turn.question for line in lines}
+    missing = [planned for planned in guide.questions() if planned.id not in matched]
     if json:
         print_json({
             "interview": name,
             "asked": [
-                {"turn": line.turn.number, "question": line.turn.question, "how": _how(line)} for line in lines
+                {"turn": line.turn.number, "question": line.turn.question, "how": _describe_source(line)}
+                for line in lines
             ],
-            "missing": [one.id for one in missing],
+            "missing": [planned.id for planned in missing],
         })  # fmt: skip
         return
     screen = console()
     for line in lines:
-        said = f"{line.turn.number:>5} {line.time:>8} {line.turn.question} ({_how(line)}): {line.turn.text}"
-        screen.print(said, markup=False, soft_wrap=True)
-    for one in missing:
-        say(f"not found: {one.id} · {one.text}")
+        text = f"{line.turn.number:>5} {line.time:>8} {line.turn.question} ({_describe_source(line)}): {line.turn.text}"
+        screen.print(text, markup=False, soft_wrap=True)
+    for planned in missing:
+        say(f"not found: {planned.id} · {planned.text}")
 
 
-def _how(line: TurnLine) -> str:
+def _describe_source(line: TurnLine) -> str:
     return "by hand" if line.by_hand else "matched"
 
 
@@ -252,8 +252,9 @@ def _turn_json(transcript: Transcript, line: TurnLine, raw: bool) -> dict[str, A
     }  # fmt: skip
 
 
-def _speaker_json(one: Speaker, raw: bool) -> dict[str, Any]:
+def _speaker_json(speaker: Speaker, raw: bool) -> dict[str, Any]:
     return {
-        "number": one.number, "speaker": one.label if raw else one.shown, "voice": str(one.voice),
-        "how": "by hand" if one.by_hand else "proposed", "turns": one.turns, "words": one.words, "begins": one.begins,
+        "number": speaker.number, "speaker": speaker.label if raw else speaker.shown, "voice": str(speaker.voice),
+        "how": "by hand" if speaker.by_hand else "proposed", "turns": speaker.turns, "words": speaker.words,
+        "begins": speaker.begins,
     }  # fmt: skip
