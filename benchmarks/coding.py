@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.support.acting import rebuilt
 
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.model.records import Facet, Plan
 from quaestor.coding.model.rounds import open_round
 from quaestor.coding.model.state import State
@@ -68,7 +68,7 @@ def _read_anew(folder: Path) -> None:
 
 def _once(folder: Path) -> float:
     rows = [{"item": item, "rater": rater, "relevance": "keep", "seconds": "30"} for item in ITEMS for rater in RATERS]
-    write_table(Table.of("ratings", rows), folder / "ratings.csv")
+    write_table(ExportTable.from_mappings("ratings", rows), folder / "ratings.csv")
     facet = Facet("relevance", "keep", reasons=("crash",))
     plan = Plan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:

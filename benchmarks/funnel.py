@@ -15,7 +15,7 @@ from tests.support.paths import STUDIES
 
 from benchmarks.ingest import dump, ours
 from quaestor.evidence.engine import engine
-from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, counts_of
+from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step
 from quaestor.study.settings.schema import read_settings
 
 STUDY = STUDIES / "dl-implementation-issues" / "study.toml"
@@ -69,7 +69,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
             fell = Funnel(asked, None, settings.families, settings.all_kinds()).dropped_at(steps)
             numbered = asked.select(fell_at=fell)
             counted = numbered.group_by(DROPPED_AT).agg(items=numbered.count()).to_pyarrow().to_pylist()
-            counts = counts_of({row[DROPPED_AT]: row["items"] for row in counted}, len(steps))
+            counts = count_items_per_step({row[DROPPED_AT]: row["items"] for row in counted}, len(steps))
             return [counts[0][0], *(out for _, out in counts)]
 
     def by_hand() -> list[int]:

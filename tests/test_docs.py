@@ -14,7 +14,7 @@ from typer.main import get_command
 from quaestor.cli.main import app
 from quaestor.coding.model.codebook.file import CodebookFile, CodeEntry, FacetEntry
 from quaestor.evidence.sources.stackexchange.source import StackExchangeSettings
-from quaestor.evidence.sources.tables.settings import ColumnSettings, TableSettings
+from quaestor.evidence.sources.tables.settings import TableColumnSettings, TableSettings
 from quaestor.publication.audit.printed_settings import (
     Elsewhere,
     PrintedCheck,
@@ -44,7 +44,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
 @pytest.mark.parametrize(
     "model",
     [
-        StudySettings, AboutStudy, StackExchangeSettings, TableSettings, ColumnSettings, KindSettings,
+        StudySettings, AboutStudy, StackExchangeSettings, TableSettings, TableColumnSettings, KindSettings,
         FunnelSettings, StepSettings, SampleSettings, FacetSettings, RoundSettings, StoreSettings,
         ResultSettings, AttributeSettings, MeasureSettings, PublishedTableSettings, FindingSettings, ValueSettings,
         ReportSettings,

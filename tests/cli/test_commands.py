@@ -112,7 +112,7 @@ def test_wishes_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         (["items"], "name an item, a cell, a step or words"),
         (["sample", "--by", "colour"], "--by is 'colour'"),
         (["sample", "--confidence", "3"], "--confidence is 3.0"),
-        (["sample", "pilot"], "there is no sample 'pilot'"),
+        (["sample", "pilot"], "has no sample 'pilot'"),
         (["ingest"], "has no source yet"),
         (["ingest", "so"], "there is no source 'so'"),
     ):

@@ -45,7 +45,7 @@ def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None
     found = re.fullmatch(rf"https://study\.example/desk/join/({LINK_END})\n", said)
     assert found
     with Directory(folder / PEOPLE_FILE) as directory:
-        opened = directory.invitation(found[1], exact_now())
+        opened = directory.find_invitation(found[1], exact_now())
     assert opened is not None
     assert (opened.name, opened.role) == (name, role)
 
@@ -55,8 +55,8 @@ def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None
     [
         (("rater-9", "--role", "rater"), "no round has a rater 'rater-9', allowed: rater-"),
         (("rater-1", "--role", "tie-breaker"), "allowed: tie-breaker"),
-        (("rater-1", "--role", "viewer"), "acts in this study"),
-        (("lead", "--role", "reviewer"), "acts in this study"),
+        (("rater-1", "--role", "viewer"), "has another role in this study"),
+        (("lead", "--role", "reviewer"), "has another role in this study"),
         (("lead", "--role", "lead"), "the lead is not invited"),
         (("x", "--role", "boss"), "there is no role 'boss'"),
         (("a\nb", "--role", "viewer"), "cannot be the name of a person"),
@@ -73,7 +73,7 @@ def test_people_are_listed_taken_back_and_removed(folder: Path) -> None:
     told = json.loads(run(folder, "invite", "rater-1", "--role", "rater", "--days", "3", "--json"))
     run(folder, "invite", "reader", "--role", "viewer")
     with Directory(folder / PEOPLE_FILE) as directory:
-        directory.accept(told["link"].rpartition("/")[2], "$argon2id$", exact_now())
+        directory.accept_invitation(told["link"].rpartition("/")[2], "$argon2id$", exact_now())
     listed = json.loads(run(folder, "people", "list", "--json"))
     assert [(one["name"], one["role"]) for one in listed["accounts"]] == [("rater-1", "rater")]
     assert [(one["name"], one["role"]) for one in listed["invitations"]] == [("reader", "viewer")]
@@ -132,8 +132,8 @@ def test_the_first_start_prints_a_link_for_the_lead_and_a_later_one_replaces_it(
         assert status_of(f"{second[1]}join/{first[2]}") == 404
         assert status_of(f"{second[1]}join/{second[2]}") == 200
     with Directory(folder / PEOPLE_FILE) as directory:
-        directory.accept(second[2], "$argon2id$", exact_now())
-        assert [account.role for account in directory.accounts()] == [Role.LEAD]
+        directory.accept_invitation(second[2], "$argon2id$", exact_now())
+        assert [account.role for account in directory.list_accounts()] == [Role.LEAD]
     with served(folder, "--root-path", "/desk") as lines:
         assert len(lines) == 1
         address = lines[0].split(" at ")[1].split()[0]

@@ -10,7 +10,7 @@ import pytest
 from tests.support.small_study import ITEMS, small_study
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.table_files import csv_text
+from quaestor.base.table_files import format_csv
 from quaestor.coding.agreement_access import agreement_of_rounds
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import disagreements_of, settle_agreed
@@ -151,7 +151,7 @@ def test_exported_ratings_and_decisions_are_read_back(study: Study, tmp_path: Pa
     with open_coding(other) as coding:
         ratings_file, decisions_file = tmp_path / "ratings.csv", tmp_path / "decisions.csv"
         for path, rows in ((ratings_file, ratings), (decisions_file, decisions)):
-            path.write_text(csv_text([list(rows[0]), *(list(row.values()) for row in rows)]), "utf-8")
+            path.write_text(format_csv([list(rows[0]), *(list(row.values()) for row in rows)]), "utf-8")
         import_ratings(coding, "stars", ratings_file)
         import_decisions(coding, "published", decisions_file, "lead", "a paper")
         round_state = coding.state.round("stars")

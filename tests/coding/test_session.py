@@ -11,9 +11,9 @@ import pytest
 from tests.support.acting import rebuilt
 from tests.support.small_study import ITEMS, small_study
 
-from quaestor.base.clock import in_utc
+from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement_access import agreement_of_rounds
 from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
 from quaestor.coding.disagreements import break_tie, disagreements_of, settle_agreed, settle_item
@@ -36,7 +36,7 @@ from quaestor.coding.round_acts import (
 from quaestor.coding.session import open_coding
 from quaestor.coding.status import coding_status
 from quaestor.evidence.funnel import last_result, run_funnel
-from quaestor.evidence.step_items import items_of_step
+from quaestor.evidence.step_items import list_step_items
 from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import StatusRequest
@@ -131,7 +131,7 @@ def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study
     rows = [{"item": item, "rater": rater, "relevance": "exclude: crash", "memo": "=1+1", "seconds": "12.5"}
             for item in items for rater in ("rater-1", "rater-2")]  # fmt: skip
     for name in ("ratings.csv", "ratings.xlsx"):
-        write_table(Table.of("ratings", rows), tmp_path / name)
+        write_table(ExportTable.from_mappings("ratings", rows), tmp_path / name)
     with open_coding(study) as coding:
         assert import_ratings(coding, "pilot", tmp_path / "ratings.xlsx").given == 8
         again = import_ratings(coding, "pilot", tmp_path / "ratings.xlsx")
@@ -150,8 +150,8 @@ def test_a_longer_or_renamed_file_brings_only_what_is_new_and_undoes_no_correcti
     open_by_name(study, "pilot", None)
     items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": "rater-1", "relevance": "keep"} for item in items]
-    write_table(Table.of("ratings", rows[:3]), tmp_path / "first.csv")
-    write_table(Table.of("ratings", rows), tmp_path / "second.csv")
+    write_table(ExportTable.from_mappings("ratings", rows[:3]), tmp_path / "first.csv")
+    write_table(ExportTable.from_mappings("ratings", rows), tmp_path / "second.csv")
     with open_coding(study) as coding:
         assert import_ratings(coding, "pilot", tmp_path / "first.csv").given == 3
         rate(coding, "pilot", "rater-1", items[0], {"relevance": "exclude: crash"})
@@ -240,7 +240,7 @@ def test_items_that_were_never_rated_are_told_of_in_the_funnel(tmp_path: Path) -
         ("item,rater,relevance\n", "holds no ratings"),
         ("item,rater,relevance\nforum/question/99,rater-1,keep\n", "row 2: the item 'forum/question/99' is not among"),
         ("item,rater,relevance,seconds\n{item},rater-1,keep,soon\n", "row 2: seconds is 'soon'"),
-        ("item,rater,relevance,time\n{item},rater-1,keep,soon\n", "row 2: 'soon' is no time"),
+        ("item,rater,relevance,time\n{item},rater-1,keep,soon\n", "row 2: 'soon' is not a valid time"),
         ("item,rater,relevance\n{item},rater-1,perhaps\n", "row 2: relevance is 'perhaps'"),
     ],
 )
@@ -404,7 +404,7 @@ def test_published_decisions_come_in_marked_as_such(tmp_path: Path) -> None:
 def test_a_step_decided_by_a_round_makes_the_funnel_stale_when_it_is_settled(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     with pytest.raises(StateError, match="the round 'main' has to be decided first"):
-        items_of_step(study, "kept by raters", dropped=False, limit=1)
+        list_step_items(study, "kept by raters", dropped=False, limit=1)
     through_main(study)
     found = last_result(study)
     assert found is not None
@@ -412,10 +412,10 @@ def test_a_step_decided_by_a_round_makes_the_funnel_stale_when_it_is_settled(tmp
 
 
 def test_a_moment_is_read_as_people_write_it() -> None:
-    assert in_utc("2027-03-01") == "2027-03-01T23:59:59.000000+00:00"
-    assert in_utc("2027-03-01T18:00+01:00") == "2027-03-01T17:00:00.000000+00:00"
-    with pytest.raises(InputError, match="'soon' is no time"):
-        in_utc("soon")
+    assert parse_utc("2027-03-01") == "2027-03-01T23:59:59.000000+00:00"
+    assert parse_utc("2027-03-01T18:00+01:00") == "2027-03-01T17:00:00.000000+00:00"
+    with pytest.raises(InputError, match="'soon' is not a valid time"):
+        parse_utc("soon")
 
 
 def test_the_state_of_a_fresh_journal_is_empty(tmp_path: Path) -> None:
@@ -476,7 +476,7 @@ def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_pa
         with open_coding(study) as coding, pytest.raises(InputError, match=words):
             import_ratings(coding, "pilot", path)
     with pytest.raises(InputError, match=r"neither \.csv nor \.xlsx"):
-        write_table(Table.of("ratings", []), tmp_path / "ratings.ods")
+        write_table(ExportTable.from_mappings("ratings", []), tmp_path / "ratings.ods")
 
 
 def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:

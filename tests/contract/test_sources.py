@@ -12,7 +12,7 @@ import pytest
 
 from quaestor.base.errors import SettingsError
 from quaestor.evidence.dataset import read_manifest
-from quaestor.evidence.ingest import ingest_source, describe_change
+from quaestor.evidence.ingest import describe_change, ingest_source
 from quaestor.study.features import features
 from quaestor.study.folder import Study, open_study
 from quaestor.study.settings.sources import SourceSettings, load_source_kind, source_kind_names

@@ -133,7 +133,7 @@ def test_a_folder_that_holds_other_things_is_never_touched(dump: Path, tmp_path:
     own = tmp_path / "own"
     (own / "posts").mkdir(parents=True)
     (own / "posts" / "mine.txt").write_text("years of work")
-    with pytest.raises(InputError, match="holds other things than evidence"):
+    with pytest.raises(InputError, match="has files that are not evidence"):
         ingest_stackexchange(dump, own)
     ingest_stackexchange(dump, tmp_path / "out")
     (tmp_path / "out" / "posts" / "mine.txt").write_text("years of work")

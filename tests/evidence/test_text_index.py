@@ -15,9 +15,9 @@ from quaestor.base.errors import Interrupted, StateError
 from quaestor.base.files import lock_folder
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import run_funnel
-from quaestor.evidence.text_index import Index, build_index, index_folder, find_index
+from quaestor.evidence.text_index import Index, build_index, find_index, index_folder
 from quaestor.people.roles import Role
-from quaestor.search.index_job import Indexing, Progress
+from quaestor.search.index_job import IndexJob, IndexProgress
 from quaestor.search.index_query import Search
 from quaestor.search.query import Query
 from quaestor.search.results import find_items
@@ -108,36 +108,36 @@ def test_two_processes_at_once_do_not_hurt_each_other(study: Study) -> None:
 
 
 @pytest.fixture
-def indexing() -> Iterator[Indexing]:
-    made = Indexing()
+def indexing() -> Iterator[IndexJob]:
+    made = IndexJob()
     yield made
     made.close()
 
 
-def test_it_is_built_beside_the_pages_that_ask_for_it(study: Study, indexing: Indexing) -> None:
-    assert isinstance(indexing.index(study), Progress)
+def test_it_is_built_beside_the_pages_that_ask_for_it(study: Study, indexing: IndexJob) -> None:
+    assert isinstance(indexing.get_or_start(study), IndexProgress)
     indexing.wait()
-    assert isinstance(indexing.index(study), Index)
+    assert isinstance(indexing.get_or_start(study), Index)
 
 
-def test_why_it_could_not_be_built_is_told(study: Study, indexing: Indexing) -> None:
+def test_why_it_could_not_be_built_is_told(study: Study, indexing: IndexJob) -> None:
     index_folder(study).mkdir(parents=True)
     with lock_folder(index_folder(study), "a test"):
-        indexing.begin(study)
+        indexing.start(study)
         indexing.wait()
-        seen = indexing.index(study)
-        assert isinstance(seen, Progress)
+        seen = indexing.get_or_start(study)
+        assert isinstance(seen, IndexProgress)
         assert "another process is busy with the search index" in seen.failed
         indexing.wait()
-    indexing.begin(study)
+    indexing.start(study)
     indexing.wait()
-    assert isinstance(indexing.index(study), Index)
+    assert isinstance(indexing.get_or_start(study), Index)
 
 
 def test_a_desk_that_ends_ends_the_build_with_it(study: Study) -> None:
-    indexing = Indexing()
+    indexing = IndexJob()
     indexing.close()
-    indexing.begin(study)
+    indexing.start(study)
     assert find_index(study) is None
     assert not [one for one in threading.enumerate() if one.name == "search index"]
 

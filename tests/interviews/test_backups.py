@@ -17,7 +17,7 @@ from tests.support.killing import killed, moments
 from tests.support.postgres import new_database
 from tests.support.small_interviews import TALK, a_study, with_interview, with_participant, with_transcript
 
-from quaestor.base.errors import InputError, NotNow, StateError
+from quaestor.base.errors import InputError, TemporarilyUnavailable, StateError
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.participants.people import Contact, contact_of, set_contact, withdrawn
@@ -299,7 +299,7 @@ def test_other_interviews_are_refused_or_kept_and_replaced(study: Study, backup:
 def test_damaged_interviews_are_set_aside_and_restored(study: Study, backup: Path) -> None:
     before, path = everything(study), study.root / "interviews.db"
     path.write_bytes(b"x" * 9000)
-    with pytest.raises(NotNow, match=r"interviews.db is damaged.*quaestor restore FILE --replace"):
+    with pytest.raises(TemporarilyUnavailable, match=r"interviews.db is damaged.*quaestor restore FILE --replace"):
         restore_study(study, backup)
     done = restore_study(study, backup, replacing=True)
     assert [aside.read_bytes() for aside in done.journal.damaged] == [b"x" * 9000]

@@ -11,7 +11,7 @@ from tests.support.coded_interviews import ROUND, coded_study, copy_of, stretch
 from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import StateError
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import round_agreement, to_json
 from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.model.records import Facet, Practice
@@ -205,7 +205,7 @@ def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_o
 def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "ratings.csv"
     row = {"item": FIRST[0], "rater": "rater-1", "themes": "[]", "memo": "Zorblatt told me"}
-    write_table(Table.of("ratings", [row]), file)
+    write_table(ExportTable.from_mappings("ratings", [row]), file)
     with open_interviews(study) as interviews:
         coding = interviews.coding
         assert import_ratings(coding, ROUND, file).given == 1
@@ -234,7 +234,7 @@ def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path)
 
 def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart_too(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "published.csv"
-    write_table(Table.of("decisions", [{"item": FIRST[0], "themes": f"as they say: {MEMO}"}]), file)
+    write_table(ExportTable.from_mappings("decisions", [{"item": FIRST[0], "themes": f"as they say: {MEMO}"}]), file)
     with open_interviews(study) as interviews:
         coding = interviews.coding
         practice = Practice(FIRST[0], {"themes": [stretch(0, 9, "shapes", memo=FIELD)]}, feedback=ASIDE)

@@ -66,7 +66,7 @@ def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made
     assert read_item_texts(study, ["P2/00001"]) == {}
     told = in_this_process("ratings", "next", ROUND, "--as", "rater-1", "--study", tmp_path)
     assert (told.exit_code, told.exception) == (0, None), told.output
-    with pytest.raises(StateError, match="there is nothing in the evidence"):
+    with pytest.raises(StateError, match="has no rows of"):
         run_funnel(study)
 
 

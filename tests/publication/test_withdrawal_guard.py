@@ -10,8 +10,8 @@ import pytest
 from tests.support.labelled_study import labelled_study
 from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
 
-from quaestor.base.errors import NotNow, StateError
-from quaestor.base.files import built_aside
+from quaestor.base.errors import TemporarilyUnavailable, StateError
+from quaestor.base.files import build_folder
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.publication.handbook.make import make_handbook
@@ -69,7 +69,7 @@ def test_what_was_begun_before_a_withdrawal_does_not_take_its_place(
 def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None:
     """A page that quotes P1, made the way reports are."""
     unwithdrawn = Unwithdrawn(room.study, "report")
-    with built_aside(room.study.published / "report", what="report", mark="m", placing=unwithdrawn.placing) as folder:
+    with build_folder(room.study.published / "report", kind="report", marker="m", guard_placement=unwithdrawn.placing) as folder:
         (folder / "m").write_text(room.transcript("P1").turns[1].text)
         during()
         (folder / "index.html").write_text("and more")
@@ -79,9 +79,9 @@ def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monk
     """Else an erasure could fall between the last look and the exchange."""
     monkeypatch.setattr("quaestor.store.private_file.PATIENCE", 0.0)
     with open_interviews(room.study) as other, Unwithdrawn(room.study, "report").placing():
-        with pytest.raises(NotNow, match="has been busy"):
+        with pytest.raises(TemporarilyUnavailable, match="has been busy"):
             other.file.erase("P1", "2026-01-01")
-        with pytest.raises(NotNow, match="has been busy"):
+        with pytest.raises(TemporarilyUnavailable, match="has been busy"):
             withdraw(other, "P1")
     assert room.file.erased() == {}
 

@@ -22,7 +22,7 @@ from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.people.roles import Role
-from quaestor.search.item_history import COMMENT, DECISION, RATING, TIE, Event, ItemHistory, history_of
+from quaestor.search.item_history import COMMENT, DECISION, RATING, TIE, ItemEvent, ItemHistory, build_item_history
 from quaestor.study.folder import Study
 
 LEAD = Viewer("head-of-study", Role.LEAD)
@@ -36,9 +36,9 @@ IN_DISPUTE = ITEMS[2]
 def seen(study: Study, viewer: Viewer, item: str = IN_DISPUTE) -> ItemHistory:
     with open_coding(study) as coding:
         before = coding.state.head
-        history = history_of(study, coding, item, viewer)
+        history = build_item_history(study, coding, item, viewer)
         shows_others = any(
-            event.what == RATING and event.who != "you" for part in history.rounds for event in part.events
+            event.kind == RATING and event.actor != "you" for part in history.rounds for event in part.events
         )
         recorded = coding.state.head > before
         assert shows_others or not recorded, "a page without others' ratings is no look"
@@ -47,7 +47,7 @@ def seen(study: Study, viewer: Viewer, item: str = IN_DISPUTE) -> ItemHistory:
     return history
 
 
-def events(study: Study, viewer: Viewer, item: str = IN_DISPUTE) -> Sequence[Event]:
+def events(study: Study, viewer: Viewer, item: str = IN_DISPUTE) -> Sequence[ItemEvent]:
     (part,) = seen(study, viewer, item).rounds
     return part.events
 
@@ -69,50 +69,50 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 def test_it_begins_with_evidence_and_the_funnel(settled: Study) -> None:
     history = seen(settled, LEAD, ITEMS[5])
-    assert history.reading is not None
-    assert history.reading.title == "How to be rarely seen"
-    assert history.way is not None
-    assert (history.way["passed"], history.way["fell_at"]) == (["asks how"], "viewed")
+    assert history.item_text is not None
+    assert history.item_text.title == "How to be rarely seen"
+    assert history.funnel_path is not None
+    assert (history.funnel_path["passed"], history.funnel_path["fell_at"]) == (["asks how"], "viewed")
     assert history.rounds == ()
 
 
 def test_the_lead_reads_all_of_it_in_order_with_names(settled: Study) -> None:
     told = events(settled, LEAD)
-    assert [(event.what, event.who) for event in told] == [
+    assert [(event.kind, event.actor) for event in told] == [
         (RATING, "rater-1"), (RATING, "rater-2"), (DECISION, "you"), (COMMENT, "rater-1"), (TIE, "third-person"),
         (DECISION, "rater-1"),
     ]  # fmt: skip
-    assert told[1].said == (("relevance", "exclude: crash"), ("phase", "model training"))
+    assert told[1].answers == (("relevance", "exclude: crash"), ("phase", "model training"))
     assert told[1].text == f"{TELLING} of rater-2"
-    assert told[5].said == (("relevance", "keep"),)
+    assert told[5].answers == (("relevance", "keep"),)
     assert (told[5].how, told[5].text, told[5].decision) == ("together", "as third-person says", "relevance:keep")
 
 
 @pytest.mark.parametrize("viewer", [VIEWER, REVIEWER], ids=lambda viewer: viewer.role)
 def test_readers_learn_what_was_said_in_a_settled_round_and_not_by_whom(settled: Study, viewer: Viewer) -> None:
     told = events(settled, viewer)
-    assert [event.who for event in told if event.what in (RATING, COMMENT)] == ["rater A", "rater B", "rater A"]
+    assert [event.actor for event in told if event.kind in (RATING, COMMENT)] == ["rater A", "rater B", "rater A"]
     assert "rater-" not in repr(told)
     assert told[1].text == f"{TELLING} of rater B"
-    assert next(event for event in told if event.what == COMMENT).text == f"rater B read {TELLING} too fast"
+    assert next(event for event in told if event.kind == COMMENT).text == f"rater B read {TELLING} too fast"
 
 
 def test_a_reviewer_reads_no_name_at_all(settled: Study) -> None:
     history = seen(settled, REVIEWER)
     assert not [name for name in NAMES if name in repr(history)]
-    assert history.reading is not None
-    assert history.reading.author == "asker"
-    assert {event.who for event in events(settled, REVIEWER)} == {"rater A", "rater B", "tie-breaker", "lead"}
-    assert seen(settled, VIEWER).reading.author == WROTE  # type: ignore[union-attr]
+    assert history.item_text is not None
+    assert history.item_text.author == "asker"
+    assert {event.actor for event in events(settled, REVIEWER)} == {"rater A", "rater B", "tie-breaker", "lead"}
+    assert seen(settled, VIEWER).item_text.author == WROTE  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("viewer", [VIEWER, REVIEWER], ids=lambda viewer: viewer.role)
 def test_as_long_as_a_disagreement_is_open_readers_see_decisions_and_no_rating(closed: Study, viewer: Viewer) -> None:
     history = seen(closed, viewer)
     assert TELLING not in repr(history)
-    assert [event.what for event in history.rounds[0].events] == [DECISION]
-    assert history.rounds[0].events[0].said == (("phase", "model training"),)
-    assert "every disagreement is settled" in history.rounds[0].unseen
+    assert [event.kind for event in history.rounds[0].events] == [DECISION]
+    assert history.rounds[0].events[0].answers == (("phase", "model training"),)
+    assert "every disagreement is settled" in history.rounds[0].hidden_reason
     assert TELLING in repr(seen(closed, LEAD)), "the round is decided in part, so the lead's look spoils nothing"
 
 
@@ -122,13 +122,13 @@ def test_of_an_open_blind_round_nobody_sees_more_than_their_own_ratings(opened: 
     assert f"{TELLING} of rater-2" not in repr(history)
     assert "exclude" not in repr(history)
     assert history.decided == ()
-    assert [event.who for event in history.rounds[0].events] == (["you"] if viewer is RATER else [])
-    assert history.rounds[0].unseen
+    assert [event.actor for event in history.rounds[0].events] == (["you"] if viewer is RATER else [])
+    assert history.rounds[0].hidden_reason
 
 
 @pytest.mark.parametrize("viewer", [RATER, TIE_BREAKER], ids=lambda viewer: viewer.role)
 def test_those_who_act_in_a_round_see_their_own_ratings_here_and_nothing_else(settled: Study, viewer: Viewer) -> None:
-    assert {event.who for event in events(settled, viewer)} <= {"you"}
+    assert {event.actor for event in events(settled, viewer)} <= {"you"}
     assert seen(settled, viewer).decided == ()
 
 
@@ -136,14 +136,14 @@ def test_a_lead_who_rates_sees_own_ratings_while_the_round_is_open_and_the_rest_
     tmp_path: Path,
 ) -> None:
     study = with_open_round(searched_study(tmp_path / "study", second="head-of-study"), "head-of-study")
-    assert [(event.who, event.text) for event in events(study, LEAD)] == [("you", f"{TELLING} of head-of-study")]
-    assert "sees the others' ratings when it is closed" in seen(study, LEAD).rounds[0].unseen
+    assert [(event.actor, event.text) for event in events(study, LEAD)] == [("you", f"{TELLING} of head-of-study")]
+    assert "sees the others' ratings when it is closed" in seen(study, LEAD).rounds[0].hidden_reason
     close_by_name(study, "main", None)
-    assert [event.who for event in events(study, LEAD)] == ["you"]
-    assert "which is put on record" in seen(study, LEAD).rounds[0].unseen
+    assert [event.actor for event in events(study, LEAD)] == ["you"]
+    assert "which is put on record" in seen(study, LEAD).rounds[0].hidden_reason
     with open_coding(study) as coding:
         note_view(coding, "main", "head-of-study")
-    assert [event.who for event in events(study, LEAD)] == ["rater-1", "you"]
+    assert [event.actor for event in events(study, LEAD)] == ["rater-1", "you"]
 
 
 def test_a_rating_that_was_replaced_is_part_of_the_history(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_rating_that_was_replaced_is_part_of_the_history(tmp_path: Path) -> No
             rate(coding, "main", "rater-1", IN_DISPUTE, answers, unsure=("phase",))
     told = events(study, LEAD)
     assert [event.superseded for event in told] == [True, False]
-    assert told[0].said == (("relevance", "keep"), ("phase", "model setting"))
+    assert told[0].answers == (("relevance", "keep"), ("phase", "model setting"))
     assert told[0].unsure == ("phase",)
 
 
@@ -175,7 +175,7 @@ def test_an_item_that_is_not_there_is_said_so(settled: Study) -> None:
 def test_while_the_funnel_has_to_run_again_the_item_can_still_be_read(tmp_path: Path) -> None:
     study = searched_study(tmp_path / "study")
     (study.funnel_folder / "funnel.json").unlink()
-    history = history_of(study, None, ITEMS[0], LEAD)
-    assert history.reading is not None
-    assert history.way is None
-    assert "has not run yet" in history.no_way
+    history = build_item_history(study, None, ITEMS[0], LEAD)
+    assert history.item_text is not None
+    assert history.funnel_path is None
+    assert "has not run yet" in history.no_path_reason

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.search.query import DISAGREEMENTS, LONGEST, ORDERS, SIDES, Query, Terms, terms_of
+from quaestor.search.query import DISAGREEMENTS, MAX_SEARCH_LENGTH, ORDERS, SIDES, Query, Terms, parse_terms
 
 
 @pytest.mark.parametrize(
@@ -33,16 +33,16 @@ from quaestor.search.query import DISAGREEMENTS, LONGEST, ORDERS, SIDES, Query, 
     ],
 )  # fmt: skip
 def test_words_are_quoted_and_their_marks_understood(words: str, terms: Terms) -> None:
-    assert terms_of(words) == terms
+    assert parse_terms(words) == terms
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("x" * (LONGEST + 1), "501 characters"), ("a " * 31, "31 words"), ('*** --- "\'"', "no word")],
+    [("x" * (MAX_SEARCH_LENGTH + 1), "501 characters"), ("a " * 31, "31 words"), ('*** --- "\'"', "no word")],
 )
 def test_what_cannot_be_searched_for_is_refused_in_a_sentence(words: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        terms_of(words)
+        parse_terms(words)
 
 
 @settings(max_examples=60, deadline=None)
@@ -53,10 +53,10 @@ def test_whatever_is_typed_the_index_understands_it_or_it_is_refused(words: str)
         connection.execute("CREATE VIRTUAL TABLE texts USING fts5(title, body)")
         connection.execute("INSERT INTO texts VALUES ('a b', 'ab')")
         try:
-            terms = terms_of(words)
+            terms = parse_terms(words)
         except InputError:
             return
-        for part in (terms.matching if terms.having else "", " OR ".join(terms.without)):
+        for part in (terms.match_expression if terms.required else "", " OR ".join(terms.excluded)):
             if part:
                 connection.execute("SELECT rowid FROM texts WHERE texts MATCH ?", (part,)).fetchall()
     finally:
@@ -86,7 +86,7 @@ plain = st.text(alphabet="aä b:-&=%#+/é", max_size=12).map(str.strip)
 def test_an_address_asks_for_what_it_was_made_from(wanted: Query) -> None:
     from urllib.parse import parse_qsl
 
-    assert Query.of(dict(parse_qsl(wanted.query()))) == wanted
+    assert Query.from_parameters(dict(parse_qsl(wanted.to_query_string()))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_an_address_asks_for_what_it_was_made_from(wanted: Query) -> None:
 )
 def test_an_address_that_asks_for_nonsense_is_refused_in_a_sentence(query: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        Query.of(query)
+        Query.from_parameters(query)

@@ -170,7 +170,7 @@ def test_of_a_settled_round_everybody_who_reads_evidence_finds_what_was_decided(
 def test_an_item_shows_its_final_answers(settled: Study) -> None:
     with open_coding(settled) as coding:
         rows = find_items(Search(settled, coding, index_of(settled), REVIEWER), Query(code="loss")).rows
-    answers = {answer.facet: (answer.words, answer.decision) for answer in rows[0].decided}
+    answers = {answer.facet: (answer.label, answer.decision) for answer in rows[0].decided}
     assert answers["relevance"] == ("keep", "relevance:keep")
     assert answers["phase"] == ("model training › loss", "phase:training/loss")
 
@@ -183,9 +183,9 @@ def test_only_the_lead_finds_disagreements_that_are_still_open(closed: Study) ->
         assert search(closed, viewer, disagreement="any") == []
         with open_coding(closed) as coding:
             result = find_items(Search(closed, coding, index_of(closed), viewer), Query(disagreement="any"))
-            offered = Search(closed, coding, index_of(closed), viewer).filters()
-        assert "every disagreement is settled" in result.unseen[0]
-        assert not offered.differ
+            offered = Search(closed, coding, index_of(closed), viewer).list_filters()
+        assert "every disagreement is settled" in result.hidden_rounds[0]
+        assert not offered.has_disagreements
 
 
 def test_of_an_open_round_nobody_finds_anything_but_its_items(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_of_an_open_round_nobody_finds_anything_but_its_items(tmp_path: Path) ->
             with pytest.raises(QuaestorError, match=r"is open|nothing is decided"):
                 search(study, viewer, round="main", **wanted)
         with open_coding(study) as coding:
-            assert Search(study, coding, index_of(study), viewer).filters().decisions == {}
+            assert Search(study, coding, index_of(study), viewer).list_filters().decisions == {}
 
 
 def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path:
         before = coding.state.head
         result = find_items(Search(study, coding, index_of(study), LEAD), Query(disagreement="any"))
         assert result.total == 0
-        assert "open the disagreements of main" in result.unseen[0]
+        assert "open the disagreements of main" in result.hidden_rounds[0]
         assert all(row.decided == () for row in find_items(Search(study, coding, index_of(study), LEAD), Query()).rows)
         assert coding.state.head == before  # searching puts nothing on record
         note_view(coding, "main", "head-of-study")

@@ -13,7 +13,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.people import database as file
 from quaestor.people.directory import Directory
 from quaestor.people.roles import Role
-from quaestor.search.saved_searches import MOST, delete_filter, filters_of, rename_filter, save_filter
+from quaestor.search.saved_searches import MAX_FILTERS, delete_filter, list_filters, rename_filter, save_filter
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -26,15 +26,15 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
 
 def joined(directory: Directory, name: str) -> None:
     token, _ = directory.invite(name, Role.VIEWER, NOW)
-    directory.accept(token, "hashed", NOW)
+    directory.accept_invitation(token, "hashed", NOW)
 
 
 def kept(directory: Directory, account: str) -> dict[str, str]:
-    return {one.name: one.query for one in filters_of(directory, account)}
+    return {one.name: one.query for one in list_filters(directory, account)}
 
 
 def number_of(directory: Directory, account: str, name: str) -> int:
-    return next(one.number for one in filters_of(directory, account) if one.name == name)
+    return next(one.number for one in list_filters(directory, account) if one.name == name)
 
 
 def test_a_filter_is_kept_replaced_renamed_and_deleted(directory: Directory) -> None:
@@ -73,7 +73,7 @@ def test_a_name_must_be_visible(directory: Directory, name: str) -> None:
 
 def test_there_is_an_end_to_them(directory: Directory) -> None:
     joined(directory, "reader")
-    for number in range(MOST):
+    for number in range(MAX_FILTERS):
         save_filter(directory, "reader", f"filter {number}", "", NOW)
     with pytest.raises(StateError, match="delete one first"):
         save_filter(directory, "reader", "one more", "", NOW)
@@ -86,7 +86,7 @@ def test_they_go_with_the_account_and_come_only_with_one(directory: Directory) -
     joined(directory, "reader")
     save_filter(directory, "reader", "mine", "", NOW)
     directory.remove("reader")
-    assert filters_of(directory, "reader") == []
+    assert list_filters(directory, "reader") == []
     with pytest.raises(StateError, match="no account"):
         save_filter(directory, "reader", "mine", "", NOW)
 
@@ -100,7 +100,7 @@ def test_a_file_from_before_there_were_filters_keeps_its_people(tmp_path: Path) 
         old.execute("INSERT INTO accounts VALUES ('reader', 'viewer', 'hashed', '2026-03-01T00:00:00+00:00')")
     old.close()
     with Directory(path) as directory:
-        assert [account.name for account in directory.accounts()] == ["reader"]
+        assert [account.name for account in directory.list_accounts()] == ["reader"]
         save_filter(directory, "reader", "mine", "tag=keras", NOW)
     with Directory(path) as again:
         assert kept(again, "reader") == {"mine": "tag=keras"}

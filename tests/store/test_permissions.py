@@ -15,8 +15,8 @@ from tests.support.store_backup import back_up, restore
 
 from quaestor.base.clock import exact_now
 from quaestor.base.errors import InputError
-from quaestor.base.files import sole_user
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.files import lock_folder
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.store.erasure import ErasedList
 from quaestor.store.journal import Journal, database_at
 from quaestor.store.records import NewAct
@@ -99,10 +99,10 @@ def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
     with written(tmp_path / "study.db") as journal:
         back_up(journal, tmp_path / "one.backup")
     restore(tmp_path / "one.backup", tmp_path / "restored.db")
-    table = Table.of("ratings", [{"item": "a", "code": "x"}])
+    table = ExportTable.from_mappings("ratings", [{"item": "a", "code": "x"}])
     write_table(table, tmp_path / "ratings.csv", private=True)
     write_table(table, tmp_path / "ratings.xlsx", private=True)
     ErasedList.beside(tmp_path / "interviews.db").add({"P1": "2026-01-01"})
-    with sole_user(tmp_path, "a test"):
+    with lock_folder(tmp_path, "a test"):
         assert {name: oct(mode) for name, mode in modes(tmp_path).items() if mode != 0o600} == {}
         assert len(modes(tmp_path)) >= 7

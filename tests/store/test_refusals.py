@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.store_backup import back_up
 
-from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingDependency, TemporarilyUnavailable, QuaestorError, StateError
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 
@@ -27,7 +27,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     file = tmp_path / "study.db"
     file.write_text("no database at all, but long enough to be looked at" * 100)
     before = file.read_bytes()
-    assert "damaged or no store of Quaestor (file is not a database)" in refusal(file, NotNow)
+    assert "damaged or no store of Quaestor (file is not a database)" in refusal(file, TemporarilyUnavailable)
     assert file.read_bytes() == before
 
 
@@ -72,7 +72,7 @@ def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, plac
     start = place(len(content)) // 4096 * 4096
     content[start : start + 4096] = b"\xff" * 4096
     file.write_bytes(content)
-    with pytest.raises(NotNow, match="is damaged or no store") as refused, Journal.open(file) as journal:
+    with pytest.raises(TemporarilyUnavailable, match="is damaged or no store") as refused, Journal.open(file) as journal:
         list(journal.acts())
         journal.append([NewAct("rating", "r1", {}, key=f"{number:03}, another") for number in range(500)])
     assert "\n" not in str(refused.value)
@@ -141,7 +141,7 @@ def test_a_server_that_was_restarted_between_two_acts_is_no_failure(postgresql: 
 
 def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    assert "pip install 'quaestor[postgres]'" in refusal("postgresql://host/study", MissingPart)
+    assert "pip install 'quaestor[postgres]'" in refusal("postgresql://host/study", MissingDependency)
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:

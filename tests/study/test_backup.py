@@ -17,7 +17,7 @@ from tests.support.killing import killed, moments
 from tests.support.postgres import new_database
 from tests.support.small_survey import NAME, answered, fielded, small_survey
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.private_file_copy import Part
 from quaestor.store.records import new_key
@@ -285,7 +285,7 @@ def test_damaged_answers_are_set_aside_and_restored(study: Study, backup: Path) 
     whole = path.read_bytes()
     for damaged in (b"x" * 9000, whole[:4096] + b"\xff" * 8192 + whole[12288:]):
         path.write_bytes(damaged)
-        with pytest.raises(NotNow, match=r"damaged.*quaestor restore FILE --replace"):
+        with pytest.raises(TemporarilyUnavailable, match=r"damaged.*quaestor restore FILE --replace"):
             restore_study(study, backup)
         assert path.read_bytes() == damaged
         done = restore_study(study, backup, replacing=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import round_agreement, to_json
 from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
 from quaestor.coding.model.ratings import practise
@@ -188,8 +188,8 @@ def _bring_in(made: Quoted) -> None:
     """From files that lie outside the study."""
     ratings, published = (made.study.root.with_name(f"{made.study.root.name}-{one}.csv") for one in ("again", "paper"))
     row = {"item": made.item, "rater": "rater-1", "right": f"no: {PLANTED['imported instead']}"}
-    write_table(Table.of("ratings", [row | {"memo": PLANTED["imported memo"]}]), ratings)
-    write_table(Table.of("ratings", [{"item": made.item, "summary": PLANTED["published text"]}]), published)
+    write_table(ExportTable.from_mappings("ratings", [row | {"memo": PLANTED["imported memo"]}]), ratings)
+    write_table(ExportTable.from_mappings("ratings", [{"item": made.item, "summary": PLANTED["published text"]}]), published)
     with open_coding(made.study) as coding:
         import_ratings(coding, AGAIN, ratings)
         import_decisions(coding, "paper", published, "lead", "a paper")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from quaestor.base.clock import Clock, exact_now, written
+from quaestor.base.clock import Clock, exact_now, format_timestamp
 from quaestor.store.backup import restore_from
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.database import explained
@@ -31,7 +31,7 @@ class Nothing:
 def back_up(journal: Journal, target: Path) -> BackupReport:
     """Write all acts, as they are at one moment, to one file, and read it back; writers need not wait."""
     with explained(journal.database), journal.database.reading() as connection:
-        return write_backup(rows(connection), target, written(journal.clock()))
+        return write_backup(rows(connection), target, format_timestamp(journal.clock()))
 
 
 def restore(

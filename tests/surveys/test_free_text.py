@@ -27,7 +27,7 @@ from tests.support.quoted_survey import (
 from tests.support.small_survey import NAME, answered
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.state import plan_payload
@@ -141,7 +141,7 @@ def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quote
     said = Said(coded.item, answers, memo="borborygmus", key="once")
     file = tmp_path / "ratings.csv"
     write_table(
-        Table.of("ratings", [{"item": coded.item, "rater": "rater-2", "note": "", **answers, "memo": "ratoon"}]), file
+        ExportTable.from_mappings("ratings", [{"item": coded.item, "rater": "rater-2", "note": "", **answers, "memo": "ratoon"}]), file
     )
     with open_surveys(coded.study) as surveys:
         coding = surveys.coding
@@ -280,7 +280,7 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
 def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(coded: Quoted, tmp_path: Path) -> None:
     row = {"item": coded.item, "rater": "rater-1", "theme": "layers", "fit": "keep", "right": "yes"}
     file = tmp_path / "ratings.csv"
-    write_table(Table.of("ratings", [row | {"note": "", "phrase": "explain, layer", "memo": "written then"}]), file)
+    write_table(ExportTable.from_mappings("ratings", [row | {"note": "", "phrase": "explain, layer", "memo": "written then"}]), file)
     older = open_study(Path(shutil.copytree(coded.study.root, tmp_path / "older")))
     with open_coding(coded.study) as coding:
         import_ratings(coding, MAIN, file)

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
-from quaestor.base.errors import InputError, NotNow, StateError
-from quaestor.base.files import sole_user
+from quaestor.base.errors import InputError, TemporarilyUnavailable, StateError
+from quaestor.base.files import lock_folder
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.rating_files import rate
@@ -316,7 +316,7 @@ def test_while_somebody_ingests_the_same_nothing_is_half_erased(tmp_path: Path) 
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
         made_of_open_answers(surveys, study)
-        with sole_user(study.evidence_of(SOURCE), "an ingest"), pytest.raises(NotNow):
+        with lock_folder(study.evidence_of(SOURCE), "an ingest"), pytest.raises(TemporarilyUnavailable):
             withdraw(surveys, code)
         assert surveys.answers.response(response) is not None, "the code still leads to it"
         assert withdraw(surveys, code)

@@ -86,7 +86,7 @@ def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: s
     from quaestor.demo.folder import doors_left, make_doors
     from quaestor.demo.interviews import FOLDER
     from quaestor.demo.progress import Failed, Finished, InterviewsCoded, RoundOpened, SurveyOpened, in_words
-    from quaestor.people.membership import lead_link
+    from quaestor.people.membership import create_lead_token
     from quaestor.study.folder import open_study
     from quaestor.web.app import make_app
     from quaestor.web.demo.progress_pages import INTERVIEWS
@@ -103,7 +103,7 @@ def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: s
             if isinstance(event, SurveyOpened):
                 _print_line(f"   Answer the survey: {address}s/{event.name}")
             if isinstance(event, InterviewsCoded):
-                door = lead_link(open_study(folder / FOLDER))
+                door = create_lead_token(open_study(folder / FOLDER))
                 page.hand_over_interviews(make_app(folder / FOLDER), door)
                 link = f"{address}{INTERVIEWS[1:]}/join/{door}"
                 _print_line(f"   Join the interview study as its lead: {link}  (valid once)")

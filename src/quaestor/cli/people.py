@@ -45,18 +45,18 @@ def invite(
     """
     from quaestor.base.errors import InputError
     from quaestor.people.membership import invite as invite_person
-    from quaestor.people.roles import role_named
+    from quaestor.people.roles import parse_role
 
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
-    token, invitation = invite_person(chosen_study(study), name, role_named(role), timedelta(days=days))
+    token, invitation = invite_person(chosen_study(study), name, parse_role(role), timedelta(days=days))
     link = f"{address.rstrip('/')}/join/{token}"
     if json:
         expires = invitation.expires.isoformat()
         print_json({"name": invitation.name, "role": invitation.role, "expires": expires, "link": link})
         return
     console().print(link, soft_wrap=True, markup=False)
-    use = "any number of times" if invitation.is_the_access else "once"
+    use = "any number of times" if invitation.is_reusable else "once"
     until = f"{invitation.expires:%Y-%m-%d %H:%M} UTC"
     say(f"{invitation.name}, {invitation.role}: the link can be used {use}, until {until}")
 
@@ -75,14 +75,14 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     members = list_people(chosen_study(study))
     if json:
         accounts = [
-            {"name": account.name, "role": account.role, "joined": account.made.isoformat()}
+            {"name": account.name, "role": account.role, "joined": account.created.isoformat()}
             for account in members.accounts
         ]
         invitations = [
             {
                 "name": invitation.name,
                 "role": invitation.role,
-                "made": invitation.made.isoformat(),
+                "made": invitation.created.isoformat(),
                 "expires": invitation.expires.isoformat(),
             }
             for invitation in members.invitations
@@ -93,7 +93,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     for heading in ("name", "role", "state"):
         table.add_column(heading, overflow="fold")
     for account in members.accounts:
-        table.add_row(escape(account.name), account.role, f"joined {account.made:%Y-%m-%d}")
+        table.add_row(escape(account.name), account.role, f"joined {account.created:%Y-%m-%d}")
     for invitation in members.invitations:
         until = f"{invitation.expires:%Y-%m-%d %H:%M} UTC"
         table.add_row(escape(invitation.name), invitation.role, f"invited, valid until {until}")

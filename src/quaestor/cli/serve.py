@@ -46,9 +46,9 @@ def serve(
 
 def tell_address(study: Study, address: str) -> None:
     """Where the desk is, and the lead's way in where the lead has none yet."""
-    from quaestor.people.membership import lead_link
+    from quaestor.people.membership import create_lead_token
 
-    screen, token = console(), lead_link(study)  # first the link: where it cannot be saved, nothing is served
+    screen, token = console(), create_lead_token(study)  # first the link: where it cannot be saved, nothing is served
     screen.print(f"Serving {study.root} at {address}  (Ctrl+C ends)", soft_wrap=True, markup=False)
     if token is not None:
         link = f"Open {address}join/{token}  (the lead's link, valid once, for 7 days)"

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, print_json
-from quaestor.evidence.sources.stackexchange.workers import lane_count
+from quaestor.evidence.sources.stackexchange.workers import default_worker_count
 from quaestor.store.erasure import describe_pending_erasures, finish_erasures
 
 _LEAST_FREE = 5 * 10**9
@@ -50,7 +50,7 @@ def _python() -> Check:
 
 
 def _cores() -> Check:
-    return Check("cores", True, f"{lane_count()} used for ingest")
+    return Check("cores", True, f"{default_worker_count()} used for ingest")
 
 
 def _disk(folder: Path) -> Check:

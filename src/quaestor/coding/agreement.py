@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label, allowed_choices
 from quaestor.coding.model.ratings import drift_labels, labels
 from quaestor.coding.model.records import CANNOT_JUDGE, EVIDENCE
 from quaestor.coding.model.state import State
-from quaestor.evidence.table_rows import columns_of_table, read_rows
+from quaestor.evidence.table_rows import read_header, read_rows
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
 from quaestor.measures.records import Agreement, Estimate, Scale
 
@@ -91,7 +91,7 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {listed(nearest_first(facet, names))}")
+        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {join_with_or(sort_by_similarity(facet, names))}")
     asked = one.plan.facet(facet)
     kind = kind_of(asked)
     if not kind.is_compared:
@@ -99,7 +99,7 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     book = state.history.at(one.plan.codebook if version is None else version)
     levels = book.facets[asked.codes].levels if asked.codes in book.facets else ()
     if level and level not in levels:
-        raise InputError(f"{facet!r} has no level {level!r}, allowed: {listed(nearest_first(level, levels)) or 'none'}")
+        raise InputError(f"{facet!r} has no level {level!r}, allowed: {join_with_or(sort_by_similarity(level, levels)) or 'none'}")
     order = tuple(allowed_choices(asked, book)) if asked.scale == "ordinal" else ()
     erasable = kind.unifies_words and one.plan.origin not in (EVIDENCE, "")
     return AskedFacet(facet, kind.has_several_codes, _scale(asked.scale), order, erasable)
@@ -173,11 +173,11 @@ def _codes(label: str, separator: str) -> frozenset[str] | None:
 
 def _read(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
     path = file.path
-    header = columns_of_table(path)
+    header = read_header(path)
     item, rater = _column(file, header, file.item, "--item"), _column(file, header, file.rater, "--rater")
     if not facets:
         others = [name for name in header if name not in (item, rater)]
-        raise InputError(f"name what was rated with --facet, one of the columns of {path}: {listed(others)}")
+        raise InputError(f"name what was rated with --facet, one of the columns of {path}: {join_with_or(others)}")
     columns = [_column(file, header, facet, "--facet") for facet in facets]
     for number, cells in read_rows(path):
         if not cells[item] or not cells[rater]:
@@ -189,5 +189,5 @@ def _read(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
 def _column(file: RatingsFile, header: tuple[str, ...], name: str, option: str) -> str:
     if name in header:
         return name
-    options = listed(nearest_first(name, header)[:30])
+    options = join_with_or(sort_by_similarity(name, header)[:30])
     raise InputError(f"{file.path} has no column {name!r}: use {option} with {options}")

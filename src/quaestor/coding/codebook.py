@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
 from quaestor.coding.model.codebook.history import differences, undone_in
 from quaestor.coding.model.facet_kinds.passages import KIND
@@ -149,7 +149,7 @@ def codebook_differences(study: Where, before: int, after: int | None) -> list[D
 
 
 def save_codebook(book: Codebook, path: Path) -> None:
-    write_whole(path, write_codebook(book).encode("utf-8"))
+    write_atomically(path, write_codebook(book).encode("utf-8"))
 
 
 def codes_json(book: Codebook) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import checked_answer, write_cell
 from quaestor.coding.model.decisions import (
     TIE_BREAKER,
@@ -215,5 +215,5 @@ def _checked(state: State, name: str, facet: str, answer: Any) -> Any:
 def _facet(state: State, name: str, facet: str | None) -> str:
     names = [asked.id for asked in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
-        raise InputError(f"the round {name!r} asks several facets: name one with --facet, {listed(names)}")
+        raise InputError(f"the round {name!r} asks several facets: name one with --facet, {join_with_or(names)}")
     return facet or names[0]

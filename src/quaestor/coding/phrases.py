@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.decisions import decided
 from quaestor.coding.model.phrases import (
     agreed_phrases,
@@ -184,7 +184,7 @@ def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], a
             for number, text in enumerate(chosen, start=1):
                 one = proposed.get(text)
                 if one is None:
-                    options = listed(nearest_first(text, proposed)[:3])
+                    options = join_with_or(sort_by_similarity(text, proposed)[:3])
                     raise InputError(f"{text!r} is not proposed, nearest: {options}")
                 if one.known:
                     raise StateError(f"{one.object!r} is below {one.phase!r} already")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.clock import in_utc
+from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import listed, nearest_first
-from quaestor.base.table_files import FORMS, Table, table_bytes
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.table_files import FILE_FORMATS, ExportTable, format_table
 from quaestor.coding.model.answers import checked_answers, write_cell
 from quaestor.coding.model.decisions import import_published
 from quaestor.coding.model.facet_kinds import kind_of
@@ -21,7 +21,7 @@ from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
 from quaestor.coding.session import Coding, Where, open_coding
-from quaestor.evidence.item_origin import origin_of
+from quaestor.evidence.item_origin import find_origin
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import Act, NewAct
 from quaestor.study.contributions import KnownNames
@@ -146,7 +146,7 @@ def _check_rows(
     for column in rows[0][1]:
         if column not in known:
             raise InputError(f"{path} has a column {column!r} that means nothing here, allowed: "
-                             f"{listed(nearest_first(column, known))}")  # fmt: skip
+                             f"{join_with_or(sort_by_similarity(column, known))}")  # fmt: skip
     seen: dict[tuple[str, str], int] = {}
     for number, row in rows:
         if row.get("superseded", "").lower() in _YES:
@@ -180,7 +180,7 @@ def _rating(
         seconds=spent,
         simulated=row.get("simulated", "").lower() in _YES,
         imported=True,
-        time=in_utc(row["time"]) if row.get("time") else "",
+        time=parse_utc(row["time"]) if row.get("time") else "",
         key=f"import/{key}",
     )
 
@@ -190,7 +190,7 @@ def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) ->
         raise InputError(f"{path} holds no ratings: a header and one row for each rating are needed")
     for column in needed:
         if column not in row:
-            found = listed(nearest_first(column, row))
+            found = join_with_or(sort_by_similarity(column, row))
             raise InputError(f"{path} has no column {column!r}, found: {found}; it needs {', '.join(needed)}")
 
 
@@ -319,7 +319,7 @@ def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: 
     key = f"published/{name}/{hashlib.sha256(path.read_bytes()).hexdigest()[:24]}"
     version = coding.state.history.latest.version
     act = import_published(name, actor, source or path.name, entries, version)
-    payload = {**act.payload, "origin": origin_of(coding.study)}
+    payload = {**act.payload, "origin": find_origin(coding.study)}
     coding.act(lambda state: NewAct(act.kind, act.actor, payload, act.codebook, key), key)
     return len(entries)
 
@@ -385,5 +385,5 @@ def decisions_file(coding: Coding, name: str, actor: str, form: str = "csv") -> 
 
 
 def _file(what: str, rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
-    content = table_bytes(Table.of(what, rows), form)
-    return RoundFile(f"{name}-{what}.{form}", FORMS[form], content)
+    content = format_table(ExportTable.from_mappings(what, rows), form)
+    return RoundFile(f"{name}-{what}.{form}", FILE_FORMATS[form], content)

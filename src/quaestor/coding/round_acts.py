@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.base.clock import in_utc
+from quaestor.base.clock import parse_utc
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.agreement import statistic
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.model.answers import write_cell
@@ -32,8 +32,8 @@ from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import rater_view
 from quaestor.coding.session import Coding, Where, open_coding, require_lead, require_part
 from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.item_origin import origin_of, without_withdrawn
-from quaestor.evidence.samples import draw_sample, simple_sample
+from quaestor.evidence.item_origin import find_origin, drop_withdrawn
+from quaestor.evidence.samples import draw_sample, draw_simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
@@ -45,7 +45,7 @@ def settings_of(study: Study, name: str) -> RoundSettings:
     for one in study.settings.rounds:
         if one.round == name:
             return one
-    options = listed(nearest_first(name, [one.round for one in study.settings.rounds])) or "none is defined"
+    options = join_with_or(sort_by_similarity(name, [one.round for one in study.settings.rounds])) or "none is defined"
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
 
 
@@ -78,9 +78,9 @@ def planned(
         practice=tuple(
             Practice(each.item, each.answers, each.feedback)
             for each in one.practice
-            if without_withdrawn(study, [each.item], origin)
+            if drop_withdrawn(study, [each.item], origin)
         ),
-        deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
+        deadline=parse_utc(one.deadline.isoformat()) if one.deadline else "",
         set_size=one.items.set_size or 0,
         proposals=proposals or {},
         origin=origin,
@@ -134,17 +134,17 @@ def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[s
     """
     chosen: Sequence[str]
     if one.items.kept_by is not None:
-        chosen = without_withdrawn(study, known.taken, known.origin)
+        chosen = drop_withdrawn(study, known.taken, known.origin)
     elif one.items.again is not None:
         seed = one.seed if one.seed is not None else study.settings.study.seed
-        left = without_withdrawn(study, known.taken, known.origin)
-        chosen = simple_sample(left, one.items.size or len(left), seed)
+        left = drop_withdrawn(study, known.taken, known.origin)
+        chosen = draw_simple_sample(left, one.items.size or len(left), seed)
     elif one.items.sample is not None:
         drawn = draw_sample(study, one.items.sample)
         chosen = sorted(item for items in drawn.strata.values() for item in items)
     else:
         passed = step_number(study, str(one.items.after))
-        chosen = sorted(without_withdrawn(study, read_passed(study, passed)))
+        chosen = sorted(drop_withdrawn(study, read_passed(study, passed)))
     return tuple(item for item in chosen if item not in known.left_out)
 
 
@@ -189,10 +189,10 @@ def open_named(coding: Coding, name: str, actor: str) -> RoundState:
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if settings_of(open_study(study.root), name) != one:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
-        if len(without_withdrawn(study, items, known.origin)) < len(items):
+        if len(drop_withdrawn(study, items, known.origin)) < len(items):
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
         version, proposals = state.history.latest.version, _proposals(state, one, items)
-        origin = origin_of(study) if known.origin is None else known.origin
+        origin = find_origin(study) if known.origin is None else known.origin
         plan = planned(study, one, items, version, proposals, origin)
         return open_round(state, plan, actor, passed)
 
@@ -332,7 +332,7 @@ def _next_set(coding: Coding, name: str, actor: str | None) -> BuildAct[State]:
 
 
 def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
-    moment = in_utc(until)
+    moment = parse_utc(until)
 
     def decide(coding: Coding) -> BuildAct[State]:
         def act(state: State) -> NewAct:

@@ -22,7 +22,7 @@ from quaestor.coding.session import Coding
 from quaestor.demo.folder import VISITOR
 from quaestor.demo.progress import Teller
 from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.samples import describe_sample, draw_sample
+from quaestor.evidence.samples import build_sample_settings, draw_sample
 from quaestor.measures.records import Agreement
 from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
@@ -167,7 +167,7 @@ _INSTRUCTIONS = (
 
 def add_visitors_round(study: Study) -> Study:
     """The demo's own study file with one round more; the bundled study stays as it is."""
-    drawn = draw_sample(study, None, describe_sample(after=_AFTER, size=SIZE))
+    drawn = draw_sample(study, None, build_sample_settings(after=_AFTER, size=SIZE))
     rated = {item for items in drawn.strata.values() for item in items}
     others = sorted(set(read_passed(study, step_number(study, _AFTER))) - rated)
     tables = _tables(_practice(study, others))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError
-from quaestor.people.membership import invite, lead_link, open_directory
+from quaestor.people.membership import invite, create_lead_token, open_directory
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.study.templates import new_study
@@ -50,7 +50,7 @@ class Doors:
 
 def make_doors(study: Study, clock: Clock = exact_now) -> Doors:
     """New links for the visitor and the lead; earlier ones end."""
-    return Doors(invite(study, VISITOR, Role.RATER, clock=clock)[0], lead_link(study, clock))
+    return Doors(invite(study, VISITOR, Role.RATER, clock=clock)[0], create_lead_token(study, clock))
 
 
 def doors_left(study: Study, doors: Doors, clock: Clock = exact_now) -> Doors:
@@ -63,4 +63,4 @@ def door_left(study: Study, token: str | None, clock: Clock = exact_now) -> str 
     if token is None:
         return None
     with open_directory(study) as directory:
-        return token if directory.invitation(token, clock()) is not None else None
+        return token if directory.find_invitation(token, clock()) is not None else None

@@ -20,7 +20,7 @@ from quaestor.demo.folder import VISITOR, make_room
 from quaestor.demo.interviews import make_demo_interviews
 from quaestor.demo.progress import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
 from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
-from quaestor.evidence.funnel import draw, run_funnel
+from quaestor.evidence.funnel import write_funnel_svg, run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.records import FunnelResult
 from quaestor.evidence.sources.protocol import Progress
@@ -126,7 +126,7 @@ def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: Teller) -
     """Report, audit and handbook from what was decided."""
     teller.begin("report")
     result = run_funnel(study)
-    drawing = draw(study, result)
+    drawing = write_funnel_svg(study, result)
     published = build_report(study, teller.count)
     held = f"{published.held} of {published.findings} findings hold"
     teller.say(f"The report: {published.tables} tables, {published.figures} figures, {held}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import tomlkit
 
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.coding.session import Coding
 from quaestor.study.folder import Study
 from quaestor.study.templates import template_folder
@@ -86,7 +86,7 @@ def _add_questionnaire(study: Study) -> None:
     asked["survey"]["by_invitation"] = False
     place = study.root / "instruments"
     place.mkdir(exist_ok=True)
-    write_whole(place / f"{SURVEY}.toml", tomlkit.dumps(asked).encode())
+    write_atomically(place / f"{SURVEY}.toml", tomlkit.dumps(asked).encode())
 
 
 def _watched(question: Question, answers: Sequence[Answer]) -> Watched:

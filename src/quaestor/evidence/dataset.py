@@ -29,7 +29,7 @@ MANIFEST = "manifest.json"
 _STAGING = ".aside"
 _GROUP_BYTES = 4 << 20
 _SHORT, _REPEATS = 24, 0.1
-"""A column gets a dictionary if its values average fewer bytes than this and this share of them or fewer are distinct."""
+"""A column gets a dictionary if its values average fewer bytes than this and fewer than this share are distinct."""
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -117,9 +117,7 @@ class StagedDataset:
         for name, entry in tables.items():
             written = sum(file.rows for file in entry.files)
             if written != entry.rows:
-                raise StateError(
-                    f"{name} has {written} rows, expected {entry.rows}: remove {self.root} and try again"
-                )
+                raise StateError(f"{name} has {written} rows, expected {entry.rows}: remove {self.root} and try again")
         complete = replace(manifest, tables=tables)
         write_atomically(self.root / MANIFEST, json.dumps(asdict(complete), indent=2).encode() + b"\n")
         self._publish()

@@ -1,4 +1,4 @@
-"""The engine that queries evidence: Ibis expressions, run by DuckDB in this process."""
+"""The query engine for evidence: Ibis expressions, run by DuckDB in this process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MEMORY = "2GB"
 
 @contextmanager
 def engine(scratch: Path) -> Iterator[Backend]:
-    """A connection that spills to a scratch folder instead of growing without end."""
+    """Opens a connection with limited memory, which spills to a scratch folder."""
     connection = ibis.duckdb.connect(
         threads=max(1, os.cpu_count() or 1), memory_limit=_MEMORY, temp_directory=str(scratch / "engine")
     )
@@ -30,8 +30,8 @@ def engine(scratch: Path) -> Iterator[Backend]:
 
 
 def read_table(connection: Backend, evidence: Path, table: str) -> ir.Table:
-    """A table of the evidence as an expression."""
+    """Returns a table of the evidence as an Ibis expression."""
     files = [str(path) for path in list_table_files(evidence, table)]
     if not files:
-        raise StateError(f"there is nothing in the evidence in {evidence}: check its input, then ingest it again")
+        raise StateError(f"the evidence in {evidence} has no rows of {table}: check its input, then ingest it again")
     return connection.read_parquet(files)

@@ -18,7 +18,7 @@ import duckdb
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, SettingsError, StateError
+from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError, TemporarilyUnavailable
 from quaestor.base.files import lock_folder
 from quaestor.evidence.dataset import MANIFEST, StagedDataset, read_manifest
 from quaestor.evidence.funnel import CANDIDATES, DROPPED_AT_FILE, RESULT, last_result, run_funnel
@@ -44,7 +44,7 @@ def list_sources_in_folder(study: Study, folder: str) -> list[str]:
 
 
 def erase_items(study: Study, source: str, items: str) -> bool:
-    """Erases items whose ids begin with `items` from a source's evidence and its derivatives; returns whether it had any.
+    """Erases items whose ids begin with `items` from a source's evidence and its copies; returns whether it had any.
 
     The input of the source must already be without them. Raises `TemporarilyUnavailable` while another process writes
     the same part.
@@ -157,7 +157,9 @@ def _remove_copies(study: Study, items: str, *, certain: bool) -> bool:
     """Removes the search index and the cache of item texts if they contain the items, or if that is `certain`."""
     index, cache = index_folder(study), cache_folder(study)
     if index.is_dir():
-        with suppress(TemporarilyUnavailable):  # a build in progress reads evidence from which the items are already erased
+        with suppress(
+            TemporarilyUnavailable
+        ):  # a build in progress reads evidence from which the items are already erased
             _remove_unfinished(index, INDEX_NAME, [*index.glob(".*.parquet"), *index.glob(".*.db")])
     if not certain:
         in_index = _database_contains(index / FILE, _INDEX_QUERY, items)
@@ -169,7 +171,9 @@ def _remove_copies(study: Study, items: str, *, certain: bool) -> bool:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise TemporarilyUnavailable(f"{folder} cannot be removed ({error.strerror}): try again in a moment") from None
+            raise TemporarilyUnavailable(
+                f"{folder} cannot be removed ({error.strerror}): try again in a moment"
+            ) from None
     return True
 
 

@@ -1,4 +1,4 @@
-"""Run a study's funnel: counts, the step at which each item was dropped, examples, candidates."""
+"""Runs a study's funnel: counts, the step that dropped each item, examples and candidates."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.files import match_privacy, fsync, lock_folder, write_atomically
+from quaestor.base.files import fsync, lock_folder, match_privacy, write_atomically
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step, describe_step, shuffle_key
 from quaestor.evidence.ingest import evidence_stamp, file_stamp
 from quaestor.evidence.items import (
+    add_identity,
     choose_rows,
     identity_schema,
     item_id,
@@ -31,7 +32,6 @@ from quaestor.evidence.items import (
     read_answers,
     read_items,
     read_left_out,
-    add_identity,
 )
 from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, StepResult
 from quaestor.render.figures.records import Figure, Kept
@@ -46,25 +46,25 @@ _NOT_RUN = "the funnel has not run yet: run `quaestor funnel` first"
 
 
 class RoundOutcomes(Protocol):
-    """The outcome of a study's rounds, for the steps of its funnel that a round decides."""
+    """The decisions of a study's rounds, for funnel steps that depend on a round."""
 
     def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
-        """By round the items that it keeps; a round that is not settled yet is missing."""
+        """Returns the items that each round keeps; omits rounds that are not settled yet."""
         ...
 
     def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
-        """What a reader of the funnel must know about rounds, given by round the items that reached its step."""
+        """Returns caveats about rounds for readers of the funnel, given the items that reached each round's step."""
         ...
 
     def change_stamp(self, rounds: Collection[str]) -> object:
-        """Changes when a round decides something else; cheap enough to ask for with every page."""
+        """Returns a value that changes with the decisions of the rounds; cheap enough to compute for every page."""
         ...
 
 
 def _round_outcomes(study: Study, session: Session[Any] | None = None) -> tuple[RoundOutcomes | None, list[str]]:
-    """The rounds that steps of the funnel wait for, with their outcome; None where nobody has acted yet.
+    """Returns the outcomes of the rounds in the funnel and their names; no outcomes if the study has no journal yet.
 
-    Where the study's journal is open already, it is not read from its beginning.
+    An open session saves reading the whole journal.
     """
     rounds = [step.round for step in study.settings.funnel.steps if step.round]
     if not rounds or not has_journal(study):
@@ -73,14 +73,14 @@ def _round_outcomes(study: Study, session: Session[Any] | None = None) -> tuple[
     return cast(RoundOutcomes, open_outcomes(session or study)), rounds
 
 
-def _decided(study: Study, session: Session[Any] | None = None) -> dict[str, list[str]]:
+def _read_kept_items(study: Study, session: Session[Any] | None = None) -> dict[str, list[str]]:
     outcomes, rounds = _round_outcomes(study, session)
     return outcomes.kept_items(rounds) if outcomes else {}
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A funnel with its evidence at hand."""
+    """A funnel with its open evidence, while it runs."""
 
     study: Study
     manifest: Manifest
@@ -100,12 +100,12 @@ class _Run:
 
     @property
     def left_out(self) -> int:
-        """Questions that the ingest left out by tag, where the first step asks for those very tags."""
+        """How many questions the ingest skipped by tag, if the first step selects exactly the same tags."""
         if "posts" not in self.manifest.tables or not self.steps or not self.manifest.settings.get("tags"):
             return 0
         families = self.study.settings.families
-        asked = {tag.lower() for name in self.steps[0].tags for tag in families.get(name, (name,))}
-        if asked != set(self.manifest.settings["tags"]):
+        step_tags = {tag.lower() for name in self.steps[0].tags for tag in families.get(name, (name,))}
+        if step_tags != set(self.manifest.settings["tags"]):
             return 0
         notable = self.manifest.tables["posts"].notable
         return int(notable.get("questions_read", 0)) - notable["questions"]
@@ -121,8 +121,8 @@ def _open_run(study: Study) -> Iterator[_Run]:
     all_steps = study.settings.funnel.steps
     if not all_steps:
         raise StateError(f"{study.file} has no funnel yet: add [[funnel.steps]]")
-    # A step decided by a round ends what can be computed until that round has been decided.
-    decided = _decided(study)
+    # Steps after a round cannot be computed before the round is settled.
+    decided = _read_kept_items(study)
     waiting = (number for number, step in enumerate(all_steps) if step.round and step.round not in decided)
     ready = next(waiting, len(all_steps))
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def _open_run(study: Study) -> Iterator[_Run]:
 
 
 def run_funnel(study: Study) -> FunnelResult:
-    """Run the funnel and keep what it found, as private as its evidence; the same gives the same result."""
+    """Runs the funnel and stores its result with the file permissions of the evidence; deterministic."""
     evidence = study.evidence_of(study.funnel_source())
     match_privacy(evidence, study.funnel_folder)
     with _open_run(study) as run, lock_folder(study.funnel_folder, "the funnel"):
@@ -140,7 +140,7 @@ def run_funnel(study: Study) -> FunnelResult:
             drops = _write_drops(run)
         except duckdb.Error as error:
             problem = str(error).partition("\n")[0]
-            raise SettingsError(f"{study.file}: a step cannot be run as it stands: {problem}") from None
+            raise SettingsError(f"{study.file}: a funnel step failed: {problem}") from None
         steps = _read_steps(run, drops)
         _write_candidates(run, drops)
         pending = tuple(step.step for step in run.pending)
@@ -164,7 +164,7 @@ def _notes_on_rounds(run: _Run, drops: ir.Table) -> list[str]:
 
 
 def _write_drops(run: _Run) -> ir.Table:
-    """Write of every item the step at which it was dropped, and read it back as a table."""
+    """Writes the step that dropped each item to a file, and returns that file as a table."""
     answers, site = read_answers(run.connection, run.evidence), run.manifest.site
     settings = run.study.settings
     funnel = Funnel(run.items, answers, settings.families, settings.all_kinds(), run.decided, site)
@@ -190,22 +190,26 @@ def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
     size = run.study.settings.funnel.examples
     results = []
     for number, (step, (entered, kept)) in enumerate(zip(run.steps, counts, strict=True)):
-        # A seed of its own for each step, so that what one drops is not what the last one showed.
+        # Each step has its own seed, so that consecutive steps do not show the same examples.
         order = (shuffle_key(drops.id, run.seed + number), drops.id)
         kept_examples, dropped_examples = (
             read_examples(run.study, run.items, chosen.order_by(order).limit(size))
             for chosen in (drops.filter(drops.fell_at > number), drops.filter(drops.fell_at == number))
         )
         if number == 0 and left_out is not None:
-            few = left_out.order_by((shuffle_key(left_out.id, run.seed), left_out.id)).limit(size).select("item", *EXAMPLE_COLUMNS)
-            dropped_examples += [build_example(run.study, row) for row in few.to_pyarrow().to_pylist()]
+            skipped = (
+                left_out.order_by((shuffle_key(left_out.id, run.seed), left_out.id))
+                .limit(size)
+                .select("item", *EXAMPLE_COLUMNS)
+            )
+            dropped_examples += [build_example(run.study, row) for row in skipped.to_pyarrow().to_pylist()]
         examples = tuple(kept_examples), tuple(dropped_examples[:size])
         results.append(StepResult(step.step, entered, kept, describe_step(step), *examples))
     return tuple(results)
 
 
 def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[ExampleItem]:
-    """Items as a page shows them, chosen from the table of drops and in its order."""
+    """Returns the chosen items as examples, in the order of the table of drops."""
     keys = chosen.select("item", "id").to_pyarrow().to_pylist()
     shown = [name for name in EXAMPLE_COLUMNS if name in items.columns]
     rows = choose_rows(items.select(*shown, _key=item_number(items)), "_key", [key["id"] for key in keys])
@@ -214,7 +218,7 @@ def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[Examp
 
 
 def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
-    """A row of evidence as a page shows it."""
+    """Converts a row of evidence to an example."""
     created = row.get("creation_date")
     return ExampleItem(
         item=row["item"],
@@ -229,7 +233,7 @@ def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
 
 
 def _write_candidates(run: _Run, drops: ir.Table) -> None:
-    """The items that passed every step so far, with identity and provenance."""
+    """Writes the items that passed every step so far, with content hash and provenance."""
     kept = drops.filter(drops.fell_at == len(run.steps))
     rows = run.items.mutate(item=item_id(run.items, run.manifest.site), _key=item_number(run.items))
     rows = rows.semi_join(kept, rows._key == kept.id)
@@ -249,38 +253,38 @@ def _write_candidates(run: _Run, drops: ir.Table) -> None:
 
 
 def write_funnel_svg(study: Study, result: FunnelResult) -> Path:
-    """The funnel as an SVG in published/."""
+    """Writes the funnel as an SVG to published/ and returns its path."""
     from quaestor.render.figures.export import write_svg
 
     return write_svg(_figure(result), study.published)
 
 
 def render_funnel_svg(result: FunnelResult) -> str:
-    """The funnel as an SVG text."""
+    """Returns the funnel as SVG."""
     from quaestor.render.figures.export import svg_of
 
     return svg_of(_figure(result))
 
 
 def _figure(result: FunnelResult) -> Figure:
-    from quaestor.render.figures.funnel import draw_funnel  # loading what draws takes half a second
+    from quaestor.render.figures.funnel import draw_funnel  # importing the drawing library takes half a second
 
     entered = result.steps[0].entered if result.steps else 0
-    steps = [Kept(f"everything in {result.source}", entered), *(Kept(one.step, one.kept) for one in result.steps)]
+    steps = [Kept(f"everything in {result.source}", entered), *(Kept(step.step, step.kept) for step in result.steps)]
     title = f"The funnel of {result.source}"
     return draw_funnel(steps, unit="items", title=title, pending=result.pending, note=result.note)
 
 
 def compute_fingerprint(study: Study, manifest: Manifest, session: Session[Any] | None = None) -> str:
-    """Changes whenever the funnel would find something else."""
+    """Returns a hash of everything that the funnel's result depends on."""
     settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds", "funnel"})
     inputs = [asdict(file) for file in manifest.inputs]
-    text = json.dumps([settings, inputs, manifest.settings, _decided(study, session)], sort_keys=True)
+    text = json.dumps([settings, inputs, manifest.settings, _read_kept_items(study, session)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def last_result(study: Study, session: Session[Any] | None = None) -> tuple[FunnelResult, bool] | None:
-    """What the funnel found last, and whether that still holds; None where it has not run."""
+    """Returns the last result and whether it is still current; None if the funnel has not run."""
     path = study.funnel_folder / RESULT
     if not path.exists():
         return None
@@ -304,25 +308,25 @@ def _read_step(raw: Mapping[str, Any]) -> StepResult:
 
 
 _CURRENT: dict[Path, tuple[object, FunnelResult]] = {}
-"""By study folder: what a result depends on, and the result that holds."""
+"""By study folder: the stamps of everything a result depends on, and the current result."""
 
 
 def current_result(study: Study, session: Session[Any] | None) -> FunnelResult:
-    """The last result of the funnel; raises StateError where it has to run first, or again.
+    """Returns the last result of the funnel; raises StateError if the funnel must be run first, or again.
 
-    Every page asks for it, so it is compared with the evidence only when something changed.
+    Every page needs it. Therefore it is compared with the evidence only when a stamp changed.
     """
     outcomes, rounds = _round_outcomes(study, session)
-    depends = (
+    stamps = (
         file_stamp(study.file),
         file_stamp(study.funnel_folder / RESULT),
         evidence_stamp(study, study.funnel_source()),
         outcomes.change_stamp(rounds) if outcomes else None,
     )
-    known = _CURRENT.get(study.root)
-    if known is None or known[0] != depends:
-        known = _CURRENT[study.root] = depends, _require_current(last_result(study, session))
-    return known[1]
+    cached = _CURRENT.get(study.root)
+    if cached is None or cached[0] != stamps:
+        cached = _CURRENT[study.root] = stamps, _require_current(last_result(study, session))
+    return cached[1]
 
 
 def _require_current(last: tuple[FunnelResult, bool] | None) -> FunnelResult:
@@ -334,7 +338,7 @@ def _require_current(last: tuple[FunnelResult, bool] | None) -> FunnelResult:
 
 
 def step_number(study: Study, name: str) -> int:
-    """The number of a step by its name."""
+    """Returns the number of a step, from 0."""
     names = [step.step for step in study.settings.funnel.steps]
     if name not in names:
         raise StateError(f"the funnel has no step {name!r}, allowed: {join_with_or(sort_by_similarity(name, names))}")
@@ -342,13 +346,13 @@ def step_number(study: Study, name: str) -> int:
 
 
 def dropped_at_file(study: Study, session: Session[Any] | None = None) -> Path:
-    """The file that says of each item at which step it was dropped."""
+    """Returns the file with the step that dropped each item; raises StateError if it is missing or outdated."""
     path = study.funnel_folder / DROPPED_AT_FILE
     _require_current(last_result(study, session) if path.exists() else None)
     return path
 
 
 def read_passed(study: Study, step: int) -> Sequence[str]:
-    """The items that passed a step, by its number."""
+    """Returns the items that passed a step, given by its number."""
     table = pq.read_table(dropped_at_file(study), filters=[(DROPPED_AT, ">", step)], columns=["item"])
     return cast(Sequence[str], table["item"].to_pylist())

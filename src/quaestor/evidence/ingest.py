@@ -1,4 +1,4 @@
-"""Evidence in: a source's input to Parquet with a manifest, once, and again only when something changed."""
+"""Converts a source's input to Parquet with a manifest, and again only when something changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError, QuaestorError, SettingsError
-from quaestor.base.files import match_privacy, lock_folder
+from quaestor.base.files import lock_folder, match_privacy
 from quaestor.base.hashing import BackgroundHasher, hash_file
 from quaestor.evidence.dataset import MANIFEST, StagedDataset, is_complete, read_manifest
 from quaestor.evidence.records import Manifest, TableEntry
@@ -30,12 +30,13 @@ from quaestor.study.features import maker_of_input
 from quaestor.study.folder import Study
 from quaestor.study.settings.sources import SourceSettings, load_source_kind
 
-_OURS = {MANIFEST, ".aside", ".lock"}
+_EVIDENCE_FILES = {MANIFEST, ".aside", ".lock"}
+"""A folder with one of these holds evidence, perhaps unfinished."""
 
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What an ingest did; `unchanged` when there was nothing to do."""
+    """The outcome of an ingest; `unchanged` means that the evidence was already up to date."""
 
     manifest: Manifest
     out: Path
@@ -43,11 +44,11 @@ class IngestReport:
     resumed: tuple[str, ...] = field(default=())
 
     def rejects(self, table: str) -> Path:
-        """Where the rejects of a table are kept."""
+        """Returns the file with the rejects of a table."""
         return self.out / "rejects" / f"{table}.jsonl"
 
     def first_reason(self, table: str) -> str:
-        """Why the first bad row of a table was refused."""
+        """Returns why the first bad row of a table was rejected."""
         with self.rejects(table).open(encoding="utf-8") as file:
             return str(json.loads(file.readline())["reason"])
 
@@ -76,22 +77,22 @@ def ingest_stackexchange(
     workers: int | None = None,
     hashing: BackgroundHasher | None = None,
 ) -> IngestReport:
-    """A dump into the evidence folder `out`."""
+    """Ingests a dump into the evidence folder `out`."""
     return run_plan(plan_dump(path, tags=tags, site=site, progress=progress, worker_count=workers), out, clock, hashing)
 
 
 def run_plan(plan: IngestPlan, out: Path, clock: Clock, hashing: BackgroundHasher | None = None) -> IngestReport:
-    """Read what is planned, unless it is there already; an interrupted run of the same plan is taken up."""
+    """Ingests a source unless its evidence is up to date; resumes an interrupted run of the same plan."""
     hashing = hashing or BackgroundHasher()
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file: name a folder for the evidence")
+        raise InputError(f"{out} is a file: give a folder for the evidence")
     out.mkdir(parents=True, exist_ok=True)
-    if not _OURS & {path.name for path in out.iterdir()} and any(out.iterdir()):
-        raise InputError(f"{out} holds other things than evidence: name an empty or a new folder")
+    if not _EVIDENCE_FILES & {path.name for path in out.iterdir()} and any(out.iterdir()):
+        raise InputError(f"{out} has files that are not evidence: give an empty or a new folder")
     with lock_folder(out, "an ingest"):
-        present = read_manifest(out)
-        if present and _same(present, plan, out):
-            return IngestReport(present, out, unchanged=True)
+        manifest = read_manifest(out)
+        if manifest and _is_up_to_date(manifest, plan, out):
+            return IngestReport(manifest, out, unchanged=True)
         staged = StagedDataset(out)
         finished = staged.begin(plan.fingerprint(), resume=plan.resumable)
         started = time.perf_counter()
@@ -106,7 +107,7 @@ def run_plan(plan: IngestPlan, out: Path, clock: Clock, hashing: BackgroundHashe
             kind=plan.kind,
             site=plan.settings["site"],
             settings=plan.settings,
-            inputs=tuple(_remembered(path, hashing) for path in plan.files),
+            inputs=tuple(_describe_input(path, hashing) for path in plan.files),
             tables={name: entries[name] for name in plan.text_sizes if name in entries},
             tool=f"quaestor {__version__}",
             made=clock().isoformat(),
@@ -121,23 +122,27 @@ def _entry(counts: TableCounts) -> TableEntry:
     return TableEntry(**asdict(counts))
 
 
-def has_same_declaration(present: Manifest, plan: IngestPlan) -> bool:
-    """Whether the evidence was made with these settings from files of these names."""
-    names = [path.name for path in plan.files]
-    return (present.kind, present.settings, [one.name for one in present.inputs]) == (plan.kind, plan.settings, names)
+def has_same_declaration(manifest: Manifest, plan: IngestPlan) -> bool:
+    """Returns whether the evidence was built with these settings from files with these names."""
+    planned = (plan.kind, plan.settings, [path.name for path in plan.files])
+    return (manifest.kind, manifest.settings, [file.name for file in manifest.inputs]) == planned
 
 
-def has_same_inputs(present: Manifest, plan: IngestPlan) -> bool:
-    """Whether size and time of every input are those of the manifest; cheap, and enough for a look."""
+def has_same_inputs(manifest: Manifest, plan: IngestPlan) -> bool:
+    """Returns whether every input has the size and time in the manifest; cheap enough for every status page."""
     stats = [(path.stat().st_size, path.stat().st_mtime_ns) for path in plan.files]
-    return [(one.bytes, one.modified_ns) for one in present.inputs] == stats
+    return [(file.bytes, file.modified_ns) for file in manifest.inputs] == stats
 
 
-def _same(present: Manifest, plan: IngestPlan, out: Path) -> bool:
-    """Whether the evidence was made from these very files, with these settings, by this version, and is whole."""
-    if not has_same_declaration(present, plan) or present.tool != f"quaestor {__version__}" or not is_complete(out, present):
+def _is_up_to_date(manifest: Manifest, plan: IngestPlan, out: Path) -> bool:
+    """Returns whether complete evidence was built from these files, with these settings, by this version."""
+    if (
+        not has_same_declaration(manifest, plan)
+        or manifest.tool != f"quaestor {__version__}"
+        or not is_complete(out, manifest)
+    ):
         return False
-    for known, path in zip(present.inputs, plan.files, strict=True):
+    for known, path in zip(manifest.inputs, plan.files, strict=True):
         status = path.stat()
         if known.bytes != status.st_size:
             return False
@@ -146,13 +151,13 @@ def _same(present: Manifest, plan: IngestPlan, out: Path) -> bool:
     return True
 
 
-def _remembered(path: Path, hashing: BackgroundHasher) -> InputFile:
+def _describe_input(path: Path, hashing: BackgroundHasher) -> InputFile:
     status = path.stat()
     return InputFile(path.name, status.st_size, status.st_mtime_ns, hashing.wait_for(path))
 
 
 def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, clock: Clock = now) -> IngestReport:
-    """A source of a study into its evidence folder, which is as private as the input."""
+    """Ingests a source of a study into its evidence folder, which gets the file permissions of the input."""
     plan, folder = _plan(study, name, progress), study.evidence_of(name)
     match_privacy(study.path_of(name), folder)
     report = run_plan(plan, folder, clock)
@@ -173,7 +178,7 @@ def _plan(study: Study, name: str, progress: Progress = no_progress) -> IngestPl
 
 
 def describe_change(study: Study, name: str) -> str:
-    """Why the evidence of a source is no longer what study.toml and the input say; empty where it is."""
+    """Returns why a source must be ingested again: its settings or its input changed; empty if neither did."""
     manifest = read_manifest(study.evidence_of(name))
     if manifest is None:
         return ""
@@ -187,12 +192,12 @@ def describe_change(study: Study, name: str) -> str:
 
 
 def list_notes(study: Study) -> list[str]:
-    """What the evidence says about itself, such as that it is synthetic."""
+    """Returns the notes of the study's evidence, for example that it is synthetic."""
     return sorted({note for notes, _ in _notes_and_sites(study) for note in notes})
 
 
 def list_dump_sites(study: Study) -> set[str]:
-    """The Stack Exchange sites whose dumps have been ingested."""
+    """Returns the Stack Exchange sites whose dumps have been ingested."""
     return {site for _, site in _notes_and_sites(study)} - {""}
 
 
@@ -202,12 +207,12 @@ def _notes_and_sites(study: Study) -> list[tuple[tuple[str, ...], str]]:
 
 
 def evidence_stamp(study: Study, source: str) -> tuple[int, ...]:
-    """Changes when a source is ingested again; its manifest is always put in place whole, as a new file."""
+    """Returns a stamp that changes when a source is ingested again, since that replaces the manifest file."""
     return file_stamp(study.evidence_of(source) / MANIFEST)
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
-    """Changes when a file is written again; empty where there is none."""
+    """Returns a stamp that changes when a file is written again; empty if there is no file."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -217,7 +222,7 @@ def file_stamp(path: Path) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def _notes_and_site(folder: Path, stamp: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
-    """The notes of a manifest and the site of its dump: every page of a desk needs them, and it lists every file."""
+    """Returns the notes of a manifest and the site of its dump; cached because every page needs them."""
     manifest = read_manifest(folder)
     if manifest is None:
         return (), ""

@@ -1,7 +1,7 @@
-"""Which feature items come from, and which of them belong to people who withdrew.
+"""Finds the feature that items come from, and drops the items of withdrawn participants.
 
-A withdrawal removes items from the evidence. It cannot remove them from earlier rounds, nor from evidence that somebody
-puts back from a copy: so whatever draws items asks here.
+A withdrawal removes items from the evidence, but not from earlier rounds or from evidence restored from a copy.
+Therefore everything that draws items filters them here.
 """
 
 from __future__ import annotations
@@ -15,25 +15,31 @@ from quaestor.study.features import features
 from quaestor.study.folder import Study
 
 EVIDENCE = "evidence"
-"""The origin of items that nobody can withdraw; any other origin is the name of a feature."""
+"""The origin of items that cannot be withdrawn; any other origin is the name of a feature."""
 
 
 def find_origin(study: Study) -> str:
-    """The feature that writes the source of the study's funnel, or `EVIDENCE`; empty where there is no source yet."""
+    """Returns the feature that writes the source of the study's funnel, or `EVIDENCE`; empty if it has no source yet."""
     with suppress(SettingsError):
         source = study.funnel_source()
-        makers = (one.name for one in features() if one.input_folder and source in list_sources_in_folder(study, one.input_folder))
-        return next(makers, EVIDENCE)
+        for feature in features():
+            if feature.input_folder and source in list_sources_in_folder(study, feature.input_folder):
+                return feature.name
+        return EVIDENCE
     return ""
 
 
 def drop_withdrawn(study: Study, items: Iterable[str], origin: str | None = None) -> list[str]:
-    """The same items in the same order without those of people who withdrew.
+    """Returns the items of participants who have not withdrawn, in the same order.
 
-    The origin says which feature the items come from; None stands for that of the study's funnel. Plans of older
-    rounds name none (an empty origin): there every feature is asked.
+    The origin is the feature that the items come from; None means that of the study's funnel. Plans of older rounds
+    have no origin (an empty text): then the items are checked against every feature.
     """
     if origin is None:
         origin = find_origin(study)
-    tests = [one.withdrawn_items(study) for one in features() if one.withdrawn_items and origin in (one.name, "")]
+    tests = [
+        feature.withdrawn_items(study)
+        for feature in features()
+        if feature.withdrawn_items and origin in (feature.name, "")
+    ]
     return [item for item in items if not any(is_withdrawn(item) for is_withdrawn in tests)]

@@ -1,6 +1,6 @@
-"""The texts of a round's items on a shelf, each at hand by its id: from evidence a few cost as much as very many.
+"""A cache of the texts of a round's items by id: looking up a few rows in Parquet costs a whole scan.
 
-A shelf is filled beside those who read, and holds nothing that evidence does not: it can be thrown away at any time.
+The cache is filled in the background. It contains nothing that evidence does not and can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -27,196 +27,196 @@ from quaestor.study.folder import Study, open_study
 _FILE = "texts.db"
 _LAYOUT = 2
 _BATCH = 5_000
-"""Items of one pass over evidence, put on the shelf together."""
-_MOST_ASKED = 500
+"""Items that one scan of the evidence adds to the cache."""
+_QUERY_ITEMS = 500
 _FEW = 5_000
-"""Items that are read sooner than a process starts."""
+"""Up to this many items are read in a thread: that takes less time than starting a process."""
 
 
 class ItemTextCache:
-    """The texts that are at hand; safe for many threads."""
+    """The cached texts; thread-safe."""
 
     def __init__(self, study: Study, prepare: Prepare | None = None) -> None:
         self._study = study
         self._prepare = prepare
         self._lock = threading.Lock()
-        self._path = self._place()
-        self._ending = threading.Event()
-        self._filling: dict[str, threading.Thread] = {}
-        self._beside: list[Beside] = []
+        self._path = self._choose_path()
+        self._is_closing = threading.Event()
+        self._threads: dict[str, threading.Thread] = {}
+        self._processes: list[Beside] = []
 
-    def _place(self) -> Path | None:
-        """A file named after the evidence it was filled from; texts of other evidence are not looked at."""
-        if not self._study.settings.sources:  # a study that only asks has no texts
+    def _choose_path(self) -> Path | None:
+        """Returns a file named after the evidence it is filled from, so that texts of older evidence are never used."""
+        if not self._study.settings.sources:  # a survey alone has no texts
             return None
         manifest = read_manifest(self._study.evidence_of(self._study.funnel_source()))
         if manifest is None:
             return None
-        made = json.dumps(
-            [__version__, _LAYOUT, bool(self._prepare), manifest.made, [asdict(one) for one in manifest.inputs]]
+        key = json.dumps(
+            [__version__, _LAYOUT, bool(self._prepare), manifest.made, [asdict(file) for file in manifest.inputs]]
         )
-        return cache_folder(self._study) / f"{hashlib.sha256(made.encode()).hexdigest()[:16]}-{_FILE}"
+        return cache_folder(self._study) / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}-{_FILE}"
 
     def find(self, items: Sequence[str]) -> dict[str, ItemText]:
-        """Those that are at hand."""
+        """Returns the cached texts of these items."""
         if self._path is None or not self._path.exists():
             return {}
-        found = {}
+        texts = {}
         try:
-            with closing(_opened(self._path)) as connection:
-                for start in range(0, len(items), _MOST_ASKED):
-                    asked = list(items[start : start + _MOST_ASKED])
-                    marks = ", ".join("?" * len(asked))
+            with closing(_connect(self._path)) as connection:
+                for start in range(0, len(items), _QUERY_ITEMS):
+                    batch = list(items[start : start + _QUERY_ITEMS])
+                    placeholders = ", ".join("?" * len(batch))
                     for item, text in connection.execute(
-                        f"SELECT item, text FROM texts WHERE item IN ({marks})",  # noqa: S608 - marks alone
-                        asked,
+                        f"SELECT item, text FROM texts WHERE item IN ({placeholders})",  # noqa: S608 - only question placeholders
+                        batch,
                     ):
-                        found[item] = _taken(text)
-        except (sqlite3.Error, ValueError, TypeError):  # a shelf that is no good is as good as none
+                        texts[item] = _read_item_text(text)
+        except (sqlite3.Error, ValueError, TypeError):  # a damaged cache counts as empty
             return {}
-        return found
+        return texts
 
     def fill(self, name: str, items: Sequence[str]) -> None:
-        """Put a round's items on the shelf, beside those who work; begun once."""
+        """Starts to cache a round's items in the background, once per round."""
         with self._lock:
-            if name in self._filling or self._path is None or self._ending.is_set():
+            if name in self._threads or self._path is None or self._is_closing.is_set():
                 return
             thread = threading.Thread(target=self._fill, args=(self._path, items), name="texts", daemon=True)
-            self._filling[name] = thread
+            self._threads[name] = thread
             thread.start()
 
     def _fill(self, path: Path, items: Sequence[str]) -> None:
         if len(items) <= _FEW:
-            with suppress(sqlite3.Error, OSError):  # raters go on without it, a little slower
-                fill_cache(self._study, path, items, self._go_on, self._prepare)
+            with suppress(sqlite3.Error, OSError):  # pages work without the cache, a little slower
+                fill_cache(self._study, path, items, self._may_continue, self._prepare)
             return
         with suppress(OSError):
-            beside = Beside(_fill_beside, self._study.root, path, tuple(items), self._prepare)
-            self._beside.append(beside)
-            if self._ending.is_set():
-                beside.stop()
-            for _ in beside.told():
+            process = Beside(_fill_in_background, self._study.root, path, tuple(items), self._prepare)
+            self._processes.append(process)
+            if self._is_closing.is_set():
+                process.stop()
+            for _ in process.told():
                 pass
 
     def _go_on(self) -> bool:
-        return not self._ending.is_set()
+        return not self._is_closing.is_set()
 
     def wait(self) -> None:
-        """Until everything that was begun is done."""
-        with self._lock:  # who is being begun has started when the lock is free
-            begun = list(self._filling.values())
-        for thread in begun:
+        """Waits until all work that was started has ended."""
+        with self._lock:  # fill() starts its thread under the lock, so that join() never sees an unstarted one
+            threads = list(self._threads.values())
+        for thread in threads:
             thread.join()
 
     def close(self) -> None:
-        self._ending.set()
-        for beside in self._beside:
-            beside.stop()
+        self._is_closing.set()
+        for process in self._processes:
+            process.stop()
         self.wait()
 
 
 def cache_folder(study: Study) -> Path:
-    """Where shelves stand."""
+    """Returns the folder of the cache files."""
     return study.funnel_folder / "texts"
 
 
 def fill_cache(
-    study: Study, path: Path, items: Sequence[str], go_on: Callable[[], bool], prepare: Prepare | None = None
+    study: Study, path: Path, items: Sequence[str], may_continue: Callable[[], bool], prepare: Prepare | None = None
 ) -> None:
-    """What is not on the shelf yet, part by part; what was put there stays whenever it ends."""
+    """Adds the missing items in batches; what was added is kept when the work is stopped."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for other in path.parent.glob(f"*-{_FILE}*"):  # of evidence that is no longer there
+    for other in path.parent.glob(f"*-{_FILE}*"):  # caches of earlier evidence
         if not other.name.startswith(path.name):
             other.unlink(missing_ok=True)
-    with closing(_opened(path)) as connection:
+    with closing(_connect(path)) as connection:
         match_privacy(study.funnel_folder, path.parent)
         connection.execute("CREATE TABLE IF NOT EXISTS texts (item TEXT PRIMARY KEY, text TEXT)")
         connection.commit()
         known = {item for (item,) in connection.execute("SELECT item FROM texts")}
         missing = [item for item in items if item not in known]
         for start in range(0, len(missing), _BATCH):
-            for reading in read_item_texts(study, missing[start : start + _BATCH]).values():
-                if not go_on():
+            for item_text in read_item_texts(study, missing[start : start + _BATCH]).values():
+                if not may_continue():
                     return
-                ready = prepare(reading) if prepare else reading
-                text = json.dumps(asdict(ready), ensure_ascii=False)
-                connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (ready.item, text))
+                prepared = prepare(item_text) if prepare else item_text
+                text = json.dumps(asdict(prepared), ensure_ascii=False)
+                connection.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (prepared.item, text))
             connection.commit()
 
 
-def _fill_beside(root: Path, path: Path, items: Sequence[str], prepare: Prepare | None, tell: Tell) -> None:
+def _fill_in_background(root: Path, path: Path, items: Sequence[str], prepare: Prepare | None, tell: Tell) -> None:
     fill_cache(open_study(root), path, items, lambda: True, prepare)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = OFF")  # nothing here is worth waiting for the disk
+    connection.execute("PRAGMA synchronous = OFF")  # losing a cache costs only time
     return connection
 
 
-def _taken(text: str) -> ItemText:
+def _read_item_text(text: str) -> ItemText:
     raw = json.loads(text)
     return ItemText(**{**raw, "tags": tuple(raw["tags"])})
 
 
 BATCH, KEPT = 60, 6_000
-"""Items fetched together, since from evidence one costs as much as sixty; and items kept."""
+"""Items fetched together (from evidence one costs as much as sixty), and items kept in memory."""
 
 
 class ItemTexts:
-    """The texts of items as pages show them, without known names; safe for threads."""
+    """The texts of items as pages show them, without known names; thread-safe."""
 
     def __init__(self, study: Study, prepare: Prepare | None = None, mask: Callable[[], TextMask] = NoNames) -> None:
         self._study = study
         self._prepare = prepare
         self._mask = mask
-        self._known: OrderedDict[str, ItemText] = OrderedDict()
+        self._texts: OrderedDict[str, ItemText] = OrderedDict()
         self._lock = threading.Lock()
-        self._shelf = ItemTextCache(study, prepare)
-        self._made = _evidence_stamp(study)
+        self._cache = ItemTextCache(study, prepare)
+        self._stamp = _evidence_stamp(study)
 
     def reload(self, study: Study) -> None:
-        """Go on with a study file that has changed, and with it perhaps the evidence."""
-        self._made = _evidence_stamp(study)
-        shelf, self._shelf = self._shelf, ItemTextCache(study, self._prepare)
-        threading.Thread(target=shelf.close, daemon=True).start()  # nobody waits for what it was about to do
+        """Continues with a changed study file, and perhaps changed evidence."""
+        self._stamp = _evidence_stamp(study)
+        old_cache, self._cache = self._cache, ItemTextCache(study, self._prepare)
+        threading.Thread(target=old_cache.close, daemon=True).start()  # closing waits for its threads
         with self._lock:
             self._study = study
-            self._known.clear()
+            self._texts.clear()
 
     def prepare(self, name: str, items: Sequence[str]) -> None:
-        """A round is being rated: its texts are put on the shelf meanwhile."""
-        self._shelf.fill(name, items)
+        """Starts to cache the texts of a round that is being rated."""
+        self._cache.fill(name, items)
 
     def get(self, items: Sequence[str], ahead: Sequence[str] = ()) -> dict[str, ItemText]:
-        """Returns masked texts, and fetches those that come next; what evidence does not hold has its id as title."""
+        """Returns masked texts and prefetches those in `ahead`; an item that is not in evidence has its id as title."""
         texts, mask = self._get(items, ahead), self._mask()
         return {item: mask_item_text(mask, text) for item, text in texts.items()}
 
     def _get(self, items: Sequence[str], ahead: Sequence[str]) -> dict[str, ItemText]:
-        if self._made != _evidence_stamp(self._study):  # made anew, perhaps without somebody who withdrew
+        if self._stamp != _evidence_stamp(self._study):  # rebuilt, perhaps after a withdrawal
             self.reload(self._study)
-        missing = self._missing(items)
+        missing = self._list_missing(items)
         if missing:
-            wanted = list(dict.fromkeys([*missing, *self._missing(ahead[:BATCH])]))
-            found = self._shelf.find(wanted)
-            if any(item not in found for item in missing):
-                found |= read_item_texts(self._study, [item for item in wanted if item not in found])
+            to_fetch = list(dict.fromkeys([*missing, *self._list_missing(ahead[:BATCH])]))
+            texts = self._cache.find(to_fetch)
+            if any(item not in texts for item in missing):
+                texts |= read_item_texts(self._study, [item for item in to_fetch if item not in texts])
             with self._lock:
-                self._known.update(found)
-                while len(self._known) > KEPT:
-                    self._known.popitem(last=False)
-                return {item: found.get(item) or self._known.get(item) or ItemText(item, item) for item in items}
+                self._texts.update(texts)
+                while len(self._texts) > KEPT:
+                    self._texts.popitem(last=False)
+                return {item: texts.get(item) or self._texts.get(item) or ItemText(item, item) for item in items}
         with self._lock:
-            return {item: self._known.get(item) or ItemText(item, item) for item in items}
+            return {item: self._texts.get(item) or ItemText(item, item) for item in items}
 
-    def _missing(self, items: Sequence[str]) -> list[str]:
+    def _list_missing(self, items: Sequence[str]) -> list[str]:
         with self._lock:
-            return [item for item in items if item not in self._known]
+            return [item for item in items if item not in self._texts]
 
     def close(self) -> None:
-        self._shelf.close()
+        self._cache.close()
 
 
 def _evidence_stamp(study: Study) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Items: evidence with a stable id, a hash of its content and where it came from."""
+"""Items of evidence: each has a stable id, a hash of its content and its origin."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import pyarrow as pa
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
-from quaestor.evidence.dataset import read_manifest, list_table_files
+from quaestor.evidence.dataset import list_table_files, read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.ingest import list_dump_sites, list_notes
 from quaestor.evidence.sources.protocol import LEFT_OUT
 from quaestor.study.folder import Study
 
 HASHED = ("title", "body", "tags")
-"""What makes the content of an item; counters such as views change without the post changing."""
+"""The columns that are the content of an item; counters such as views change although the post does not."""
 
 
 def content_hash(values: Iterable[object]) -> str:
-    """The SHA-256 over parts of an item; each part is preceded by its length, so no two items mix."""
+    """Returns the SHA-256 of the parts of an item; each part is preceded by its length, so that none run together."""
     digest = hashlib.sha256()
     for value in values:
         text = "\x1f".join(value) if isinstance(value, list) else "" if value is None else str(value)
@@ -38,12 +38,12 @@ _ADDED = ("content_hash", "source", "inputs_sha256")
 
 
 def identity_schema(schema: pa.Schema) -> pa.Schema:
-    """The columns of items before their identity is added, and after."""
+    """Returns a schema with the columns that `add_identity` adds."""
     return pa.schema([*schema, *(pa.field(name, pa.string()) for name in _ADDED)])
 
 
 def add_identity(batches: Iterable[pa.RecordBatch], source: str, inputs: str) -> Iterator[pa.RecordBatch]:
-    """Batches of items with their content hash and provenance added."""
+    """Adds content hash and provenance to batches of items."""
     for batch in batches:
         parts = [batch.column(name).to_pylist() for name in HASHED if name in batch.schema.names]
         hashes = (
@@ -55,11 +55,11 @@ def add_identity(batches: Iterable[pa.RecordBatch], source: str, inputs: str) ->
 
 _QUESTION, _ANSWER = 1, 2
 _FEW = 1_000
-"""Values that a query names one by one; more are joined."""
+"""Up to this many values are listed in the query; more are joined."""
 
 
 def read_items(connection: Backend, evidence: Path) -> ir.Table:
-    """Every question (or, of a table source, every item); `item` is its stable id."""
+    """Returns every question of a dump, or every item of a table source."""
     manifest = read_manifest(evidence)
     if manifest is None:
         raise StateError(f"there is no evidence in {evidence}: run `quaestor ingest` first")
@@ -70,7 +70,7 @@ def read_items(connection: Backend, evidence: Path) -> ir.Table:
 
 
 def read_left_out(connection: Backend, evidence: Path, site: str) -> ir.Table | None:
-    """A few of the questions that a selection by tag left out, where it is one."""
+    """Returns the stored examples of questions that an ingest by tag skipped, or None if there are none."""
     files = sorted((evidence / LEFT_OUT).glob("*.parquet"))
     if not files:
         return None
@@ -79,35 +79,35 @@ def read_left_out(connection: Backend, evidence: Path, site: str) -> ir.Table | 
 
 
 def choose_rows(table: ir.Table, column: str, values: Iterable[Any]) -> ir.Table:
-    """Rows with one of the values: a few are named in the query, so that most of a large file need not be read."""
-    wanted = sorted(set(values))
-    if len(wanted) <= _FEW:
-        return table.filter(table[column].isin(wanted))
-    return table.semi_join(ibis.memtable(pa.table({column: wanted})), column)
+    """Selects rows with one of the values; a few are listed in the query, so that most of a large file is skipped."""
+    distinct = sorted(set(values))
+    if len(distinct) <= _FEW:
+        return table.filter(table[column].isin(distinct))
+    return table.semi_join(ibis.memtable(pa.table({column: distinct})), column)
 
 
 def warm_up_engine(study: Study) -> None:
-    """Load what the first query of a process loads, which takes a third of a second."""
+    """Runs a trivial query, since the first query of a process takes a third of a second longer."""
     with engine(study.funnel_folder) as connection:
         connection.to_pyarrow(ibis.literal(1).name("one").as_table())
 
 
 def list_evidence_files(study: Study, source: str) -> list[Path]:
-    """The Parquet files of a source, of all its tables; none where it has not been ingested."""
+    """Returns the Parquet files of all tables of a source; none if it has not been ingested."""
     folder = study.evidence_of(source)
     manifest = read_manifest(folder)
     return [path for table in manifest.tables for path in list_table_files(folder, table)] if manifest else []
 
 
 def item_id(questions: ir.Table, site: str) -> ir.StringValue:
-    """`stackoverflow/question/34454721`; a table source brings its own."""
+    """Returns the stable id, such as `stackoverflow/question/34454721`; a table source has its own."""
     if "item" in questions.columns:
         return questions.item
     return f"{site}/question/" + questions.id.cast("string")
 
 
 def read_answers(connection: Backend, evidence: Path) -> ir.Table | None:
-    """Every answer, where the source has them."""
+    """Returns every answer, or None if the source has none."""
     manifest = read_manifest(evidence)
     if manifest is None or "posts" not in manifest.tables:
         return None
@@ -116,20 +116,20 @@ def read_answers(connection: Backend, evidence: Path) -> ir.Table | None:
 
 
 def item_number(questions: ir.Table) -> ir.IntegerValue:
-    """The number an item is known by within its source."""
+    """Returns the number of an item within its source."""
     return questions.row_number if "row_number" in questions.columns else questions.id
 
 
-_HOSTS = {"stackoverflow", "serverfault", "superuser", "askubuntu", "stackapps"}
+_SITES = {"stackoverflow", "serverfault", "superuser", "askubuntu", "stackapps"}
 
 
 def item_link(study: Study, item: str) -> str:
-    """Where an item can be read on the web: a question of a dump of this study, or of a site that is known by its name.
+    """Returns the web address of a question from a dump of this study or from a well-known site; empty if unknown.
 
-    In a study with invented posts no item has a link: it would lead to a question which somebody else asked.
+    Items of a study with synthetic posts have no link: it would lead to an unrelated real question.
     """
     site, _, number = item.partition("/question/")
-    is_known = site in _HOSTS or site.endswith(".stackoverflow")
+    is_known = site in _SITES or site.endswith(".stackoverflow")
     if not number.isdigit() or not (is_known or site in list_dump_sites(study)):
         return ""
     if any("synthetic" in note.casefold() for note in list_notes(study)):

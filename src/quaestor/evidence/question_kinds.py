@@ -1,8 +1,10 @@
-"""Question kinds as named patterns over title and body; a study may put its own in their place."""
+"""Question kinds: named patterns over title and body, which a study can replace by its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,23 +20,20 @@ if TYPE_CHECKING:
 
 
 def is_of_kind(kind: KindSettings, title: ir.StringValue, body: ir.StringValue | None) -> ir.BooleanValue:
-    """Whether a question is of the kind, as an expression."""
+    """Returns an expression that is true for questions of the kind."""
     texts = [(title, kind.title)] + ([(body, kind.body)] if body is not None else [])
-    conditions = [_finds(text, patterns) for text, patterns in texts if patterns]
-    found = conditions[0]
-    for condition in conditions[1:]:
-        found = found | condition
-    return found & ~_finds(title, kind.unless_title) if kind.unless_title else found
+    matches = reduce(or_, (_matches_any(text, patterns) for text, patterns in texts if patterns))
+    return matches & ~_matches_any(title, kind.unless_title) if kind.unless_title else matches
 
 
-def _finds(text: ir.StringValue, patterns: tuple[str, ...]) -> ir.BooleanValue:
+def _matches_any(text: ir.StringValue, patterns: tuple[str, ...]) -> ir.BooleanValue:
     joined = "|".join(f"(?:{pattern})" for pattern in patterns)
     return text.re_search(f"(?i){joined}").fill_null(False)
 
 
 @dataclass(frozen=True)
 class KindMeasure:
-    """Of the questions labelled with a kind, how many are found; of those found, how many are right."""
+    """How many questions are labelled with a kind, how many its patterns match, and how many of these are labelled."""
 
     labelled: int
     matched: int
@@ -50,15 +49,15 @@ class KindMeasure:
 
 
 def measure_kinds(path: Path) -> dict[str, KindMeasure]:
-    """Precision and recall of each bundled kind on a CSV of title, body, kinds (separated by `;`)."""
+    """Measures each bundled kind against a CSV with the columns title, body and kinds (separated by `;`)."""
     rows = [row for _, row in read_rows(path, exact=("title", "body"))]
     if not rows or not {"title", "body", "kinds"} <= set(rows[0]):
         raise InputError(f"{path} must have the columns title, body and kinds, and at least one row")
     labels = [set(row["kinds"].split(";")) for row in rows]
     table = ibis.memtable(pa.table({name: [row[name] for row in rows] for name in ("title", "body")}))
     kinds = bundled_kinds()
-    matched = table.select(**{name: is_of_kind(kind, table.title, table.body) for name, kind in kinds.items()})
-    columns = matched.to_pyarrow().to_pydict()
+    matches = table.select(**{name: is_of_kind(kind, table.title, table.body) for name, kind in kinds.items()})
+    columns = matches.to_pyarrow().to_pydict()
     return {
         name: KindMeasure(
             labelled=sum(name in label for label in labels),

@@ -63,7 +63,7 @@ class ExampleItem:
 
 @dataclass(frozen=True)
 class StepResult:
-    """One step of the funnel: how many items entered, how many it kept, and a seeded sample of kept and dropped ones."""
+    """One step of the funnel: how many items entered, how many it kept, and a seeded sample of both sides."""
 
     step: str
     entered: int

@@ -1,4 +1,4 @@
-"""What a study's sources and its funnel have come to, for the status of the study."""
+"""The status of a study's sources and of its funnel."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MANY_REJECTED = 0.05
 
 
 def evidence_status(request: StatusRequest) -> StatusPart:
-    """A line for each source and one for the funnel, and the next command for them."""
+    """Returns a line for each source and one for the funnel, with the next command to run."""
     study = request.study
-    sources = [_source(study, name) for name in study.settings.sources]
-    funnel = _funnel(study, request.session)
-    command = _next(study, sources, funnel)
+    sources = [_describe_source(study, name) for name in study.settings.sources]
+    funnel = _describe_funnel(study, request.session)
+    command = _choose_next_command(study, sources, funnel)
     return StatusPart(
         (*sources, funnel),
         Next(command) if command else None,
@@ -29,7 +29,7 @@ def evidence_status(request: StatusRequest) -> StatusPart:
     )
 
 
-def _source(study: Study, name: str) -> StatusLine:
+def _describe_source(study: Study, name: str) -> StatusLine:
     manifest = read_manifest(study.evidence_of(name))
     if manifest is not None:
         changed = describe_change(study, name)
@@ -38,40 +38,40 @@ def _source(study: Study, name: str) -> StatusLine:
         rows = sum(entry.rows for entry in manifest.tables.values())
         rejected = sum(entry.rejected for entry in manifest.tables.values())
         notes = f"; {'; '.join(manifest.notes)}" if manifest.notes else ""
-        made = manifest.made[:16].replace("T", " ")
-        detail = f"{rows:,} rows, {rejected:,} rejected, ingested {made} UTC{notes}"
+        ingested = manifest.made[:16].replace("T", " ")
+        detail = f"{rows:,} rows, {rejected:,} rejected, ingested {ingested} UTC{notes}"
         return StatusLine(f"source {name}", "doubtful" if rejected > rows * _MANY_REJECTED else "done", detail)
     path = study.path_of(name)
     if path.exists():
-        return StatusLine(f"source {name}", "waiting", f"{path} is there, not ingested yet")
+        return StatusLine(f"source {name}", "waiting", f"{path} exists, not ingested yet")
     if maker := maker_of_input(study, name):
         return StatusLine(f"source {name}", "waiting", f"made of {maker.input_made_of} by `{maker.input_command}`")
     return StatusLine(f"source {name}", "none", f"{path} does not exist")
 
 
-def _funnel(study: Study, session: Session[Any] | None) -> StatusLine:
+def _describe_funnel(study: Study, session: Session[Any] | None) -> StatusLine:
     steps = study.settings.funnel.steps
     if not steps:
         return StatusLine("funnel", "none", "no steps in study.toml")
-    found = last_result(study, session) if study.settings.sources else None
-    if found is None:
+    last = last_result(study, session) if study.settings.sources else None
+    if last is None:
         return StatusLine("funnel", "waiting", f"{len(steps)} steps, not run yet")
-    result, holds = found
+    result, is_current = last
     counts = " → ".join(f"{step.kept:,}" for step in result.steps)
     pending = f"; waits for the round {result.waits_for}" if result.waits_for else ""
-    if not holds:
+    if not is_current:
         return StatusLine("funnel", "stale", f"{counts} (evidence, study.toml or a round's decisions changed)".strip())
     return StatusLine("funnel", "done", f"{counts}{pending}")
 
 
-def _next(study: Study, sources: list[StatusLine], funnel: StatusLine) -> str:
+def _choose_next_command(study: Study, sources: list[StatusLine], funnel: StatusLine) -> str:
     if not sources:
         return f"add a source to {study.file}"
-    for stage in sources:
-        name = stage.name.removeprefix("source ")
-        if stage.state == "none":
+    for line in sources:
+        name = line.name.removeprefix("source ")
+        if line.state == "none":
             return f"put the input of {name} at {study.path_of(name)}, or correct sources.{name}.path in {study.file}"
-        if stage.state in ("waiting", "stale"):
+        if line.state in ("waiting", "stale"):
             maker = None if study.path_of(name).exists() else maker_of_input(study, name)
             return maker.input_command if maker else f"quaestor ingest {name}"
     if funnel.state == "none":

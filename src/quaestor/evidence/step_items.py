@@ -1,4 +1,4 @@
-"""The items behind a number: what a step kept or dropped, and the way of one item."""
+"""The items behind a funnel count: what a step kept or dropped, and the path of one item through the steps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import (
     EXAMPLE_COLUMNS,
-    dropped_at_file,
     build_example,
+    dropped_at_file,
     last_result,
     read_examples,
     step_number,
@@ -33,7 +33,7 @@ from quaestor.study.session import Session
 
 
 def find_step_result(study: Study, step: str) -> tuple[int, StepResult]:
-    """A step that has been run, by its name, with its number."""
+    """Returns the number and the result of a step; raises StateError if it has not been run."""
     number = step_number(study, step)
     dropped_at_file(study)
     last = last_result(study)
@@ -44,9 +44,9 @@ def find_step_result(study: Study, step: str) -> tuple[int, StepResult]:
 
 
 def list_step_items(study: Study, step: str, *, dropped: bool, limit: int | None, offset: int = 0) -> list[ExampleItem]:
-    """The items that a step kept, or dropped, in the order of their ids.
+    """Lists the items that a step kept or dropped, in the order of their ids.
 
-    What a selection by tag left out is not in evidence; of that, the few kept as examples are given.
+    Questions that an ingest by tag skipped are not in evidence; for those, the stored examples are returned.
     """
     number, _ = find_step_result(study, step)
     with engine(study.funnel_folder) as connection:
@@ -90,14 +90,16 @@ def _left_out(study: Study, connection: Backend, item: str | None = None) -> lis
 
 
 def write_item_table(items: list[ExampleItem], path: Path) -> None:
-    """Items as a table, to be looked through elsewhere."""
+    """Writes items as a table for use in other programs."""
     columns = ("item", "title", "created", "tags", "score", "views", "link")
-    rows = [(one.item, one.title, one.created, " ".join(one.tags), one.score, one.views, one.link) for one in items]
+    rows = [
+        (item.item, item.title, item.created, " ".join(item.tags), item.score, item.views, item.link) for item in items
+    ]
     write_table(ExportTable("items", columns, rows), path)
 
 
 def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
-    """What happened to one item: the steps it passed, where it was dropped, and where it came from."""
+    """Returns the steps that an item passed, the step that dropped it, and the input it came from."""
     unknown = StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")
     if not is_storable(item):
         raise unknown

@@ -55,7 +55,9 @@ def _read_cells(path: Path, record: Record, width: int) -> list[str]:
         raise InputError(f"{path} cannot be read in row {record.number}: {record.fault}")
     failed = next((cell for cell in record.cells if isinstance(cell, ErrorCell)), None)
     if failed is not None:
-        raise InputError(f"{path} has a failed formula ({failed.text}) in row {record.number}: correct or empty the cell")
+        raise InputError(
+            f"{path} has a failed formula ({failed.text}) in row {record.number}: correct or empty the cell"
+        )
     cells = [unescape_formula(as_text(cell)) for cell in record.cells]
     if len(cells) != width and any(cell.strip() for cell in cells):
         raise InputError(

@@ -1,4 +1,4 @@
-"""The full-text index of all items that the funnel looked at: one file, built aside and put in place whole."""
+"""The full-text index of all items in the funnel: one SQLite file, replaced only when the new one is complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import match_privacy, fsync, lock_folder
+from quaestor.base.files import fsync, lock_folder, match_privacy
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
 from quaestor.evidence.items import item_number, read_items
@@ -28,13 +28,13 @@ from quaestor.study.folder import Study
 ReportProgress = Callable[[str, int, int], None]
 FILE, INDEX_NAME = "search.db", "search index"
 QUERY_SECONDS = 10.0
-"""Seconds that one question to the index may take."""
+"""How long one query may take."""
 _FORMAT = 1
 _BATCH = 10_000
 _LONGEST = 100_000
-"""Characters of a text that are indexed; a page shows an item whole all the same."""
+"""Characters of a text that are indexed; pages show the whole text."""
 TOKENS = "tokenize = 'unicode61 remove_diacritics 2'"
-"""What a word is."""
+"""The tokenizer: letters and digits form words, without regard to case and accents."""
 _TABLES = """
 CREATE TABLE about (key TEXT NOT NULL);
 CREATE TABLE items (
@@ -56,21 +56,21 @@ CREATE INDEX tagged_by_tag ON tagged (tag, number);
 CREATE INDEX tagged_by_number ON tagged (number, tag);
 CREATE TABLE tag_counts AS SELECT tag, count(*) AS items FROM tagged GROUP BY tag;
 """
-# What looks like a tag of HTML, but not `a < b`; then what it wrote in another way, the ampersand last.
+# HTML tags, but not `a < b`; then the entities, with the ampersand last, so that `&amp;lt;` is decoded only once.
 _MARKUP = r"<!--[^>]*-->|</?[A-Za-z][^<>]*>"
-_WRITTEN = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&"))
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&"))
 
 
 @dataclass(frozen=True)
 class Index:
-    """An index that fits what the funnel found last."""
+    """An index that matches the last result of the funnel."""
 
     path: Path
     key: str
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one question; it gives up, in a sentence, before it keeps others waiting."""
+        """Opens a read-only connection; a query that takes too long raises InputError."""
         deadline = time.monotonic() + QUERY_SECONDS
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
@@ -80,7 +80,9 @@ class Index:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
                     raise
-                raise InputError("this search takes too long: add a word, or write one out") from None
+                raise InputError(
+                    "this search takes too long: add a word, or replace a prefix by the whole word"
+                ) from None
 
 
 def index_folder(study: Study) -> Path:
@@ -88,26 +90,26 @@ def index_folder(study: Study) -> Path:
 
 
 def find_index(study: Study) -> Index | None:
-    """The index, where there is one that fits what the funnel found last."""
+    """Returns the index if it matches the last result of the funnel."""
     key = compute_index_key(study)
     path = index_folder(study) / FILE
     if not path.is_file():
         return None
     try:
         with Index(path, key).reading() as connection:
-            made = connection.execute("SELECT key FROM about").fetchone()
-    except sqlite3.Error:  # a file that is no index is as good as none
+            stored = connection.execute("SELECT key FROM about").fetchone()
+    except sqlite3.Error:  # a damaged file counts as missing
         return None
-    return Index(path, key) if made == (key,) else None
+    return Index(path, key) if stored == (key,) else None
 
 
 def compute_index_key(study: Study) -> str:
-    """Changes with every result of the funnel."""
+    """Returns a hash of the funnel's last result."""
     try:
-        found = (study.funnel_folder / RESULT).read_bytes()
+        result = (study.funnel_folder / RESULT).read_bytes()
     except FileNotFoundError:
         raise StateError("the funnel has not run yet: run `quaestor funnel` first") from None
-    return hashlib.sha256(f"{_FORMAT}/".encode() + found).hexdigest()
+    return hashlib.sha256(f"{_FORMAT}/".encode() + result).hexdigest()
 
 
 def count_items_to_index(study: Study) -> int:
@@ -115,10 +117,10 @@ def count_items_to_index(study: Study) -> int:
     return int(pq.read_metadata(drops).num_rows) if drops.exists() else 0
 
 
-def build_index(study: Study, tell: ReportProgress) -> Index:
-    """Build the index where there is none that fits; `tell` hears how far it is, and may end it by raising.
+def build_index(study: Study, report: ReportProgress) -> Index:
+    """Builds the index unless it is current; `report` receives the progress and can stop the build by raising.
 
-    An interrupted build leaves nothing; the index that was there is used until the new one is whole.
+    An interrupted build leaves nothing; the old index is used until the new one is complete.
     """
     ready = find_index(study)
     if ready is not None:
@@ -127,21 +129,21 @@ def build_index(study: Study, tell: ReportProgress) -> Index:
     folder.mkdir(parents=True, exist_ok=True)
     match_privacy(study.funnel_folder, folder)
     with lock_folder(folder, f"the {INDEX_NAME}"):
-        ready = find_index(study)  # another process may have made it just now
+        ready = find_index(study)  # again, under the lock: another process may have built it meanwhile
         if ready is not None:
             return ready
-        key, aside, texts = compute_index_key(study), folder / f".{FILE}", folder / ".texts.parquet"
+        key, unfinished, texts = compute_index_key(study), folder / f".{FILE}", folder / ".texts.parquet"
         try:
-            tell(INDEX_NAME, 0, 0)
+            report(INDEX_NAME, 0, 0)
             _write_texts(study, texts)
-            aside.unlink(missing_ok=True)  # left by a build that was killed
-            _fill(aside, texts, key, tell)
+            unfinished.unlink(missing_ok=True)  # left by a build that was killed
+            _fill(unfinished, texts, key, report)
             match_privacy(folder, folder)
-            fsync(aside)
-            os.replace(aside, folder / FILE)
+            fsync(unfinished)
+            os.replace(unfinished, folder / FILE)
             fsync(folder)
         finally:
-            aside.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
             texts.unlink(missing_ok=True)
     return Index(folder / FILE, key)
 
@@ -151,10 +153,10 @@ def _write_texts(study: Study, path: Path) -> None:
     if not drops.exists():
         raise StateError("the funnel has not run yet: run `quaestor funnel` first")
     with engine(study.funnel_folder) as connection:
-        _texts(study, connection, drops).to_parquet(str(path))
+        _select_texts(study, connection, drops).to_parquet(str(path))
 
 
-def _fill(path: Path, texts: Path, key: str, tell: ReportProgress) -> None:
+def _fill(path: Path, texts: Path, key: str, report: ReportProgress) -> None:
     done = 0
     with closing(sqlite3.connect(path, isolation_level=None)) as connection, pq.ParquetFile(texts) as file:
         for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
@@ -162,17 +164,17 @@ def _fill(path: Path, texts: Path, key: str, tell: ReportProgress) -> None:
         connection.executescript(_TABLES.replace("TOKENS", TOKENS))
         connection.execute("BEGIN")
         for batch in file.iter_batches(_BATCH):
-            tell(INDEX_NAME, done, file.metadata.num_rows)
+            report(INDEX_NAME, done, file.metadata.num_rows)
             _insert(connection, batch)
             done += batch.num_rows
         connection.execute("INSERT INTO about VALUES (?)", (key,))
         connection.execute("COMMIT")
-        tell(INDEX_NAME, done, file.metadata.num_rows)
+        report(INDEX_NAME, done, file.metadata.num_rows)
         connection.executescript(f"BEGIN;{_INDEXES}COMMIT;ANALYZE;")
 
 
-def _texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
-    """What the index holds of each item; a source that lacks a column has nothing in it."""
+def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
+    """Returns the indexed columns of each item; a column that the source lacks is empty."""
     items = read_items(connection, study.evidence_of(study.funnel_source()))
 
     def column(name: str, kind: str) -> ir.Value:
@@ -180,7 +182,7 @@ def _texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
         return items[name].try_cast(kind) if known else ibis.null(kind)
 
     body = column("body", "string").fill_null("")[:_LONGEST].re_replace(_MARKUP, " ")
-    for entity, character in _WRITTEN:
+    for entity, character in _ENTITIES:
         body = body.replace(entity, character)
     author = ibis.coalesce(
         column("owner_display_name", "string").nullif(""), "user " + column("owner_user_id", "string"), ""
@@ -204,28 +206,28 @@ def _texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
 
 
 def _one_line(text: ir.StringValue) -> ir.StringValue:
-    """Without control characters, so that two of them can mark what was found."""
+    """Removes control characters, since the search uses two of them to mark matches."""
     return text.re_replace(r"[\x00-\x20\x7f]+", " ").strip()
 
 
 def _insert(connection: sqlite3.Connection, batch: pa.RecordBatch) -> None:
-    # The index takes rows much faster in the order of their numbers.
+    # FTS5 inserts rows much faster in the order of their ids.
     columns: dict[str, list[Any]] = batch.sort_by("id").to_pydict()
     numbers, titles = columns["id"], columns["title"]
-    tags = [list(dict.fromkeys(one or ())) for one in columns["tags"]]
-    named = [title or item for title, item in zip(titles, columns["item"], strict=True)]
+    tags = [list(dict.fromkeys(item_tags or ())) for item_tags in columns["tags"]]
+    labels = [title or item for title, item in zip(titles, columns["item"], strict=True)]
     connection.executemany(
         "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         zip(
-            numbers, columns["item"], named, columns["created"], columns["year"], columns["score"], columns["views"],
-            ["\n".join(one) for one in tags], columns["author"], columns["fell_at"], strict=True,
+            numbers, columns["item"], labels, columns["created"], columns["year"], columns["score"], columns["views"],
+            ["\n".join(item_tags) for item_tags in tags], columns["author"], columns["fell_at"], strict=True,
         ),
     )  # fmt: skip
     connection.executemany(
         "INSERT INTO texts (rowid, title, body, tags) VALUES (?, ?, ?, ?)",
-        zip(numbers, named, columns["body"], [" ".join(one) for one in tags], strict=True),
+        zip(numbers, labels, columns["body"], [" ".join(item_tags) for item_tags in tags], strict=True),
     )
     connection.executemany(
         "INSERT INTO tagged VALUES (?, ?)",
-        ((tag, number) for number, one in zip(numbers, tags, strict=True) for tag in one),
+        ((tag, number) for number, item_tags in zip(numbers, tags, strict=True) for tag in item_tags),
     )

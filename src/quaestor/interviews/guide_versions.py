@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError, Problem
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, problems_of
 from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Guide, Section
@@ -106,7 +106,7 @@ def the_guide(study: Study) -> str:
     """The name of the only guide of a study; where there are several, somebody has to say which."""
     names = list(guide_files(study))
     if len(names) != 1:
-        options = listed(names) or "none: write instruments/NAME.md"
+        options = join_with_or(names) or "none: write instruments/NAME.md"
         raise InputError(f"say which guide to talk by with --guide, there are: {options}")
     return names[0]
 
@@ -121,7 +121,7 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
     """A guide as its file says now, or in a version; without a file, as it was used last."""
     files, kept = guide_files(study), _kept(interviews, name)
     if name not in files and not kept:
-        options = listed(nearest_first(name, [*files, *_used(interviews)])) or "none: write instruments/NAME.md"
+        options = join_with_or(sort_by_similarity(name, [*files, *_used(interviews)])) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r}, there are: {options}")
     versions, newest = _versions(interviews, name), kept[-1] if kept else None
     if version is None and name in files:
@@ -130,7 +130,7 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
         return GuideSheet(name, found.guide, _planned(found.guide), versions, None, changed, found.problems)
     asked = newest if version is None else next((one for one in kept if one.version == version), None)
     if asked is None:
-        options = listed([str(one.version) for one in kept]) or "none: no interview was planned by it"
+        options = join_with_or([str(one.version) for one in kept]) or "none: no interview was planned by it"
         raise InputError(f"there is no version {version} of the guide {name!r}, there are: {options}")
     guide = guide_from(asked.text, name)
     problems = tuple(problems_of(guide, {guide.agreement}))

@@ -9,13 +9,13 @@ from quaestor.base.errors import StateError
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import (
     DerivedSource,
-    ItemsMade,
+    DerivedItems,
     as_html,
     change_lines,
-    forget_lines,
-    write_items,
+    erase_lines,
+    write_derived_items,
 )
-from quaestor.evidence.erasure import forget_copies, forget_items, remake_items, sources_in
+from quaestor.evidence.erasure import erase_copies, erase_items, rebuild_stale_items, list_sources_in_folder
 from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.erased_names import FILLER, ErasedNames
@@ -37,7 +37,7 @@ def is_coded(turn: SpokenTurn) -> bool:
     return turn.voice is Voice.PARTICIPANT and bool(turn.text.strip())
 
 
-def make_items(interviews: Interviews, actor: str | None = None) -> ItemsMade:
+def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems:
     """Write what participants said as the input of a source, and put the source into study.toml.
 
     Called again it writes what stands then, without whoever declined since; it is refused while a known name remains.
@@ -58,7 +58,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> ItemsMade:
             )
         return lines
 
-    return write_items(study, DerivedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), found, "participant")
+    return write_derived_items(study, DerivedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), found, "participant")
 
 
 def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:
@@ -107,17 +107,17 @@ def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
         return any(erased.find(text) for text in words.values() if isinstance(text, str))
 
     found = [change_lines(study.root / FOLDER, changed)]
-    found += [remake_items(study, source, is_stale) for source in sources_in(study, FOLDER)]
+    found += [rebuild_stale_items(study, source, is_stale) for source in list_sources_in_folder(study, FOLDER)]
     if any(found):
-        forget_copies(study)
+        erase_copies(study)
     return any(found)
 
 
 def forget_participant(interviews: Interviews, participant: str) -> bool:
     """Take the words of a participant out of the items, the evidence made of them, and all that was made of that."""
     study = open_study(interviews.study.root)
-    found = [forget_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
-    for source in sources_in(study, FOLDER):
+    found = [erase_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
+    for source in list_sources_in_folder(study, FOLDER):
         # Their first interview is P1, the next ones are P1-2, P1-3 …
-        found += [forget_items(study, source, items) for items in (f"{participant}/", f"{participant}-")]
+        found += [erase_items(study, source, items) for items in (f"{participant}/", f"{participant}-")]
     return any(found)

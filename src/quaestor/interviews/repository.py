@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import Coding, Where, open_coding, study_of
 from quaestor.interviews.model.guide_checks import usable_guide
 from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
@@ -199,7 +199,7 @@ class Interviews:
         if name not in found:
             if name in self.file.erased():
                 raise StateError(f"{name} has withdrawn on {self.file.erased()[name]}: nothing is kept about them")
-            options = listed(nearest_first(name, found)) or "none yet"
+            options = join_with_or(sort_by_similarity(name, found)) or "none yet"
             raise InputError(f"there is no participant {name!r}, there are: {options}")
         return found[name]
 
@@ -219,7 +219,7 @@ class Interviews:
         found = interview_in(self.file.entries(about=name)) if name else None
         if found is None:
             self._require_not_over(name)
-            options = listed(nearest_first(name, [one.id for one in self.interviews()])) or "none yet"
+            options = join_with_or(sort_by_similarity(name, [one.id for one in self.interviews()])) or "none yet"
             known = name in {one.pseudonym for one in self.participants()}
             plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
             raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
@@ -396,7 +396,7 @@ def guide_file(study: Study, name: str) -> Path:
     if name not in found and name in written:
         return written[name]  # it does not begin as a guide, which is said when it is read
     if name not in found:
-        options = listed(nearest_first(name, found)) or "none: write instruments/NAME.md"
+        options = join_with_or(sort_by_similarity(name, found)) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")
     return found[name]
 

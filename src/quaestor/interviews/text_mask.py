@@ -11,7 +11,7 @@ from typing import Any
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.derived_items import as_html
-from quaestor.evidence.item_origin import origin_of
+from quaestor.evidence.item_origin import find_origin
 from quaestor.interviews.coding.acts import turn_seen
 from quaestor.interviews.model.records import SpokenTurn, place_of
 from quaestor.interviews.names.known_names import InterviewNames, finder_of
@@ -62,7 +62,7 @@ class InterviewMask:
     @cached_property
     def _items_are_turns(self) -> bool:
         # By the source of the study, not by the form of an id: a row of a table may be called P1/00001.
-        return origin_of(self._interviews.coding.study) in (INTERVIEWS, "")
+        return find_origin(self._interviews.coding.study) in (INTERVIEWS, "")
 
     def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
         interview, _, number = item.rpartition("/")

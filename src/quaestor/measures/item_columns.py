@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ class Attribute:
         if key == NO_VALUE:
             return NONE
         if key not in self.keys:
-            raise InputError(f"{self.name} has no {key!r}, allowed: {_some(nearest_first(key, self.keys))}")
+            raise InputError(f"{self.name} has no {key!r}, allowed: {_some(sort_by_similarity(key, self.keys))}")
         return self.keys.index(key)
 
     def title(self, key: str) -> str:
@@ -50,7 +50,7 @@ class Attribute:
 
 
 def _some(names: Sequence[str]) -> str:
-    return listed(names) if len(names) <= 6 else f"{', '.join(names[:6])} …"
+    return join_with_or(names) if len(names) <= 6 else f"{', '.join(names[:6])} …"
 
 
 def attribute_of(name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None) -> Attribute:
@@ -76,13 +76,13 @@ class Decided:
 
     def attribute(self, name: str) -> Attribute:
         if name not in self.attributes:
-            options = listed(nearest_first(name, self.attributes)) or "none"
+            options = join_with_or(sort_by_similarity(name, self.attributes)) or "none"
             raise InputError(f"items have no attribute {name!r}, allowed: {options}")
         return self.attributes[name]
 
     def number(self, name: str) -> Floats:
         if name not in self.numbers:
-            raise InputError(f"items have no measure {name!r}, allowed: {listed(nearest_first(name, self.numbers))}")
+            raise InputError(f"items have no measure {name!r}, allowed: {join_with_or(sort_by_similarity(name, self.numbers))}")
         return self.numbers[name]
 
     def mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:

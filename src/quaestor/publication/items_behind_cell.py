@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
-from quaestor.evidence.records import Example
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.evidence.records import ExampleItem
 from quaestor.interviews.repository import interviews_path
 from quaestor.interviews.themes.cells import quotations_behind
 from quaestor.interviews.themes.records import Quotation
@@ -21,7 +21,7 @@ from quaestor.study.folder import Study
 FINDING = "finding"
 
 
-def items_behind(study: Study, cell: str) -> tuple[list[Example], str]:
+def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """The items of `TABLE:ROW:COLUMN` as a list shows them, and in words what they have in common."""
     own = [one.table for one in study.settings.tables]
     with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
@@ -43,11 +43,11 @@ def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[st
     _, number, name = (*cell.split(":", 2), "", "")[:3]
     findings = {one.finding: one for one in findings_of(Computed(study, results))}
     if number not in findings:
-        options = listed(nearest_first(number, findings)) or "none"
+        options = join_with_or(sort_by_similarity(number, findings)) or "none"
         raise InputError(f"there is no finding {number!r}, allowed: {options}")
     values = {value.name: value for value in findings[number].values}
     if name not in values:
-        options = listed(nearest_first(name, values))
+        options = join_with_or(sort_by_similarity(name, values))
         raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
     selection = values[name].selection
     if selection is None:
@@ -55,14 +55,14 @@ def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[st
     return results.decided.chosen(selection.conditions), selection
 
 
-def _quoted(one: Quotation) -> Example:
-    return Example(one.item, one.words, (one.participant,), "", None, None, f"{one.before}{one.words}{one.after}")
+def _quoted(one: Quotation) -> ExampleItem:
+    return ExampleItem(one.item, one.words, (one.participant,), "", None, None, f"{one.before}{one.words}{one.after}")
 
 
-def _example(results: Results, item: str) -> Example:
+def _example(results: Results, item: str) -> ExampleItem:
     one = results.known[item]
     created = one.created.date().isoformat() if one.created else ""
-    return Example(item, one.title, one.tags, created, one.score, one.views, link=one.link)
+    return ExampleItem(item, one.title, one.tags, created, one.score, one.views, link=one.link)
 
 
 def in_words(results: Results, selection: Selection) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.agreement import round_agreement
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.state import CLOSED, State
@@ -147,7 +147,7 @@ def _require_tables(study: Study, printed: Printed) -> None:
     made = [one.table for one in study.settings.tables]
     for layout in printed.settings.tables:
         if made and layout.table not in made:
-            options = listed(nearest_first(layout.table, made))
+            options = join_with_or(sort_by_similarity(layout.table, made))
             raise SettingsError(
                 f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is none of the study's: {options}"
             )

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from quaestor import __version__
 from quaestor.base.errors import StateError
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.state import State
 from quaestor.evidence.funnel import RESULT
@@ -52,7 +52,7 @@ def note_made(study: Study, name: str, fingerprint: str, replaced: Mapping[str, 
     """Leave word of it and of the names replaced; beside what is published, whose bytes depend on the study alone."""
     text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
     _word(study, name).parent.mkdir(parents=True, exist_ok=True)
-    write_whole(_word(study, name), f"{text}\n".encode())
+    write_atomically(_word(study, name), f"{text}\n".encode())
 
 
 def freshness(study: Study, state: State) -> list[Freshness]:

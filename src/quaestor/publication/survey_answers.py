@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from quaestor.base.hashing import sha256_of
+from quaestor.base.hashing import hash_file
 from quaestor.coding.session import Coding
 from quaestor.publication.audit.printed import Printed
 from quaestor.publication.audit.records import Audit
@@ -69,7 +69,7 @@ def _file_behind(surveys: Surveys, name: str) -> Path | None:
         return None
     ((sha256, file),) = digests.items()
     path = surveys.study.root / ANSWERS_FOLDER / Path(file).name
-    return path if path.is_file() and sha256_of(path) == sha256 else None
+    return path if path.is_file() and hash_file(path) == sha256 else None
 
 
 def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[list[FileRow], list[str]]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.publication.audit.compare import Alternatives, explained, number_alone, numbers_in, verdict_of
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed
 from quaestor.publication.audit.printed_settings import SurveyFigures
@@ -97,13 +97,13 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
     for test in found.tests():
         question = asked.question(test.question)
         if question is None:
-            known = listed(nearest_first(test.question, [one.id for one in asked.questions()])[:3])
+            known = join_with_or(sort_by_similarity(test.question, [one.id for one in asked.questions()])[:3])
             raise SettingsError(
                 f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {asked.id!r}: {known}"
             )
         chosen = question.kind in (*CHOSEN, Kind.MATRIX) and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:
-            known = listed(nearest_first(test.value, [one.code for one in question.options]))
+            known = join_with_or(sort_by_similarity(test.value, [one.code for one in question.options]))
             raise SettingsError(
                 f"{PRINTED_FILE}: {words!r} is about {test.value!r}, which is no option of {question.id!r}: {known}"
             )

@@ -1,1 +1,1 @@
-"""Search in the evidence: an index of its words, what somebody wants to find, and what they may see of it."""
+"""Full-text search over items, filtered by funnel step, round, code and disagreement."""

@@ -1,4 +1,4 @@
-"""What was decided about items, by label and by item, as far as the viewer may see."""
+"""The decisions on items that a viewer may see, by label and by item."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.decisions import differing
 from quaestor.coding.model.facet_kinds.base import write_answer
 from quaestor.coding.model.facet_kinds.passages import codes_in
@@ -18,32 +18,32 @@ from quaestor.coding.visibility import Sight
 from quaestor.search.query import Query
 
 Labels = Mapping[str, Mapping[str, list[str]]]
-"""facet → label → items; a label is a code of the newest codebook, or an answer in words."""
-_MOST_OPTIONS = 300
-"""Answers of one facet that a list offers; phrases are more, and are found by their words."""
+"""facet → label → items; a label is a code of the newest codebook, or the text of an answer."""
+_MAX_OPTIONS = 300
+"""Answers that the list of one facet offers; phrase facets have more, which are found by searching their words."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The final answer about an item to one facet, in words."""
+class CodedAnswer:
+    """The final answer on an item for one facet."""
 
     facet: str
-    words: str
+    label: str
     decision: str
-    """What to ask for to find the items with the same answer."""
+    """The value of the query parameter `code` that finds items with the same answer."""
 
 
 @dataclass(frozen=True)
-class Option:
-    """An answer that can be asked for; codes stand below one another."""
+class FilterOption:
+    """An answer to filter by; `depth` is the level of a code in the codebook."""
 
     decision: str
-    words: str
+    label: str
     depth: int = 0
 
 
-class Outcomes:
-    """The decisions that one viewer may see, before one state of the study."""
+class VisibleDecisions:
+    """The decisions in one state of the study that a viewer may see."""
 
     def __init__(self, sight: Sight) -> None:
         self.sight = sight
@@ -52,210 +52,214 @@ class Outcomes:
 
     @cached_property
     def labels(self) -> dict[str, Labels]:
-        """By round, or by the name of published decisions."""
+        """The labels by round, or by the name of published decisions."""
         names = [*self.state.rounds, *self.state.published]
-        return {name: labels_of(self.state, name) for name in names if not self.sight.why_no_decisions(name)}
+        return {name: collect_labels(self.state, name) for name in names if not self.sight.why_no_decisions(name)}
 
     @cached_property
     def facets(self) -> dict[str, list[str]]:
-        """Each facet with the rounds that decided on it."""
-        found: dict[str, list[str]] = {}
+        """The facets, each with the rounds that have decisions on it."""
+        rounds_by_facet: dict[str, list[str]] = {}
         for name, labels in self.labels.items():
             for facet in labels:
-                found.setdefault(facet, []).append(name)
-        return found
+                rounds_by_facet.setdefault(facet, []).append(name)
+        return rounds_by_facet
 
-    def labels_on(self, facet: str) -> set[str]:
+    def list_labels(self, facet: str) -> set[str]:
         return {label for name in self.facets.get(facet, ()) for label in self.labels[name][facet]}
 
-    def items_with(self, facet: str, accepted: set[str], only: str = "") -> set[str]:
-        """Items whose newest decision on a facet has one of the labels; or what one round alone decided."""
-        asking = [name for name in self.facets.get(facet, ()) if only in ("", name)]
-        found = {
+    def find_items(self, facet: str, accepted: set[str], only: str = "") -> set[str]:
+        """Returns the items whose newest decision on a facet, in all rounds or in one, has one of the labels."""
+        rounds = [name for name in self.facets.get(facet, ()) if only in ("", name)]
+        items = {
             item
-            for name in asking
+            for name in rounds
             for label in accepted & self.labels[name][facet].keys()
             for item in self.labels[name][facet][label]
         }
-        if len(asking) < 2:
-            return found
-        return {item for item in found if accepted.intersection(self._labels_now(asking, item, facet))}
+        if len(rounds) < 2:
+            return items
+        # Another round may have a newer decision with another label.
+        return {item for item in items if accepted.intersection(self._list_current_labels(rounds, item, facet))}
 
-    def _labels_now(self, names: Iterable[str], item: str, facet: str) -> list[str]:
-        made = self.newest(names, item, facet)
-        return _labels(self.state, self.book, made) if made else []
+    def _list_current_labels(self, rounds: Iterable[str], item: str, facet: str) -> list[str]:
+        decision = self.find_newest(rounds, item, facet)
+        return _list_labels(self.state, self.book, decision) if decision else []
 
-    def newest(self, names: Iterable[str], item: str, facet: str) -> Decision | None:
-        made = [one for name in names if (one := decision_on(self.state, name, item, facet)) is not None]
-        return max(made, key=lambda one: one.number) if made else None
+    def find_newest(self, rounds: Iterable[str], item: str, facet: str) -> Decision | None:
+        """Returns the newest decision on a facet of an item in any of the rounds."""
+        decisions = (find_decision(self.state, name, item, facet) for name in rounds)
+        return max((decision for decision in decisions if decision), key=lambda decision: decision.number, default=None)
 
-    def about(self, item: str) -> tuple[Answer, ...]:
-        """The newest final answers about an item, one a facet."""
-        made = (self.newest(names, item, facet) for facet, names in self.facets.items())
-        return tuple(in_words(self.state, self.book, one) for one in made if one is not None)
+    def list_answers(self, item: str) -> tuple[CodedAnswer, ...]:
+        """Returns the newest final answer on an item for each facet."""
+        decisions = (self.find_newest(rounds, item, facet) for facet, rounds in self.facets.items())
+        return tuple(format_decision(self.state, self.book, decision) for decision in decisions if decision is not None)
 
-    def options(self) -> dict[str, tuple[Option, ...]]:
-        """By facet the answers that can be asked for: of codes the tree as far as something was decided in it."""
-        offered = {}
+    def list_options(self) -> dict[str, tuple[FilterOption, ...]]:
+        """Returns the answers to filter by for each facet; codes include all codes above a decided one."""
+        options = {}
         for facet in self.facets:
-            labels = self.labels_on(facet)
+            labels = self.list_labels(facet)
             used = {above for label in labels & self.book.codes.keys() for above in self.book.way(label)}
-            codes = [Option(f"{facet}:{code}", self.book.codes[code].name, self.book.depth(code) - 1)
+            codes = [FilterOption(f"{facet}:{code}", self.book.codes[code].name, self.book.depth(code) - 1)
                      for code in sorted(used, key=self.book.path_name)]  # fmt: skip
-            others = [Option(f"{facet}:{label}", label) for label in sorted(labels - self.book.codes.keys())]
-            if len(codes) + len(others) <= _MOST_OPTIONS:
-                offered[facet] = (*codes, *others)
-        return offered
+            others = [FilterOption(f"{facet}:{label}", label) for label in sorted(labels - self.book.codes.keys())]
+            if len(codes) + len(others) <= _MAX_OPTIONS:
+                options[facet] = (*codes, *others)
+        return options
 
-    def means(self, label: str, code: str) -> bool:
-        """Whether a label is a code, lies below it, or below a code of that name."""
-        way = self.book.way(label) if label in self.book.codes else (label,)
-        names = {self.book.codes[one].name if one in self.book.codes else one for one in way}
-        return code in way or code.casefold() in {name.casefold() for name in names}
+    def matches_code(self, label: str, code: str) -> bool:
+        """Whether a label is the code with this id or name, or lies below it."""
+        path = self.book.way(label) if label in self.book.codes else (label,)
+        names = {self.book.codes[part].name if part in self.book.codes else part for part in path}
+        return code in path or code.casefold() in {name.casefold() for name in names}
 
 
-def decision_on(state: State, name: str, item: str, facet: str) -> Decision | None:
-    """The decision that counts."""
+def find_decision(state: State, name: str, item: str, facet: str) -> Decision | None:
+    """Returns the current decision of a round, or of published decisions, on a facet of an item."""
     if name in state.published:
         return state.published[name].get((item, facet))
-    made = state.rounds[name].decisions.get((item, facet))
-    return made[-1] if made else None
+    decisions = state.rounds[name].decisions.get((item, facet))
+    return decisions[-1] if decisions else None
 
 
-def in_words(state: State, book: Codebook, made: Decision) -> Answer:
-    labels = _labels(state, book, made)
-    shown = labels if isinstance(made.answer, list | tuple) else labels[-1:]
-    words = "; ".join(book.path_name(label) if label in book.codes else label for label in shown)
-    return Answer(made.facet, words, f"{made.facet}:{labels[-1]}")
+def format_decision(state: State, book: Codebook, decision: Decision) -> CodedAnswer:
+    """Returns a decision as the answer that pages show."""
+    labels = _list_labels(state, book, decision)
+    shown = labels if isinstance(decision.answer, list | tuple) else labels[-1:]
+    text = "; ".join(book.path_name(label) if label in book.codes else label for label in shown)
+    return CodedAnswer(decision.facet, text, f"{decision.facet}:{labels[-1]}")
 
 
 _PUBLISHED: dict[str, tuple[object, dict[object, Any]]] = {}
-"""By name: published decisions and what was worked out from them."""
+"""By name: published decisions and the values computed from them."""
 
 
-def labels_of(state: State, name: str) -> Labels:
-    """What a round decided, by facet and label; worked out once for each state of its decisions."""
-    memory = state.rounds[name].memory if name in state.rounds else _memory_of(name, state.published[name])
+def collect_labels(state: State, name: str) -> Labels:
+    """Returns the decided items of a round by facet and label, cached for each state of its decisions."""
+    memory = state.rounds[name].memory if name in state.rounds else _get_published_memory(name, state.published[name])
     at = (state.head, state.history.latest.version)
     if memory.get("labels at") != at:
-        made = _decisions(state, name)
-        key = (at[1], len(made), max((decision.number for decision in made), default=0))
+        decisions = _list_decisions(state, name)
+        key = (at[1], len(decisions), max((decision.number for decision in decisions), default=0))
         if memory.get("labels of") != key:
-            memory["labels"] = _collected(state, made)
+            memory["labels"] = _group_by_label(state, decisions)
             memory["labels of"] = key
         memory["labels at"] = at
-    found: Labels = memory["labels"]
-    return found
+    labels: Labels = memory["labels"]
+    return labels
 
 
-def _memory_of(name: str, published: object) -> dict[object, Any]:
+def _get_published_memory(name: str, published: object) -> dict[object, Any]:
     known = _PUBLISHED.get(name)
     if known is None or known[0] is not published:
         known = _PUBLISHED[name] = published, {}
     return known[1]
 
 
-def _decisions(state: State, name: str) -> list[Decision]:
+def _list_decisions(state: State, name: str) -> list[Decision]:
     if name in state.published:
         return list(state.published[name].values())
-    return [made[-1] for made in state.rounds[name].decisions.values()]
+    return [decisions[-1] for decisions in state.rounds[name].decisions.values()]
 
 
-def _collected(state: State, made: Iterable[Decision]) -> Labels:
+def _group_by_label(state: State, decisions: Iterable[Decision]) -> Labels:
     book = state.history.latest
-    found: dict[str, dict[str, list[str]]] = {}
-    for one in made:
-        for label in _labels(state, book, one):
-            found.setdefault(one.facet, {}).setdefault(label, []).append(one.item)
-    return found
+    items: dict[str, dict[str, list[str]]] = {}
+    for decision in decisions:
+        for label in _list_labels(state, book, decision):
+            items.setdefault(decision.facet, {}).setdefault(label, []).append(decision.item)
+    return items
 
 
-def _labels(state: State, book: Codebook, made: Decision) -> list[str]:
-    """What a decision can be asked for by, the most special last; codes as the newest codebook has them."""
-    answer: Any = made.answer
+def _list_labels(state: State, book: Codebook, decision: Decision) -> list[str]:
+    """Returns the labels that find a decision, the most specific last; codes as in the newest codebook."""
+    answer: Any = decision.answer
     if isinstance(answer, Mapping) and "answer" in answer:
         return list(dict.fromkeys([str(answer["answer"]), write_answer(answer)]))
     if isinstance(answer, list | tuple):
-        return [_read(state, book, made, one) for one in codes_in(answer)] or [""]
+        return [_translate_code(state, book, decision, code) for code in codes_in(answer)] or [""]
     if isinstance(answer, str) and answer != CANNOT_JUDGE:
-        return [_read(state, book, made, answer)]
+        return [_translate_code(state, book, decision, answer)]
     return [write_answer(answer)]
 
 
-def _read(state: State, book: Codebook, made: Decision, code: str) -> str:
+def _translate_code(state: State, book: Codebook, decision: Decision, code: str) -> str:
+    """Returns the code that a decided code is in the newest codebook."""
     if code not in book.codes:
         return code
-    return state.history.read(code, book.version, made.item, {made.facet: made.answer}).code or code
+    return state.history.read(code, book.version, decision.item, {decision.facet: decision.answer}).code or code
 
 
-def chosen_items(outcomes: Outcomes, query: Query) -> set[str] | None:
-    """None where neither round, nor code, nor disagreement is asked for."""
-    found: list[set[str]] = []
+def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | None:
+    """Returns the items that match a query's round, code and disagreement; None if it has none of them."""
+    matches: list[set[str]] = []
     if query.disagreement:
-        found.append(_in_dispute(outcomes, query))
+        matches.append(_find_disputed_items(decisions, query))
     if query.code or (query.facet and not query.disagreement):
-        found.append(_with_code(outcomes, query))
-    if query.round and not found:
-        found.append(set(_items_of(outcomes.state, query.round)))
-    return set.intersection(*found) if found else None
+        matches.append(_find_items_with_code(decisions, query))
+    if query.round and not matches:
+        matches.append(set(_list_items(decisions.state, query.round)))
+    return set.intersection(*matches) if matches else None
 
 
-def unseen(outcomes: Outcomes, query: Query) -> list[str]:
-    """Why rounds are left out of what was asked for."""
-    sight = outcomes.sight
-    found = []
+def list_hidden_rounds(decisions: VisibleDecisions, query: Query) -> list[str]:
+    """Returns the reasons why rounds are left out of a query."""
+    sight = decisions.sight
+    reasons = []
     for name in sight.state.rounds:
         if query.disagreement:
-            found.append(sight.why_no_disagreements(name))
+            reasons.append(sight.why_no_disagreements(name))
         elif query.code or query.facet:
-            found.append(sight.why_no_decisions(name))
-    return [why for why in found if why]
+            reasons.append(sight.why_no_decisions(name))
+    return [reason for reason in reasons if reason]
 
 
-def _items_of(state: State, name: str) -> Iterable[str]:
+def _list_items(state: State, name: str) -> Iterable[str]:
     if name in state.published:
         return {item for item, _ in state.published[name]}
     return state.round(name).plan.items
 
 
-def _in_dispute(outcomes: Outcomes, query: Query) -> set[str]:
-    sight = outcomes.sight
-    found: set[str] = set()
+def _find_disputed_items(decisions: VisibleDecisions, query: Query) -> set[str]:
+    sight = decisions.sight
+    items: set[str] = set()
     for name in [query.round] if query.round else list(sight.state.rounds):
         if name in sight.state.published:
-            continue  # nobody knows who differed
-        why = sight.why_no_disagreements(name)
-        if why and query.round:
-            raise StateError(why)
-        if not why:
+            continue  # published decisions do not include disagreements
+        reason = sight.why_no_disagreements(name)
+        if reason and query.round:
+            raise StateError(reason)
+        if not reason:
             pairs, decided = differing(sight.state, name), sight.state.round(name).decisions.keys()
             chosen = {"any": pairs, "open": pairs - decided, "settled": pairs & decided}[query.disagreement]
-            found |= {item for item, facet in chosen if query.facet in ("", facet)}
-    return found
+            items |= {item for item, facet in chosen if query.facet in ("", facet)}
+    return items
 
 
-def _with_code(outcomes: Outcomes, query: Query) -> set[str]:
-    why = outcomes.sight.why_no_decisions(query.round) if query.round else ""
-    if why:
-        raise StateError(why)
-    if query.facet and query.facet not in outcomes.facets:
-        options = listed(nearest_first(query.facet[:60], outcomes.facets)) or "none"
-        raise InputError(f"nothing is decided on {query.facet[:60]!r}, allowed: {options}")
-    found: set[str] = set()
-    for facet in [query.facet] if query.facet else outcomes.facets:
-        labels = outcomes.labels_on(facet)
-        accepted = {label for label in labels if not query.code or outcomes.means(label, query.code)}
-        found |= outcomes.items_with(facet, accepted, query.round)
-    if not found:
-        _require_known(outcomes, query.code)
-    return found
+def _find_items_with_code(decisions: VisibleDecisions, query: Query) -> set[str]:
+    reason = decisions.sight.why_no_decisions(query.round) if query.round else ""
+    if reason:
+        raise StateError(reason)
+    if query.facet and query.facet not in decisions.facets:
+        options = join_with_or(sort_by_similarity(query.facet[:60], decisions.facets)) or "none"
+        raise InputError(f"there are no decisions on the facet {query.facet[:60]!r}, allowed: {options}")
+    items: set[str] = set()
+    for facet in [query.facet] if query.facet else decisions.facets:
+        labels = decisions.list_labels(facet)
+        accepted = {label for label in labels if not query.code or decisions.matches_code(label, query.code)}
+        items |= decisions.find_items(facet, accepted, query.round)
+    if not items:
+        _require_known_label(decisions, query.code)
+    return items
 
 
-def _require_known(outcomes: Outcomes, code: str) -> None:
-    """A code of the codebook may have no items yet; a word that means nothing is answered with the nearest."""
-    codes = outcomes.book.codes.values()
-    known = {*(one.id for one in codes), *(one.name for one in codes)}
-    known.update(label for facet in outcomes.facets for label in outcomes.labels_on(facet))
-    if code and code.casefold() not in {one.casefold() for one in known}:
-        options = listed(nearest_first(code[:60], known)[:5]) or "none yet"
-        raise InputError(f"nothing is decided to be {code[:60]!r}, nearest: {options}")
+def _require_known_label(decisions: VisibleDecisions, code: str) -> None:
+    """Raises InputError with the most similar labels, unless the label is known; a known code may have no items."""
+    codes = decisions.book.codes.values()
+    known = {*(entry.id for entry in codes), *(entry.name for entry in codes)}
+    known.update(label for facet in decisions.facets for label in decisions.list_labels(facet))
+    if code and code.casefold() not in {label.casefold() for label in known}:
+        options = join_with_or(sort_by_similarity(code[:60], known)[:5]) or "none yet"
+        raise InputError(f"no item was coded {code[:60]!r}, most similar: {options}")

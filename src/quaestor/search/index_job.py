@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import Interrupted, QuaestorError
-from quaestor.evidence.text_index import Index, build_index, items_to_index, ready_index
+from quaestor.evidence.text_index import Index, build_index, count_items_to_index, find_index
 from quaestor.study.background import Beside, Failed, Tell
 from quaestor.study.folder import Study, open_study
 
@@ -17,7 +17,7 @@ _FEW = 5_000
 
 
 @dataclass(frozen=True)
-class Progress:
+class IndexProgress:
     """How far the index is; `failed` says why the last try ended."""
 
     done: int = 0
@@ -25,26 +25,26 @@ class Progress:
     failed: str = ""
 
 
-class Indexing:
+class IndexJob:
     """One build at a time; safe for many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
-        self._progress = Progress()
+        self._progress = IndexProgress()
         self._beside: Beside | None = None
 
-    def index(self, study: Study) -> Index | Progress:
+    def get_or_start(self, study: Study) -> Index | IndexProgress:
         """The index where it is ready; else it is begun, and this is how far it is."""
-        ready = ready_index(study)
+        ready = find_index(study)
         if ready is not None:
             return ready
         before = self._progress
-        self.begin(study)
+        self.start(study)
         return before
 
-    def begin(self, study: Study) -> None:
+    def start(self, study: Study) -> None:
         """Build in the background, unless somebody is at it."""
         with self._lock:
             if self._ending.is_set() or (self._thread is not None and self._thread.is_alive()):
@@ -68,31 +68,31 @@ class Indexing:
         self.wait()
 
     def _build(self, study: Study) -> None:
-        self._progress = Progress()
+        self._progress = IndexProgress()
         try:
-            if items_to_index(study) <= _FEW:
+            if count_items_to_index(study) <= _FEW:
                 build_index(study, self._tell)
                 return
             beside = self._beside = Beside(_build, study.root)
         except Interrupted:
             return
         except (QuaestorError, OSError, sqlite3.Error) as error:
-            self._progress = Progress(failed=str(error))
+            self._progress = IndexProgress(failed=str(error))
             return
         if self._ending.is_set():
             beside.stop()
         for told in beside.told():
-            if isinstance(told, Progress):
+            if isinstance(told, IndexProgress):
                 self._progress = told
             elif isinstance(told, Failed) and not self._ending.is_set():
-                self._progress = Progress(failed=told.why)
+                self._progress = IndexProgress(failed=told.why)
         self._beside = None
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._ending.is_set():
             raise Interrupted("the desk ends")
-        self._progress = Progress(done, total)
+        self._progress = IndexProgress(done, total)
 
 
 def _build(root: Path, tell: Tell) -> None:
-    build_index(open_study(root), lambda what, done, total: tell(Progress(done, total)))
+    build_index(open_study(root), lambda what, done, total: tell(IndexProgress(done, total)))

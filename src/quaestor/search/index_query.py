@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.state import State
 from quaestor.coding.session import Coding
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
-from quaestor.search.coded_items import Option, Outcomes, chosen_items, unseen
-from quaestor.search.query import Query, Terms, terms_of
+from quaestor.search.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
+from quaestor.search.query import Query, Terms, parse_terms
 from quaestor.study.folder import Study
 
 _Known = TypeVar("_Known")
 
 
-class Recent:
+class RecentResults:
     """The answers to the last few questions; safe for many threads."""
 
     def __init__(self, most: int) -> None:
@@ -47,7 +47,7 @@ class Recent:
         return made
 
 
-_NUMBERS, _YEARS_AND_TAGS = Recent(8), Recent(8)
+_NUMBERS, _YEARS_AND_TAGS = RecentResults(8), RecentResults(8)
 _TAGS = 200
 
 
@@ -60,28 +60,28 @@ class FilterOptions:
     """The most frequent ones."""
     steps: tuple[str, ...]
     rounds: tuple[str, ...]
-    decisions: dict[str, tuple[Option, ...]]
+    decisions: dict[str, tuple[FilterOption, ...]]
     """By facet."""
-    differ: bool
+    has_disagreements: bool
     """Whether there is a round whose disagreements the viewer may see."""
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchCondition:
     """What is asked of the index: the tables, the conditions and their values."""
 
     tables: str
     conditions: str
     values: tuple[Any, ...]
     terms: Terms
-    unseen: tuple[str, ...] = ()
+    hidden_rounds: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
         return f"FROM {self.tables}{' WHERE ' + self.conditions if self.conditions else ''}"
 
 
-def looking(coding: Coding | None) -> AbstractContextManager[State]:
+def open_state(coding: Coding | None) -> AbstractContextManager[State]:
     return coding.looking() if coding is not None else nullcontext(State())
 
 
@@ -100,22 +100,22 @@ class Search:
         return tuple(step.step for step in current_result(self.study, self.coding).steps)
 
     @contextmanager
-    def open_outcomes(self) -> Iterator[Outcomes]:
+    def open_decisions(self) -> Iterator[VisibleDecisions]:
         """The decisions that the viewer may see, and nobody of this process changes them meanwhile."""
-        with looking(self.coding) as state:
-            yield Outcomes(Sight(state, self.study.settings.study.lead, self.viewer))
+        with open_state(self.coding) as state:
+            yield VisibleDecisions(Sight(state, self.study.settings.study.lead, self.viewer))
 
-    def ask(self, connection: sqlite3.Connection, query: Query) -> Question:
+    def build_condition(self, connection: sqlite3.Connection, query: Query) -> SearchCondition:
         """A query as one question; raises InputError or StateError in a sentence where it cannot be asked."""
-        terms = terms_of(query.words)
-        with self.open_outcomes() as outcomes:
-            chosen = chosen_items(outcomes, query)
-            why = tuple(unseen(outcomes, query)) if chosen is not None and not query.round else ()
+        terms = parse_terms(query.words)
+        with self.open_decisions() as outcomes:
+            chosen = find_coded_items(outcomes, query)
+            why = tuple(list_hidden_rounds(outcomes, query)) if chosen is not None and not query.round else ()
         parts: list[tuple[str, Any]] = []
-        if terms.having:
-            parts.append(("texts MATCH ?", terms.matching))
-        elif terms.without:
-            excluded = " OR ".join(terms.without)
+        if terms.required:
+            parts.append(("texts MATCH ?", terms.match_expression))
+        elif terms.excluded:
+            excluded = " OR ".join(terms.excluded)
             parts.append(("items.number NOT IN (SELECT rowid FROM texts WHERE texts MATCH ?)", excluded))
         if query.tag:
             parts.append(("items.number IN (SELECT number FROM tagged WHERE tag = ?)", query.tag))
@@ -128,23 +128,23 @@ class Search:
             few = frozenset(chosen)
             numbers = _NUMBERS.get((self.index.key, few), lambda: _numbers(connection, few))
             parts.append(("items.number IN (SELECT value FROM json_each(?))", numbers))
-        tables = "texts JOIN items ON items.number = texts.rowid" if terms.having else "items"
-        return Question(tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, why)
+        tables = "texts JOIN items ON items.number = texts.rowid" if terms.required else "items"
+        return SearchCondition(tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, why)
 
     def _step_number(self, name: str) -> int:
         if name not in self.steps:
-            options = listed(nearest_first(name[:60], self.steps)) or "none"
+            options = join_with_or(sort_by_similarity(name[:60], self.steps)) or "none"
             raise InputError(f"the funnel has run no step {name[:60]!r}, allowed: {options}")
         return self.steps.index(name)
 
-    def filters(self) -> FilterOptions:
+    def list_filters(self) -> FilterOptions:
         """What a query can be narrowed by."""
         years, tags = _YEARS_AND_TAGS.get(self.index.key, lambda: _years_and_tags(self.index))
-        with self.open_outcomes() as outcomes:
+        with self.open_decisions() as outcomes:
             state, sight = outcomes.state, outcomes.sight
             rounds = (*state.rounds, *state.published)
             differ = any(not sight.why_no_disagreements(name) for name in state.rounds)
-            return FilterOptions(years, tags, self.steps, rounds, outcomes.options(), differ)
+            return FilterOptions(years, tags, self.steps, rounds, outcomes.list_options(), differ)
 
 
 def _years_and_tags(index: Index) -> tuple[tuple[int, ...], tuple[str, ...]]:

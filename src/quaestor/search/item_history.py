@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import page_names
+from quaestor.base.names import build_page_names
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.facet_kinds.passages import codes_in
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
@@ -15,9 +15,9 @@ from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import Coding
 from quaestor.coding.visibility import ASKER, Sight, Viewer, raters_of
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
-from quaestor.evidence.step_items import way_of
-from quaestor.search.coded_items import Answer, Outcomes, in_words
-from quaestor.search.index_query import looking
+from quaestor.evidence.step_items import trace_item
+from quaestor.search.coded_items import CodedAnswer, VisibleDecisions, format_decision
+from quaestor.search.index_query import open_state
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
@@ -26,13 +26,13 @@ RATING, COMMENT, TIE, DECISION = "rating", "comment", "tie-breaker's comment", "
 
 
 @dataclass(frozen=True)
-class Event:
+class ItemEvent:
     """One thing that somebody said about the item, on record."""
 
-    what: str
+    kind: str
     time: str
-    who: str
-    said: tuple[tuple[str, str], ...] = ()
+    actor: str
+    answers: tuple[tuple[str, str], ...] = ()
     """Facet and answer, in words."""
     text: str = ""
     how: str = ""
@@ -46,7 +46,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class RoundPart:
+class RoundHistory:
     """What one round has on record about the item."""
 
     round: str
@@ -56,8 +56,8 @@ class RoundPart:
     closed: str = ""
     blindness: str = ""
     """Empty where its raters were blind."""
-    events: tuple[Event, ...] = ()
-    unseen: str = ""
+    events: tuple[ItemEvent, ...] = ()
+    hidden_reason: str = ""
     """Why there may be more than is shown."""
 
 
@@ -66,16 +66,16 @@ class ItemHistory:
     """An item and its way through the study."""
 
     item: str
-    reading: ItemText | None
+    item_text: ItemText | None
     """None where evidence holds only that it was left out."""
-    way: Mapping[str, Any] | None
-    no_way: str = ""
+    funnel_path: Mapping[str, Any] | None
+    no_path_reason: str = ""
     """Why its way through the funnel cannot be told."""
-    decided: tuple[Answer, ...] = ()
-    rounds: tuple[RoundPart, ...] = ()
+    decided: tuple[CodedAnswer, ...] = ()
+    rounds: tuple[RoundHistory, ...] = ()
 
 
-def history_of(
+def build_item_history(
     study: Study, coding: Coding | None, item: str, viewer: Viewer, mask: TextMask | None = None
 ) -> ItemHistory:
     """Returns all that a viewer may see of an item, without known names; raises StateError where there is none."""
@@ -84,35 +84,35 @@ def history_of(
         reading = replace(reading, author=ASKER)
     way, no_way = None, ""
     try:
-        way = way_of(study, item, coding)
+        way = trace_item(study, item, coding)
     except StateError as refusal:
         if reading is None:
             raise
         no_way = str(refusal)
     if coding is not None:
         _record_views(coding, item, viewer)
-    with looking(coding) as state:
+    with open_state(coding) as state:
         sight = Sight(state, study.settings.study.lead, viewer)
-        decided = Outcomes(sight).about(item)
-        rounds = rounds_of(study, sight, item)
+        decided = VisibleDecisions(sight).list_answers(item)
+        rounds = list_rounds(study, sight, item)
     history = ItemHistory(item, reading, way, no_way, decided, rounds)
     return _masked(history, mask) if mask else history  # not under the lock: looking for names takes a while
 
 
 def _masked(history: ItemHistory, mask: TextMask) -> ItemHistory:
     decided = (
-        replace(answer, words=mask.mask(answer.words), decision=mask.mask(answer.decision))
+        replace(answer, words=mask.mask(answer.label), decision=mask.mask(answer.decision))
         for answer in history.decided
     )
     rounds = (
         replace(part, events=tuple(_masked_event(event, mask) for event in part.events)) for part in history.rounds
     )
-    reading = mask_item_text(mask, history.reading) if history.reading else None
+    reading = mask_item_text(mask, history.item_text) if history.item_text else None
     return replace(history, reading=reading, decided=tuple(decided), rounds=tuple(rounds))
 
 
-def _masked_event(event: Event, mask: TextMask) -> Event:
-    answers = tuple((facet, mask.mask(words)) for facet, words in event.said)
+def _masked_event(event: ItemEvent, mask: TextMask) -> ItemEvent:
+    answers = tuple((facet, mask.mask(words)) for facet, words in event.answers)
     return replace(event, said=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
 
 
@@ -136,7 +136,7 @@ def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
         coding.act(views)
 
 
-def rounds_of(study: Study, sight: Sight, item: str) -> tuple[RoundPart, ...]:
+def list_rounds(study: Study, sight: Sight, item: str) -> tuple[RoundHistory, ...]:
     """The rounds that had the item, in the order in which they were opened, then published decisions."""
     state = sight.state
     found = [_part(study, sight, one, item) for one in state.rounds.values() if item in _members(one)]
@@ -144,7 +144,7 @@ def rounds_of(study: Study, sight: Sight, item: str) -> tuple[RoundPart, ...]:
         made = [one for (about, _), one in published.items() if about == item]
         if made:
             events = tuple(_decision(study, sight, name, one, last=True) for one in made)
-            found.append(RoundPart(name, "published", "published", closed=made[-1].time, events=events))
+            found.append(RoundHistory(name, "published", "published", closed=made[-1].time, events=events))
     return tuple(found)
 
 
@@ -155,7 +155,7 @@ def _members(one: RoundState) -> frozenset[str]:
     return found
 
 
-def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundPart:
+def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundHistory:
     name = one.plan.round
     no_ratings, no_decisions = sight.why_no_ratings(name), sight.why_no_decisions(name)
     book = sight.state.history.at(one.plan.codebook)
@@ -173,13 +173,13 @@ def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundPart:
             numbered += [(each.number, _decision(study, sight, name, each, last=each is made[-1])) for each in made]
     events = tuple(event for _, event in sorted(numbered, key=lambda pair: pair[0]))
     why = no_ratings or no_decisions
-    return RoundPart(name, one.plan.kind, one.status, one.opened, one.closed, one.blindness, events, why)
+    return RoundHistory(name, one.plan.kind, one.status, one.opened, one.closed, one.blindness, events, why)
 
 
-def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> Event:
+def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> ItemEvent:
     facets = [facet for facet in sight.state.round(name).plan.facets if facet.id in rating.answers]
     said = tuple((facet.id, _words(facet, book, rating.answers[facet.id])) for facet in facets)
-    return Event(
+    return ItemEvent(
         RATING,
         rating.time,
         sight.shown(name, rating.rater),
@@ -197,23 +197,23 @@ def _words(facet: Facet, book: Codebook, answer: Any) -> str:
     return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else write_cell(facet, answer)
 
 
-def _comment(sight: Sight, name: str, comment: Comment, what: str) -> Event:
+def _comment(sight: Sight, name: str, comment: Comment, what: str) -> ItemEvent:
     plan = sight.state.round(name).plan
     book, answer = sight.state.history.at(plan.codebook), comment.answer
     said = ((comment.facet, _words(plan.facet(comment.facet), book, answer)),) if answer is not None else ()
     text = sight.text(name, comment.text)
-    return Event(what, comment.time, sight.shown(name, comment.actor), said, text, simulated=comment.simulated)
+    return ItemEvent(what, comment.time, sight.shown(name, comment.actor), said, text, simulated=comment.simulated)
 
 
-def _decision(study: Study, sight: Sight, name: str, made: Decision, *, last: bool) -> Event:
+def _decision(study: Study, sight: Sight, name: str, made: Decision, *, last: bool) -> ItemEvent:
     state = sight.state
-    answer = in_words(state, state.history.latest, made)
+    answer = format_decision(state, state.history.latest, made)
     code = answer.decision.partition(":")[2]
-    return Event(
+    return ItemEvent(
         DECISION,
         made.time,
         sight.shown(name, made.actor),
-        ((made.facet, answer.words),),
+        ((made.facet, answer.label),),
         sight.text(name, made.reason) or made.source,
         made.how,
         answer.decision,
@@ -228,6 +228,6 @@ def _handbook_page(study: Study, book: Codebook, code: str) -> str:
     if code not in book.codes:
         return ""
     facet = book.codes[code].facet
-    name = page_names(one.id for one in book.codes.values() if one.active and one.facet == facet).get(code, "")
+    name = build_page_names(one.id for one in book.codes.values() if one.active and one.facet == facet).get(code, "")
     page = f"codes/{name}.html"
     return page if name and (study.published / "handbook" / page).is_file() else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import urlencode
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first, whole_number
+from quaestor.base.names import join_with_or, sort_by_similarity, parse_whole_number
 
 SIDES = ("kept", "dropped")
 DISAGREEMENTS = ("any", "open", "settled")
@@ -38,7 +38,7 @@ class Query:
     page: int = 1
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Query:
+    def from_parameters(cls, query: Mapping[str, str]) -> Query:
         """What the query of an address asks for; what it does not know is left alone, as other pages may add to it."""
         given = {name: query.get(name, "").strip() for name in (*_TEXTS, "year", "page", "code")}
         for name, value in given.items():
@@ -51,17 +51,17 @@ class Query:
             facet=facet.strip() if colon else "",
             code=code.strip() if colon else given["code"],
             page=_number(given["page"], "page", range(1, _LAST_PAGE + 1)) or 1,
-        ).checked()
+        ).validated()
 
-    def checked(self) -> Query:
+    def validated(self) -> Query:
         """The same; raises InputError where a choice is none of those there are."""
         for name, allowed in (("side", SIDES), ("disagreement", DISAGREEMENTS), ("order", ORDERS)):
             value = getattr(self, name)
             if value and value not in allowed:
-                raise InputError(f"{name} is {value[:60]!r}, allowed: {listed(nearest_first(value, allowed))}")
+                raise InputError(f"{name} is {value[:60]!r}, allowed: {join_with_or(sort_by_similarity(value, allowed))}")
         return self
 
-    def query(self, **changed: object) -> str:
+    def to_query_string(self, **changed: object) -> str:
         """The query of the address that asks for this, or for this with something changed."""
         wanted = replace(self, **changed) if changed else self  # type: ignore[arg-type]
         parts = {name: getattr(wanted, name) for name in (*_TEXTS, "year")}
@@ -75,7 +75,7 @@ class Query:
         return _decision(self.facet, self.code)
 
     @property
-    def narrowed(self) -> bool:
+    def is_narrowed(self) -> bool:
         """Whether anything is asked for at all."""
         return replace(self, order="", page=1) != Query()
 
@@ -90,13 +90,13 @@ def _decision(facet: str, code: str) -> str:
 def _number(text: str, name: str, allowed: range) -> int | None:
     if not text:
         return None
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None or number not in allowed:
         raise InputError(f"the {name} is {text[:60]!r}: write it as a number from {allowed[0]} to {allowed[-1]:,}")
     return number
 
 
-LONGEST = 500
+MAX_SEARCH_LENGTH = 500
 """Characters of a search."""
 _MOST = 30
 _SHORTEST = 2
@@ -108,20 +108,20 @@ _TERM = re.compile(r'(-?)(?:"([^"]*)(?:"|$)(\*?)|(\S+))')
 class Terms:
     """What texts must have, and what they must not have: words and phrases, each quoted for the index."""
 
-    having: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
     @property
-    def matching(self) -> str:
+    def match_expression(self) -> str:
         """What finds the texts, where there is something they must have."""
-        found = " AND ".join(self.having)
-        return f"({found}) NOT ({' OR '.join(self.without)})" if self.without else found
+        found = " AND ".join(self.required)
+        return f"({found}) NOT ({' OR '.join(self.excluded)})" if self.excluded else found
 
 
-def terms_of(words: str) -> Terms:
+def parse_terms(words: str) -> Terms:
     """Words that must all occur, "phrases in quotes", beginnings with a star, and -words that must not occur."""
-    if len(words) > LONGEST:
-        raise InputError(f"the search has {len(words):,} characters: shorten it to {LONGEST}")
+    if len(words) > MAX_SEARCH_LENGTH:
+        raise InputError(f"the search has {len(words):,} characters: shorten it to {MAX_SEARCH_LENGTH}")
     having: list[str] = []
     without: list[str] = []
     for minus, phrase, star, word in _TERM.findall(_plain(words)):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.files import is_private
-from quaestor.base.table_files import Cell, Table, csv_text, write_table
+from quaestor.base.table_files import Cell, ExportTable, format_csv, write_table
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import ASKER, Viewer
 from quaestor.evidence.funnel import current_result
@@ -19,12 +19,12 @@ from quaestor.evidence.items import item_link
 from quaestor.evidence.sources.protocol import no_progress
 from quaestor.evidence.text_index import TOKENS, build_index
 from quaestor.people.roles import Role
-from quaestor.search.coded_items import Answer
-from quaestor.search.index_query import Question, Recent, Search
+from quaestor.search.coded_items import CodedAnswer
+from quaestor.search.index_query import SearchCondition, RecentResults, Search
 from quaestor.search.query import Query, Terms
 from quaestor.study.folder import Study, has_journal
 
-MOST_RANKED = 20_000
+MAX_RANKED = 20_000
 """Items that are put in the order of how well they fit; of more than that, none fits better than the next."""
 _TAGS = 12
 _BEGIN, _END = "\x02", "\x03"
@@ -59,14 +59,14 @@ class ResultRow:
     views: int | None
     dropped_at: str
     """The step it was dropped at; empty where it is still in."""
-    decided: tuple[Answer, ...] = ()
+    decided: tuple[CodedAnswer, ...] = ()
 
     @property
     def plain_title(self) -> str:
         return "".join(piece.text for piece in self.title)
 
     def as_json(self) -> dict[str, Any]:
-        decided = {answer.facet: answer.words for answer in self.decided}
+        decided = {answer.facet: answer.label for answer in self.decided}
         plain = {name: getattr(self, name) for name in ("item", "created", "tags", "score", "views")}
         return {**plain, "fell_at": self.dropped_at, "title": self.plain_title, "decided": decided}
 
@@ -84,7 +84,7 @@ class ResultPage:
     """The most frequent ones; none where there are too many items to count them at once."""
     ranked: bool = False
     """Whether those that fit best come first."""
-    unseen: tuple[str, ...] = ()
+    hidden_rounds: tuple[str, ...] = ()
     """Why rounds are left out."""
 
     @property
@@ -96,16 +96,16 @@ class ResultPage:
         return (self.page - 1) * self.size + 1
 
 
-_COUNTS = Recent(100)
+_COUNTS = RecentResults(100)
 
 
 def find_items(search: Search, query: Query, size: int = 25) -> ResultPage:
     """A page of the items a query asks for, with what the viewer may see of what was decided about them."""
     steps, key = search.steps, search.index.key
     with search.index.reading() as connection:
-        asked = search.ask(connection, query)
+        asked = search.build_condition(connection, query)
         years, total = _COUNTS.get((key, "years", asked), lambda: _by_year(connection, asked))
-        ranked = bool(asked.terms.having) and query.order in ("", "best") and total <= MOST_RANKED
+        ranked = bool(asked.terms.required) and query.order in ("", "best") and total <= MAX_RANKED
         order = _RANK if ranked else _ORDERS.get(query.order, _ORDERS["viewed"] if query.words else "items.number")
         page = min(query.page, max(1, -(-total // size)))
         # Only numbers are put in order; what is shown is fetched for one page alone.
@@ -115,12 +115,12 @@ def find_items(search: Search, query: Query, size: int = 25) -> ResultPage:
         )]  # fmt: skip
         rows = _rows(connection, numbers, asked.terms, steps)
         tags = _COUNTS.get((key, "tags", asked), lambda: _by_tag(connection, asked, total))
-    with search.open_outcomes() as outcomes:
-        shown = tuple(replace(row, decided=outcomes.about(row.item)) for row in rows)
-    return ResultPage(shown, total, page, size, years, tags, ranked, asked.unseen)
+    with search.open_decisions() as outcomes:
+        shown = tuple(replace(row, decided=outcomes.list_answers(row.item)) for row in rows)
+    return ResultPage(shown, total, page, size, years, tags, ranked, asked.hidden_rounds)
 
 
-def _by_year(connection: sqlite3.Connection, asked: Question) -> tuple[tuple[tuple[int | None, int], ...], int]:
+def _by_year(connection: sqlite3.Connection, asked: SearchCondition) -> tuple[tuple[tuple[int | None, int], ...], int]:
     rows = connection.execute(
         f"SELECT items.year, count(*) {asked.where} GROUP BY items.year ORDER BY items.year",
         asked.values,
@@ -128,10 +128,10 @@ def _by_year(connection: sqlite3.Connection, asked: Question) -> tuple[tuple[tup
     return tuple(rows), sum(count for _, count in rows)
 
 
-def _by_tag(connection: sqlite3.Connection, asked: Question, total: int) -> tuple[tuple[str, int], ...]:
+def _by_tag(connection: sqlite3.Connection, asked: SearchCondition, total: int) -> tuple[tuple[str, int], ...]:
     if not asked.conditions:
         counted = connection.execute("SELECT tag, items FROM tag_counts ORDER BY items DESC, tag LIMIT ?", (_TAGS,))
-    elif total <= MOST_RANKED:
+    elif total <= MAX_RANKED:
         counted = connection.execute(
             f"SELECT tag, count(*) AS items FROM tagged WHERE number IN (SELECT items.number {asked.where}) "  # noqa: S608
             "GROUP BY tag ORDER BY items DESC, tag LIMIT ?",
@@ -149,7 +149,7 @@ def _rows(
     by_number = {row[0]: row for row in connection.execute(
         f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks})", tuple(numbers)  # noqa: S608
     )}  # fmt: skip
-    texts = _marked(connection, numbers, terms) if terms.having else {}
+    texts = _marked(connection, numbers, terms) if terms.required else {}
     return [_row(by_number[number], *texts.get(number, ("", "")), steps) for number in numbers]
 
 
@@ -165,7 +165,7 @@ def _marked(connection: sqlite3.Connection, numbers: Sequence[int], terms: Terms
         few.executemany("INSERT INTO few (rowid, title, body) VALUES (?, ?, ?)", texts)
         rows = few.execute(
             "SELECT rowid, highlight(few, 0, ?, ?), snippet(few, 1, ?, ?, '…', 32) FROM few WHERE few MATCH ?",
-            (_BEGIN, _END, _BEGIN, _END, " OR ".join(terms.having)),
+            (_BEGIN, _END, _BEGIN, _END, " OR ".join(terms.required)),
         )
         return {number: (title, snippet) for number, title, snippet in rows}
 
@@ -202,20 +202,20 @@ Row = Sequence[Cell]
 
 def export_csv(search: Search, query: Query) -> Iterator[str]:
     """The whole result as CSV, some lines at a time; what cannot be asked is refused at once."""
-    return map(csv_text, export_rows(search, query))
+    return map(format_csv, export_rows(search, query))
 
 
 def export_rows(search: Search, query: Query) -> Iterator[Sequence[Row]]:
     """The names of the columns, then the rows, some at a time, in the order of the evidence."""
     steps = search.steps
     with search.index.reading() as connection:
-        asked = search.ask(connection, query)
-    with search.open_outcomes() as outcomes:
+        asked = search.build_condition(connection, query)
+    with search.open_decisions() as outcomes:
         facets = list(outcomes.facets)
     return _batches(search, asked, steps, facets)
 
 
-def _batches(search: Search, asked: Question, steps: Sequence[str], facets: Sequence[str]) -> Iterator[Sequence[Row]]:
+def _batches(search: Search, asked: SearchCondition, steps: Sequence[str], facets: Sequence[str]) -> Iterator[Sequence[Row]]:
     yield [[*_FIXED, *(f"decided: {facet}" for facet in facets)]]
     after = -1
     while True:
@@ -229,8 +229,8 @@ def _batches(search: Search, asked: Question, steps: Sequence[str], facets: Sequ
             ).fetchall()
         if not rows:
             return
-        with search.open_outcomes() as outcomes:
-            decided = [{answer.facet: answer.words for answer in outcomes.about(row[1])} for row in rows]
+        with search.open_decisions() as outcomes:
+            decided = [{answer.facet: answer.label for answer in outcomes.list_answers(row[1])} for row in rows]
         yield [
             [
                 item, title, created, " ".join(tags.split("\n")), score, views,
@@ -256,9 +256,9 @@ def open_search(study: Study) -> Iterator[Search]:
         yield Search(study, coding, build_index(study, no_progress), Viewer(study.settings.study.lead, Role.LEAD))
 
 
-def write_found(search: Search, query: Query, path: Path) -> None:
+def write_results(search: Search, query: Query, path: Path) -> None:
     """Write all that a query asks for as a CSV or XLSX file, as private as the evidence."""
     batches = export_rows(search, query)
     columns = [str(name) for name in next(batches)[0]]
-    table = Table("items", columns, chain.from_iterable(batches))
+    table = ExportTable("items", columns, chain.from_iterable(batches))
     write_table(table, path, private=is_private(search.study.funnel_folder))

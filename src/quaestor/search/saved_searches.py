@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import parse_qsl
 
-from quaestor.base.clock import written
+from quaestor.base.clock import format_timestamp
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.visibility import Viewer
 from quaestor.people.directory import Directory
 from quaestor.people.roles import Role
 from quaestor.search.query import Query
 
-MOST = 100
+MAX_FILTERS = 100
 _LONGEST_NAME, _LONGEST_QUERY = 80, 4_000
 
 
@@ -27,7 +27,7 @@ class SavedFilter:
     query: str
 
 
-def filters_of(directory: Directory, account: str) -> list[SavedFilter]:
+def list_filters(directory: Directory, account: str) -> list[SavedFilter]:
     with directory.file.reading() as reading:
         rows = reading.execute(
             "SELECT number, name, query FROM filters WHERE account = ? ORDER BY name COLLATE NOCASE", (account,)
@@ -44,14 +44,14 @@ def save_filter(directory: Directory, account: str, name: str, query: str, now: 
         (count,) = writing.execute(
             "SELECT count(*) FROM filters WHERE account = ? AND name <> ?", (account, name)
         ).fetchone()
-        if count >= MOST:
-            raise StateError(f"you have {MOST} filters: delete one first")
+        if count >= MAX_FILTERS:
+            raise StateError(f"you have {MAX_FILTERS} filters: delete one first")
         if writing.execute("SELECT 1 FROM accounts WHERE name = ?", (account,)).fetchone() is None:
             raise StateError(f"{account!r} has no account to keep filters in")
         writing.execute(
             "INSERT INTO filters (account, name, query, made) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (account, name) DO UPDATE SET query = excluded.query, made = excluded.made",
-            (account, name, query, written(now)),
+            (account, name, query, format_timestamp(now)),
         )
 
 
@@ -91,30 +91,30 @@ def can_save(viewer: Viewer) -> bool:
     return viewer.role is not Role.REVIEWER
 
 
-def saved_by(directory: Directory, viewer: Viewer) -> list[SavedFilter]:
-    return filters_of(directory, viewer.name) if can_save(viewer) else []
+def list_saved(directory: Directory, viewer: Viewer) -> list[SavedFilter]:
+    return list_filters(directory, viewer.name) if can_save(viewer) else []
 
 
-def change_saved(
+def change_saved_filter(
     directory: Directory, viewer: Viewer, act: str, *, name: str, query: str, number: str, now: datetime
 ) -> str:
     """Save, rename or delete one of one's filters; the query of the search it was done from."""
     if not can_save(viewer):
         raise StateError("a reviewer's link only reads: keep the address of the search instead")
-    wanted = Query.of(dict(parse_qsl(query)))
+    wanted = Query.from_parameters(dict(parse_qsl(query)))
     if act == SAVE:
-        save_filter(directory, viewer.name, name, wanted.query(page=1), now)
+        save_filter(directory, viewer.name, name, wanted.to_query_string(page=1), now)
     elif act == RENAME:
         rename_filter(directory, viewer.name, _number(number), name)
     elif act == DELETE:
         delete_filter(directory, viewer.name, _number(number))
     else:
         raise InputError(f"a filter can be saved, renamed or deleted, not {act[:60]!r}")
-    return wanted.query()
+    return wanted.to_query_string()
 
 
 def _number(text: str) -> int:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None:
         raise InputError("this filter is not there any more: load the page again")
     return number

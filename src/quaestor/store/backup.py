@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection, delete
 
-from quaestor.base.clock import Clock, stamp, written
+from quaestor.base.clock import Clock, format_file_stamp, format_timestamp
 from quaestor.base.errors import StateError
 from quaestor.store.backup_file import Backup, Digest, write_backup
 from quaestor.store.database import Damaged, explained
@@ -46,7 +46,7 @@ def restore_from(
     except Damaged:
         if not replace:
             raise
-    aside = database_at(address).set_aside(stamp(clock()))
+    aside = database_at(address).set_aside(format_file_stamp(clock()))
     report = _bring(backup, address, beside, replace, backups, clock)
     return dataclasses.replace(report, kept=report.kept or aside, damaged=(aside,))
 
@@ -65,8 +65,8 @@ def _bring(
                     f"{there} of {backup.report.file}: restore with --replace, which keeps what is there in a file"
                 )
             if differs is not None or others:
-                target = database.beside(backups, f"before-restore-{stamp(clock())}.backup")
-                kept = write_backup(rows(connection), target, written(clock()), beside.parts()).file
+                target = database.beside(backups, f"before-restore-{format_file_stamp(clock())}.backup")
+                kept = write_backup(rows(connection), target, format_timestamp(clock()), beside.parts()).file
             if differs is None:
                 add_rows(connection, (row for row in backup.rows() if row.number > before))
             else:

@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
-from quaestor.base.errors import NotNow, QuaestorError
+from quaestor.base.errors import TemporarilyUnavailable, QuaestorError
 
 
-class Damaged(NotNow):
+class Damaged(TemporarilyUnavailable):
     """A store that cannot be read any more."""
 
 
@@ -66,7 +66,7 @@ def explained(database: Database) -> Iterator[None]:
     except DBAPIError as error:
         raise database.refusal(error) from error
     except NoConnectionFree as error:
-        raise NotNow(f"{database.shown} is too busy, no connection became free: try again") from error
+        raise TemporarilyUnavailable(f"{database.shown} is too busy, no connection became free: try again") from error
 
 
 def one_line(error: DBAPIError) -> str:

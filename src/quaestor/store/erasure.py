@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.files import fsync, write_whole
+from quaestor.base.files import fsync, write_atomically
 
 ERASING = "-erasing"
 _ROWS, _LOG = "rows", "log"
@@ -70,7 +70,7 @@ class ErasureNote:
             fsync(self.path.parent)
 
     def _write(self, token: str, left: str) -> None:
-        write_whole(self.path, f"{token} {left}".encode(), private=True)
+        write_atomically(self.path, f"{token} {left}".encode(), private=True)
 
 
 def finish_erasure(connection: sqlite3.Connection, note: ErasureNote, patience: float) -> bool:
@@ -195,7 +195,7 @@ class ErasedList:
         added = [f"{participant}\t{day}" for participant, day in new.items() if participant not in known]
         if added:
             text = "".join(f"{line}\n" for line in [*lines, *added])
-            write_whole(self.path, text.encode("utf-8", "surrogateescape"), private=True)
+            write_atomically(self.path, text.encode("utf-8", "surrogateescape"), private=True)
 
     def _lines(self) -> list[str]:
         try:

@@ -12,7 +12,7 @@ from typing import Self
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
-from quaestor.base.clock import Clock, exact_now, written
+from quaestor.base.clock import Clock, exact_now, format_timestamp
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import is_storable
 from quaestor.store.database import Database, explained
@@ -134,7 +134,7 @@ class Writing:
 
     def append(self, acts: Sequence[NewAct]) -> list[Act]:
         """Put acts on record; an act whose key is there already is returned as it is on record."""
-        time = written(self._clock())
+        time = format_timestamp(self._clock())
         wanted = [row_of(act, time) for act in acts]
         self.look_up(row.key for row in wanted)
         head = self.head()

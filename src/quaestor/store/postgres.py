@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, MissingPart, NotNow, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingDependency, TemporarilyUnavailable, QuaestorError, StateError
 from quaestor.store.backup_file import write_backup
 from quaestor.store.database import explained, one_line
 from quaestor.store.schema import VERSIONS, head_of, noted_revision, rows
@@ -26,7 +26,7 @@ class PostgreSQL:
 
     def __init__(self, url: URL) -> None:
         if importlib.util.find_spec("psycopg") is None:
-            raise MissingPart("a store in PostgreSQL needs psycopg: pip install 'quaestor[postgres]'")
+            raise MissingDependency("a store in PostgreSQL needs psycopg: pip install 'quaestor[postgres]'")
         # The query of an address may hold a password as well.
         self.shown = url.set(drivername="postgresql", password=None, query={}).render_as_string()
         timeout = {} if "connect_timeout" in url.query else {"connect_timeout": 10}
@@ -96,8 +96,8 @@ class PostgreSQL:
     def refusal(self, error: DBAPIError) -> QuaestorError:
         if getattr(error.orig, "sqlstate", None) is None:
             remedy = "start the server, or mend the address of the store"
-            return NotNow(f"{self.shown} cannot be reached ({one_line(error)}): {remedy}")
-        return NotNow(f"{self.shown} cannot be used: {one_line(error)}")
+            return TemporarilyUnavailable(f"{self.shown} cannot be reached ({one_line(error)}): {remedy}")
+        return TemporarilyUnavailable(f"{self.shown} cannot be used: {one_line(error)}")
 
 
 def _be_durable(connection: DBAPIConnection, record: object) -> None:

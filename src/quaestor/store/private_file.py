@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Self, TypeVar
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError
-from quaestor.base.files import close_to_others, create_private
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError
+from quaestor.base.files import restrict_to_owner, create_private_file
 from quaestor.store.erasure import ErasureNote, connect, empty_log, finish_erasure
 
 _Read = TypeVar("_Read")
@@ -21,7 +21,7 @@ _ERASING_PATIENCE = 2.0
 """Seconds that whoever erases waits for those who read; after that the erasure is pending."""
 
 
-class DamagedFile(NotNow):
+class DamagedFile(TemporarilyUnavailable):
     """A private file that cannot be read any more."""
 
 
@@ -38,8 +38,8 @@ class PrivateFile:
         self._upgrades = upgrades
         self._lost = lost
         self._note = ErasureNote.beside(path)
-        create_private(path)
-        close_to_others(path)
+        create_private_file(path)
+        restrict_to_owner(path)
         self._writing = threading.Lock()
         self._reading = threading.Lock()
         with self._explained():
@@ -185,10 +185,10 @@ class PrivateFile:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
-            return NotNow(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return TemporarilyUnavailable(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
         if code == sqlite3.SQLITE_FULL:
-            return NotNow(f"{self.path} cannot grow, the disk is full: free some space, then try again")
-        return NotNow(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
+            return TemporarilyUnavailable(f"{self.path} cannot grow, the disk is full: free some space, then try again")
+        return TemporarilyUnavailable(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
 
 
 def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:

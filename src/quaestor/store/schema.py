@@ -23,7 +23,7 @@ from sqlalchemy import (
     table,
 )
 
-from quaestor.base.clock import Clock, stamp, written
+from quaestor.base.clock import Clock, format_file_stamp, format_timestamp
 from quaestor.base.errors import StateError
 from quaestor.store.database import Database, explained
 from quaestor.store.records import Row
@@ -130,9 +130,9 @@ def bring_up_to_date(database: Database, clock: Clock, backups: Path | None, tar
                 return None
             kept = None
             if found is not None:
-                kept = database.beside(backups, f"before-{target}-{stamp(clock())}")
+                kept = database.beside(backups, f"before-{target}-{format_file_stamp(clock())}")
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                database.keep(kept, connection, written(clock()))
+                database.keep(kept, connection, format_timestamp(clock()))
             _migrate(connection, target)
             return kept
 

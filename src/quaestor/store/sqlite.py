@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.base.files import close_to_others, create_private, fsync, open_private
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.files import restrict_to_owner, create_private_file, fsync, open_private
 from quaestor.store.backup_file import BACKUP
 from quaestor.store.database import Damaged, explained, one_line
 from quaestor.store.schema import VERSIONS, noted_revision
@@ -44,10 +44,10 @@ class SQLite:
             raise InputError(f"{self.shown} is a folder: name the file of a store")
         if not self.file.parent.is_dir():
             raise StateError(f"the folder {self.file.parent} does not exist: make it, or name another store")
-        create_private(self.file)
+        create_private_file(self.file)
         with explained(self):
             self._refuse_foreign()
-            close_to_others(self.file)
+            restrict_to_owner(self.file)
             self._use_write_ahead_log()
 
     def close(self) -> None:
@@ -131,16 +131,16 @@ class SQLite:
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
-            return NotNow(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return TemporarilyUnavailable(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
         if code == sqlite3.SQLITE_FULL:
-            return NotNow(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
+            return TemporarilyUnavailable(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            return NotNow(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
+            return TemporarilyUnavailable(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
         if code == sqlite3.SQLITE_IOERR:
-            return NotNow(
+            return TemporarilyUnavailable(
                 f"{self.shown} cannot be used ({one_line(error)}): check the space on the disk, then try again"
             )
-        return NotNow(f"{self.shown} cannot be used: {one_line(error)}")
+        return TemporarilyUnavailable(f"{self.shown} cannot be used: {one_line(error)}")
 
     def _refuse_foreign(self) -> None:
         with self.reading() as connection:

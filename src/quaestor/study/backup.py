@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.clock import Clock, exact_now, stamp, written
+from quaestor.base.clock import Clock, exact_now, format_file_stamp, format_timestamp
 from quaestor.base.errors import InputError
 from quaestor.base.files import fsync
 from quaestor.store.backup import restore_from
@@ -217,7 +217,7 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
 
     Nobody writes while they are looked at, which is an instant; what is written down is what they were then.
     """
-    target = file or backups_of(study) / f"study-{stamp(clock())}.backup"
+    target = file or backups_of(study) / f"study-{format_file_stamp(clock())}.backup"
     with ExitStack() as opened:
         journal = opened.enter_context(open_journal(study, clock))
         found = [part for part in backup_parts() if (study.root / part.file).exists()]
@@ -234,7 +234,7 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
                 still = [looked.enter_context(one.still()) for one in files]
             copies = [opened.enter_context(closing(copied(one))) for one in still]
         parts = [Part(part.name, part.form.version, lines_of(copy)) for part, copy in zip(found, copies, strict=True)]
-        return write_backup(rows(acts), target, written(clock()), parts)
+        return write_backup(rows(acts), target, format_timestamp(clock()), parts)
 
 
 def keys_apart(study: Study, report: BackupReport) -> tuple[Path, ...]:
@@ -248,7 +248,7 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
 
     What was made here of the words of a participant who withdrew goes too, once all is there.
     """
-    with open_backup(file) as backup, bringing_back(study, backup, replacing, stamp(clock())) as beside:
+    with open_backup(file) as backup, bringing_back(study, backup, replacing, format_file_stamp(clock())) as beside:
         report = restore_from(backup, store_address(study), beside, replacing, backups_of(study), clock)
         left_out = beside.left_out
         unknown = [name for one in left_out.values() for name in one.unknown]

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 
 _SECTIONS = {"": "Tutorials", "how-to": "How to", "reference": "Reference", "decisions": "Decisions"}
 """By folder, the heading under which its pages are listed, in this order."""
@@ -67,7 +67,7 @@ def find_topic(name: str) -> Topic:
     by_last_part = {topic.name.rpartition("/")[2]: topic for topic in list_topics()}
     topic = by_name.get(wanted) or by_last_part.get(wanted)
     if topic is None:
-        nearest = listed(nearest_first(wanted, by_last_part)[:5])
+        nearest = join_with_or(sort_by_similarity(wanted, by_last_part)[:5])
         raise InputError(f"there is no documentation on {name!r}; nearest topics: {nearest}; list all: `quaestor docs`")
     return topic
 

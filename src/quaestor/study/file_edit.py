@@ -10,7 +10,7 @@ import tomlkit
 from tomlkit.items import Item, Table
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.files import sole_user, write_whole
+from quaestor.base.files import lock_folder, write_atomically
 from quaestor.study.folder import Study
 
 
@@ -36,10 +36,10 @@ def use_line_endings(text: str, addition: str) -> str:
 def edit_study_file(study: Study, change: Callable[[str], str]) -> None:
     """Replace study.toml at once, with no other process in between; its permissions stay, and a link stays a link."""
     study.evidence.mkdir(exist_ok=True)  # the lock lies among what is generated and not kept in git
-    with sole_user(study.evidence, "study.toml"):
+    with lock_folder(study.evidence, "study.toml"):
         file = study.file.resolve()
         mode = file.stat().st_mode
-        write_whole(file, change(read_study_text(study)).encode("utf-8"))
+        write_atomically(file, change(read_study_text(study)).encode("utf-8"))
         file.chmod(mode)
 
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.base.clock import Clock, exact_now, stamp
+from quaestor.base.clock import Clock, exact_now, format_file_stamp
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.base.files import fsync
 from quaestor.store.backup_file import CLAIMS as ARCHIVE
@@ -86,7 +86,7 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
             known = known and not is_empty(there)
             kept = None
             if other and there_key is not None:
-                target = backups_of(study) / f"claims-before-restore-{stamp(clock())}.backup"
+                target = backups_of(study) / f"claims-before-restore-{format_file_stamp(clock())}.backup"
                 kept = _written(target, there_key, lines_of(there)).file
                 before = 0
             else:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
-from quaestor.base.table_files import csv_text
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.table_files import format_csv
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
@@ -102,7 +102,7 @@ def invite(
     if not batch.strip() or len(batch) > _LONGEST:
         raise InputError(f"give the batch a name of 1 to {_LONGEST} characters, as `first`")
     if asked.strata and stratum not in asked.strata:
-        options = listed(nearest_first(stratum, asked.strata))
+        options = join_with_or(sort_by_similarity(stratum, asked.strata))
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
     if stratum and not asked.strata:
         raise InputError(f"the survey {name!r} has no strata: name them in its file as survey.strata, or leave it out")
@@ -116,7 +116,7 @@ def invite(
 
 def links_csv(made: Sequence[Invited], address: str) -> str:
     """The links as a table for whoever sends them, safe to open in a spreadsheet."""
-    return csv_text([("label", "link"), *((one.label, f"{address.rstrip('/')}/i/{one.token}") for one in made)])
+    return format_csv([("label", "link"), *((one.label, f"{address.rstrip('/')}/i/{one.token}") for one in made)])
 
 
 def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.state import State
 from quaestor.coding.session import Coding, Where, open_coding, require_lead, study_of
 from quaestor.store.records import Act, NewAct
@@ -123,7 +123,7 @@ def survey_files(study: Study) -> dict[str, Path]:
 def survey_file(study: Study, name: str) -> Path:
     found = survey_files(study)
     if name not in found:
-        options = listed(nearest_first(name, found)) or "none: write instruments/NAME.toml"
+        options = join_with_or(sort_by_similarity(name, found)) or "none: write instruments/NAME.toml"
         raise InputError(f"there is no questionnaire {name!r} in {study.root / 'instruments'}, there are: {options}")
     return found[name]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import require_lead
-from quaestor.evidence.derived_items import DerivedSource, ItemsMade, as_html, forget_lines, write_items
-from quaestor.evidence.erasure import forget_items, sources_in
+from quaestor.evidence.derived_items import DerivedSource, DerivedItems, as_html, erase_lines, write_derived_items
+from quaestor.evidence.erasure import erase_items, list_sources_in_folder
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
 from quaestor.surveys.free_text import FOLDER
@@ -59,7 +59,7 @@ def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]
     return found
 
 
-def make_items(surveys: Surveys, name: str, question: str, actor: str | None = None) -> ItemsMade:
+def make_items(surveys: Surveys, name: str, question: str, actor: str | None = None) -> DerivedItems:
     """Write the open answers to a question as the input of a source, and put the source into study.toml.
 
     Called again it writes what stands then. Words of who withdraws are taken out at once, here and wherever they went
@@ -82,14 +82,14 @@ def make_items(surveys: Surveys, name: str, question: str, actor: str | None = N
             raise StateError(f"nobody has answered {question!r} of {name!r} in words yet: there are no items to make")
         return [_line(one) for one in said]
 
-    return write_items(study, source, found, "response")
+    return write_derived_items(study, source, found, "response")
 
 
 def forget_response(study: Study, survey: str, response: str) -> None:
     """Take the words of one response out of the items made of open answers, and of all that was made of those."""
-    forget_lines(study.root / FOLDER, _COLUMNS.index("response"), response)
-    for source in sources_in(study, FOLDER):
-        forget_items(study, source, f"{survey}/{response}/")
+    erase_lines(study.root / FOLDER, _COLUMNS.index("response"), response)
+    for source in list_sources_in_folder(study, FOLDER):
+        erase_items(study, source, f"{survey}/{response}/")
 
 
 def _words(question: Question, response: Response) -> Iterator[OpenAnswer]:
@@ -108,7 +108,7 @@ def _require_words(asked: Questionnaire, name: str) -> None:
     worded = [one.id for one in asked.questions() if _is_worded(one)]
     if asked.question(name) is None or name not in worded:
         what = "asks for no words of one's own" if asked.question(name) is not None else "is not asked"
-        options = listed(nearest_first(name, worded)) or "none"
+        options = join_with_or(sort_by_similarity(name, worded)) or "none"
         raise InputError(f"{name!r} {what} in {asked.id!r}, questions that are answered in words: {options}")
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import new_private_text
-from quaestor.base.table_files import csv_text, guard
+from quaestor.base.files import create_private_text
+from quaestor.base.table_files import format_csv, escape_formula
 from quaestor.surveys.lifecycle import CLOSED, Surveys, close_for_good, last_paying, survey_files
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import Pay, Questionnaire, Standing
@@ -214,13 +214,13 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
         raise StateError(f"{words}: export them again if the file is lost, or mark them as paid when they are")
     if not moved:
         raise StateError(f"no card of {name!r} waits for an export: release some first")
-    cards = [(_cell(key.opened(one.sealed, one.id)), f"{pay.amount:g}", guard(pay.currency)) for one in moved]
-    return csv_text([("address", "amount", "currency"), *cards], guarded=False)
+    cards = [(_cell(key.opened(one.sealed, one.id)), f"{pay.amount:g}", escape_formula(pay.currency)) for one in moved]
+    return format_csv([("address", "amount", "currency"), *cards], escape_formulas=False)
 
 
 def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> None:
     """The same into a new file that its owner alone can read."""
-    with new_private_text(out) as file:
+    with create_private_text(out) as file:
         file.write(export_cards(surveys, name, again))
 
 
@@ -282,7 +282,7 @@ def _address(pay: Pay, words: str) -> str:
 
 def _cell(address: str) -> str:
     """An address as a spreadsheet shows it; a telephone number does no harm, and must go out as it is."""
-    return address if _TELEPHONE.fullmatch(address) else guard(address)
+    return address if _TELEPHONE.fullmatch(address) else escape_formula(address)
 
 
 def _cards(count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quaestor.coding.session import Where, study_of
-from quaestor.evidence.ingest import what_changed
+from quaestor.evidence.ingest import describe_change
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import FOLDER
@@ -125,7 +125,7 @@ def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
         for source, settings in surveys.study.settings.sources.items()
         if settings.path == f"{FOLDER}/{source}.csv"
     }
-    return tuple(source for source, whose in made.items() if whose == name and what_changed(surveys.study, source))
+    return tuple(source for source, whose in made.items() if whose == name and describe_change(surveys.study, source))
 
 
 def imported_before(surveys: Surveys, name: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import decided, disagreements
 from quaestor.coding.model.records import Decision, Facet
 from quaestor.coding.model.rounds import blindness_notes
@@ -101,7 +101,7 @@ def _facet(facets: tuple[Facet, ...], name: str, wanted: str | None) -> Facet:
     found = [one for one in coded if wanted in (None, one.id)]
     if len(found) == 1:
         return found[0]
-    options = listed([one.id for one in coded]) or "none"
+    options = join_with_or([one.id for one in coded]) or "none"
     if wanted is None:
         raise InputError(f"the round {name!r} asks for {len(coded)} kinds of codes: name a facet, allowed: {options}")
     raise InputError(f"the round {name!r} asks for no codes as {wanted!r}, allowed: {options}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Voice
 from quaestor.study.templates import template_folder
@@ -98,10 +98,10 @@ def write_talks(folder: Path, talks: Iterable[Talk], seed: int, guide: str) -> I
         format = names[place % len(names)]
         ending, write = FORMATS[format]
         file, data = f"interview-{place + 1}{ending}", write(talk)
-        write_whole(folder / file, data)
+        write_atomically(folder / file, data)
         written.append(WrittenTalk(file, format, hashlib.sha256(data).hexdigest(), talk))
     truth = InterviewTruth(seed, guide, tuple(written))
-    write_whole(folder / TRUTH_FILE, (json.dumps(truth.as_json(), indent=1, ensure_ascii=False) + "\n").encode())
+    write_atomically(folder / TRUTH_FILE, (json.dumps(truth.as_json(), indent=1, ensure_ascii=False) + "\n").encode())
     return truth
 
 

@@ -26,7 +26,7 @@ from quaestor.base.errors import QuaestorError
 from quaestor.coding.pages.codebook.browser import CodebookRoom
 from quaestor.coding.pages.rating_sheet import fresh_key
 from quaestor.interviews.overview import has_interviews
-from quaestor.people.credentials import Passwords, fingerprint
+from quaestor.people.credentials import Passwords, hash_token
 from quaestor.people.directory import Directory
 from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Permission
@@ -113,7 +113,7 @@ def make_app(
     """The desk of one study; its people are let go when it ends. `warm` is called when the journal has been read."""
     renderer = templates()
     directory = Directory(study / PEOPLE_FILE)
-    cookie = Cookie(f"quaestor-{fingerprint(str(study.resolve()))[:8]}")
+    cookie = Cookie(f"quaestor-{hash_token(str(study.resolve()))[:8]}")
     opened = KeptOpen(study, prepared)
     remaking = Remaking(study)
     parts = _pages(opened, renderer, directory, cookie, clock, remaking, warm)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError
 from quaestor.web.security.access import visitor_of
 from quaestor.web.security.headers import HEADERS
 
@@ -57,7 +57,7 @@ class Refusals:
 
 def is_unavailable(error: Exception) -> bool:
     """Whether what keeps the study cannot answer, whatever was asked."""
-    return isinstance(error, NotNow)
+    return isinstance(error, TemporarilyUnavailable)
 
 
 def refusal_status(error: QuaestorError) -> int:

@@ -11,7 +11,7 @@ from jinja2 import pass_context
 from starlette.requests import Request
 from starlette.routing import NoMatchFound
 
-from quaestor.base.names import NOT_IN_AN_ADDRESS
+from quaestor.base.names import NOT_IN_URL
 from quaestor.people.roles import Permission
 from quaestor.web.security.access import Visitor, visitor_of
 from quaestor.web.security.permissions import MATRIX, PUBLIC
@@ -116,7 +116,7 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
     needed, found = MATRIX.get(route), visitor_of(request)
     if needed is None or found is None or (needed != PUBLIC and not found.can(needed)):
         return ""
-    if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_AN_ADDRESS)) for part in path.values()):
+    if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_URL)) for part in path.values()):
         return ""
     try:
         target = str(_ADDRESSES.of(request, route, **path))

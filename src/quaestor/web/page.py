@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute
 from starlette.templating import Jinja2Templates
 from starlette.types import Receive, Scope, Send
 
-from quaestor.base.names import whole_number
-from quaestor.evidence.ingest import notes_of
+from quaestor.base.names import parse_whole_number
+from quaestor.evidence.ingest import list_notes
 from quaestor.store.erasure import describe_pending_erasures
 from quaestor.web.security.access import Visitor
 from quaestor.web.study_session import KeptOpen
@@ -63,7 +63,7 @@ class Pages:
 
         def rendered() -> str:
             study = self.opened.latest
-            shared = {"study": study.settings.study, "synthetic": "; ".join(notes_of(study)), "refused": ""}
+            shared = {"study": study.settings.study, "synthetic": "; ".join(list_notes(study)), "refused": ""}
             return self._templates.get_template(template).render({"request": request, **shared, **context})
 
         return _LatePage(rendered, status)
@@ -99,7 +99,7 @@ def visitor(request: Request) -> Visitor:
 
 def page_asked(request: Request) -> int:
     """Which page of a long list an address asks for; there is no other than a numbered one."""
-    page = whole_number(request.query_params.get("page", "1"))
+    page = parse_whole_number(request.query_params.get("page", "1"))
     if page is None or not 1 <= page <= _LAST_PAGE:
         raise HTTPException(404)
     return page

@@ -17,7 +17,7 @@ from quaestor.base.errors import InputError
 from quaestor.evidence.sources.protocol import TableCounts
 from quaestor.evidence.sources.tables import source as source_module
 from quaestor.evidence.sources.tables.settings import TableColumnSettings, TableSettings
-from quaestor.evidence.sources.tables.source import read_column_names, ingest_table
+from quaestor.evidence.sources.tables.source import ingest_table, read_column_names
 
 REAL = SHARED / "data" / "dl-posts" / "open.csv"
 

@@ -19,7 +19,7 @@ from tests.support.coded_interviews import (
 from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.table_files import Table, write_table
+from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import round_agreement
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.disagreements import settle_agreed, settle_item
@@ -434,7 +434,7 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
     code_all(study, {"rater-1": FIRST})
     with open_coding(study) as coding:
         rows = export_ratings(coding, ROUND, "rater-1")
-        write_table(Table.of("ratings", [{**row, "rater": "rater-2"} for row in rows]), tmp_path / "ratings.csv")
+        write_table(ExportTable.from_mappings("ratings", [{**row, "rater": "rater-2"} for row in rows]), tmp_path / "ratings.csv")
         import_ratings(coding, ROUND, tmp_path / "ratings.csv")
     assert on_record(study, "rater-2", DATA) == on_record(study, "rater-1", DATA) != []
 

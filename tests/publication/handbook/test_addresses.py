@@ -8,29 +8,29 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quaestor.base.names import page_names
+from quaestor.base.names import build_page_names
 from quaestor.publication.handbook.entry_index import web_link
 
 
 @given(st.sets(st.text(st.characters(), max_size=12) | st.text("aA/-_ ", max_size=4), max_size=30))
 @example({"a/b", "a-b", "A B", "a_b", "", "数据", "con", "CON", "../..", "a" * 300})
 def test_page_names_are_safe_unique_and_do_not_depend_on_order(ids: set[str]) -> None:
-    names = page_names(sorted(ids))
+    names = build_page_names(sorted(ids))
     assert set(names) == ids
     assert len({name.lower() for name in names.values()}) == len(ids)
     assert all(re.fullmatch(r"[a-z0-9](-?[a-z0-9])*", name) and len(name) < 160 for name in names.values())
     assert not {"con", "nul", "aux", "com1", "lpt1"} & set(names.values())
-    assert page_names(sorted(ids, reverse=True)) == names
+    assert build_page_names(sorted(ids, reverse=True)) == names
 
 
 def test_a_name_that_looks_like_anothers_with_a_hash_is_not_given_twice() -> None:
-    shared = page_names(["a b", "a-b"])
-    names = page_names(["a b", "a-b", shared["a b"]])
+    shared = build_page_names(["a b", "a-b"])
+    names = build_page_names(["a b", "a-b", shared["a b"]])
     assert len(set(names.values())) == 3
 
 
 def test_a_usual_id_gives_a_readable_address() -> None:
-    assert page_names(["data-processing/data/create"]) == {"data-processing/data/create": "data-processing-data-create"}
+    assert build_page_names(["data-processing/data/create"]) == {"data-processing/data/create": "data-processing-data-create"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lxml import html
 from tests.support.paths import ROOT
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import sole_user
+from quaestor.base.files import lock_folder
 from quaestor.publication.handbook.records import BuiltHandbook, Handbook
 from quaestor.publication.handbook.site import build_handbook
 
@@ -123,7 +123,7 @@ def test_a_folder_that_is_no_handbook_is_not_replaced(book: Handbook, tmp_path: 
 
 def test_two_builds_of_one_folder_at_once_are_refused(book: Handbook, tmp_path: Path) -> None:
     (tmp_path / ".site.aside").mkdir()
-    with sole_user(tmp_path / ".site.aside", "a test"), pytest.raises(StateError, match="another process"):
+    with lock_folder(tmp_path / ".site.aside", "a test"), pytest.raises(StateError, match="another process"):
         build_handbook(book, tmp_path / "site", quiet)
 
 

@@ -181,12 +181,12 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pyt
         answered(surveys)
         with pytest.raises(InputError, match=r"is none of .csv, .xlsx, .parquet"):
             exported(surveys, tmp_path / "answers.sav")
-        with pytest.raises(InputError, match="there is no folder"):
+        with pytest.raises(InputError, match="does not exist"):
             exported(surveys, tmp_path / "nowhere" / "answers.csv")
         answered(surveys, forms={**FORMS, "words": {"q.hardest": ["😀" * 20_000]}})
         with pytest.raises(InputError, match="of a cell in a workbook: export as CSV"):
             exported(surveys, tmp_path / "answers.xlsx")
-        monkeypatch.setattr(tables, "_MOST_ROWS", 10)
+        monkeypatch.setattr(tables, "_MAX_ROWS", 10)
         with pytest.raises(InputError, match="more rows than the 10 of a workbook"):
             exported(surveys, tmp_path / "answers.xlsx")
     assert [path.name for path in tmp_path.iterdir()] == ["study"]  # nothing half is left

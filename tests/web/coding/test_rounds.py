@@ -126,7 +126,7 @@ def test_a_round_that_cannot_be_is_refused_and_what_was_typed_is_not_lost(lead: 
         ({"round": "pilot"}, "two rounds are called"),
         ({"items": ""}, "no items are chosen"),
         ({"overlap": "some"}, "the overlap is"),
-        ({"deadline": "soon"}, "is no time"),
+        ({"deadline": "soon"}, "is not a valid time"),
     ):
         answer = post(lead, "/rounds/new", {**NEW, **more, "do": "add"})
         assert answer.status_code == 422

@@ -29,7 +29,7 @@ from quaestor.demo.interviews import FOLDER
 from quaestor.demo.progress import Event, Failed, InterviewsCoded, Moved, RoundOpened
 from quaestor.demo.survey import open_demo_survey
 from quaestor.people.credentials import Passwords
-from quaestor.people.membership import lead_link
+from quaestor.people.membership import create_lead_token
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.web.app import make_app
@@ -161,7 +161,7 @@ def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path
         doors = after(page, OPENED, own)
         assert opened.get("/talks/interviews").headers["location"] == "/demo", "there is no such desk yet"
         after(page, [one for one in ALL if isinstance(one, InterviewsCoded)], own)
-        door = lead_link(talks)
+        door = create_lead_token(talks)
         shown = opened.get("/demo").text
         assert "3 of 3 planted codes came out; after interview 2 nothing new was said." in " ".join(shown.split())
         assert "the loss: <strong>above 10</strong>" in shown

@@ -102,7 +102,7 @@ def test_the_link_has_the_address_under_which_the_lead_came(lead: TestClient) ->
     [
         ({"name": "rater-9", "role": "rater"}, "no round has a rater"),
         ({"name": "somebody", "role": "lead"}, "the lead is not invited"),
-        ({"name": "rater-1", "role": "viewer"}, "acts in this study"),
+        ({"name": "rater-1", "role": "viewer"}, "has another role in this study"),
         ({"name": "somebody", "role": "king"}, "there is no role"),
         ({"name": "", "role": "viewer"}, "cannot be the name of a person"),
         ({"name": "somebody", "role": "viewer", "days": "0"}, "a number from 1 to 365"),
@@ -150,7 +150,7 @@ def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, 
     assert "You rate items" in both.get("/me").text
     assert act(lead, act="role", name="both", role="tie-breaker").status_code == 303
     assert "without knowing who said what" in both.get("/me").text
-    for role, words in (("viewer", "acts in this study"), ("lead", "named in study.toml"), ("reviewer", "no account")):
+    for role, words in (("viewer", "has another role in this study"), ("lead", "set in study.toml"), ("reviewer", "no account")):
         answer = act(lead, act="role", name="both", role=role)
         assert answer.status_code == 422
         assert words in answer.text
@@ -159,19 +159,19 @@ def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, 
 def test_a_study_keeps_somebody_who_leads_it(study: Study, clock: SetClock) -> None:
     with Directory(study.root / PEOPLE_FILE) as directory:
         token, _ = directory.invite("lead", Role.LEAD, clock())
-        directory.accept(token, "hash", clock())
-        with pytest.raises(StateError, match="alone leads this study"):
+        directory.accept_invitation(token, "hash", clock())
+        with pytest.raises(StateError, match="is the only lead"):
             directory.change_role("lead", Role.VIEWER)
-        assert directory.seen() == {"lead": clock()}
+        assert directory.read_last_seen() == {"lead": clock()}
         token, _ = directory.invite("other", Role.LEAD, clock())
-        directory.accept(token, "hash", clock())
+        directory.accept_invitation(token, "hash", clock())
         assert directory.change_role("other", Role.VIEWER)
         assert not directory.change_role("nobody", Role.VIEWER)
     with pytest.raises(StateError, match="nobody is called"):
         change_role(study, "rater-1", Role.RATER)
-    with pytest.raises(InputError, match="acts in this study"):
+    with pytest.raises(InputError, match="has another role in this study"):
         change_role(study, "rater-1", Role.VIEWER)
-    remove_person(study, "other", by="lead")
+    remove_person(study, "other", actor="lead")
 
 
 def test_removing_says_what_becomes_of_ratings_and_of_the_rest(tmp_path: Path) -> None:

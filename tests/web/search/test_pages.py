@@ -15,7 +15,7 @@ from tests.support.desk import browser as visitor
 from tests.support.searched_study import ITEMS, TELLING, WROTE, searched_study, with_open_round, with_settled_round
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.base.files import sole_user
+from quaestor.base.files import lock_folder
 from quaestor.evidence.text_index import build_index, index_folder
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -86,7 +86,7 @@ def test_while_the_index_is_made_the_page_says_so(tmp_path: Path) -> None:
     index_folder(study).mkdir(parents=True)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         opened = as_(app, study, Role.LEAD)
-        with sole_user(index_folder(study), "a test"):
+        with lock_folder(index_folder(study), "a test"):
             assert "The search index is being made" in opened.get("/evidence").text
             assert opened.get("/evidence.csv").status_code == 409
         build_index(study, lambda *told: None)

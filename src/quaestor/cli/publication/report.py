@@ -1,4 +1,4 @@
-"""`quaestor report`, `audit`, `replicate`, `handbook`: what is published, and whether it holds."""
+"""`quaestor report`, `audit`, `replicate`, `handbook`: build the publication and check it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def report(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Rebuild every table, figure and finding into published/report; exit 1 where a finding no longer holds.
+    """Rebuild every table, figure and finding in published/report; exit 1 if a finding no longer holds.
 
     Example:
 
@@ -74,12 +74,12 @@ def _show_report(outcome: ReportOutcome) -> None:
         f"{outcome.tables} tables, {outcome.figures} figures; {outcome.held} of {outcome.findings} findings hold",
         soft_wrap=True,
     )
-    for words in outcome.failures:
-        screen.print(f"no longer supported: {words}", style="red", markup=False, soft_wrap=True)
-    for table, why in outcome.missing.items():
-        screen.print(f"table {table} could not be made: {why}", markup=False, soft_wrap=True)
+    for failure in outcome.failures:
+        screen.print(f"no longer supported: {failure}", style="red", markup=False, soft_wrap=True)
+    for table, reason in outcome.missing.items():
+        screen.print(f"table {table} could not be built: {reason}", markup=False, soft_wrap=True)
     if outcome.audit is not None:
-        screen.print(f"Audit: {_summed_up(outcome.audit)}", markup=False, soft_wrap=True)
+        screen.print(f"Audit: {_format_summary(outcome.audit)}", markup=False, soft_wrap=True)
     screen.print(f"Open {outcome.folder / 'index.html'}", markup=False, soft_wrap=True)
 
 
@@ -88,7 +88,7 @@ def audit(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare what was computed with what was printed, cell by cell; exit 1 where something differs without a note.
+    """Compare computed and printed tables cell by cell; exit 1 if a difference has no note.
 
     Examples:
 
@@ -101,12 +101,12 @@ def audit(
 
     opened = chosen_study(study)
     with computed_of(opened, needs_results=False) as computed:
-        found = audit_study(publication_of(computed, lambda words: None))
+        result = audit_study(publication_of(computed, lambda message: None))
     if json:
-        print_json(audit_json(found))
+        print_json(audit_json(result))
     else:
-        _show_audit(found, every)
-    if found.open:
+        _show_audit(result, every)
+    if result.open:
         raise typer.Exit(1)
 
 
@@ -114,15 +114,17 @@ def replicate(
     name: Annotated[str, typer.Argument(help="A bundled study, such as dl-implementation-issues.")],
     data: Annotated[
         Path,
-        typer.Option(metavar="PATH", help="Its public data: labelled items as a file, or a folder with answers."),
+        typer.Option(
+            metavar="PATH", help="Its public data: a file of labelled items, or a folder with survey answers."
+        ),
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the study in this new folder, with report and audit.")
+        Path | None, typer.Option(metavar="DIR", help="Keep the study, with its report and audit, in this new folder.")
     ] = None,
     every: AllOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Take a bundled study from its public replication data to the audit; exit 1 where something differs.
+    """Recompute a bundled study from its public data and audit the result; exit 1 if something differs.
 
     Examples:
 
@@ -143,28 +145,29 @@ def replicate(
     from quaestor.publication.report.make import build_report
 
     with _folder(out) as folder:
-        with _own_name_of(data, folder):
+        with _original_name_in_errors(data, folder):
             loaded = load_labels(name, data, folder, say)
         if len(loaded.unread) == loaded.labelled:
-            raise InputError(f"no label of {data} could be read, for example: {loaded.unread[0].why}")
+            raise InputError(f"none of the labels in {data} could be read, for example: {loaded.unread[0].why}")
         with computed_of(loaded.study) as computed:
             publication = publication_of(computed, say)
-            found = audit_study(publication)
+            result = audit_study(publication)
         if out is not None:
-            build_report(loaded.study, lambda words: None)
+            build_report(loaded.study, lambda message: None)
     if out is not None:
         say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
-    unread = [{"item": one.item, "label": one.label, "why": one.why} for one in loaded.unread]
+    unread = [{"item": label.item, "label": label.label, "why": label.why} for label in loaded.unread]
     if json:
         findings = [
-            {"finding": one.finding, "sentence": one.sentence, "holds": one.holds} for one in publication.findings
+            {"finding": finding.finding, "sentence": finding.sentence, "holds": finding.holds}
+            for finding in publication.findings
         ]
         more = {"posts": loaded.labelled, "rejected": loaded.rejected, "unread": unread, "findings": findings}
-        print_json({**audit_json(found), **more})
+        print_json({**audit_json(result), **more})
     else:
         _show_findings(publication.findings, unread)
-        _show_audit(found, every)
-    if found.open:
+        _show_audit(result, every)
+    if result.open:
         raise typer.Exit(1)
 
 
@@ -172,12 +175,12 @@ def _show_findings(findings: tuple[Finding, ...], unread: Sequence[Mapping[str, 
     from quaestor.publication.results.values import failures
 
     screen = console()
-    for one in findings:
-        mark = "[green]holds[/green]" if one.holds else "[red]fails[/red]"
-        screen.print(f"finding {one.finding:>2} {mark}  ", end="")
-        screen.print(one.sentence, markup=False, soft_wrap=True)
-    for words in failures(findings):
-        screen.print(f"  {words}", style="red", markup=False, soft_wrap=True)
+    for finding in findings:
+        verdict = "[green]holds[/green]" if finding.holds else "[red]fails[/red]"
+        screen.print(f"finding {finding.finding:>2} {verdict}  ", end="")
+        screen.print(finding.sentence, markup=False, soft_wrap=True)
+    for failure in failures(findings):
+        screen.print(f"  {failure}", style="red", markup=False, soft_wrap=True)
     for item in unread:
         screen.print(f"label not read: {item['item']}, {item['why']}", markup=False, soft_wrap=True)
 
@@ -187,21 +190,21 @@ def _replicate_survey(name: str, data: Path, out: Path | None, every: bool, json
     from quaestor.publication.audit.run import audit_json
 
     with _folder(out) as folder:
-        made, found = replicate_answers(name, data, folder, out is not None)
+        replication, result = replicate_answers(name, data, folder, out is not None)
     if out is not None:
         say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
     if json:
-        print_answers_json(made, audit_json(found))
+        print_answers_json(replication, audit_json(result))
     else:
-        show_tables(made)
-        _show_audit(found, every)
-    if found.open:
+        show_tables(replication)
+        _show_audit(result, every)
+    if result.open:
         raise typer.Exit(1)
 
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """Where a study is made: aside, and in its place only once all of it is there."""
+    """Yields a temporary folder for the study and moves it to its destination only when it is complete."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="quaestor-replicate-") as folder:
             yield Path(folder) / "study"
@@ -209,105 +212,107 @@ def _folder(out: Path | None) -> Iterator[Path]:
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: name a new folder")
     if out.exists() and any(out.iterdir()):
-        raise InputError(f"{out} is already there and not empty: name a new folder")
-    place = out.resolve()
-    above = next(folder for folder in place.parents if folder.exists())
-    if not above.is_dir():
-        raise InputError(f"{above} is a file, so {out} cannot lie in it: name a new folder")
-    with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=above) as aside:
-        made = Path(aside) / "study"
-        yield made
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists():
-            place.rmdir()
-        os.replace(made, place)
+        raise InputError(f"{out} already exists and is not empty: name a new folder")
+    destination = out.resolve()
+    existing = next(folder for folder in destination.parents if folder.exists())
+    if not existing.is_dir():
+        raise InputError(f"{existing} is a file, so {out} cannot be created in it: name a new folder")
+    # The temporary folder is on the same file system, so that the move is atomic.
+    with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=existing) as temporary:
+        folder = Path(temporary) / "study"
+        yield folder
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        if destination.exists():
+            destination.rmdir()
+        os.replace(folder, destination)
 
 
 @contextmanager
-def _own_name_of(data: Path, folder: Path) -> Iterator[None]:
-    """A study reads a copy of its data; whoever gave the file is told of that file."""
+def _original_name_in_errors(data: Path, folder: Path) -> Iterator[None]:
+    """Replaces the study's copy of the data by the original file in error messages."""
     try:
         yield
     except InputError as error:
         copy = rf"{re.escape(str(folder.resolve()))}[/\\][^/\\\s]+{re.escape(data.suffix.lower() or '.csv')}"
-        raise InputError(re.sub(copy, lambda found: str(data), str(error))) from None
+        raise InputError(re.sub(copy, lambda match: str(data), str(error))) from None
 
 
-def _summed_up(found: Audit) -> str:
-    counts = found.summary()
-    told = [f"{number(counts[verdict])} {verdict}" for verdict in _VERDICTS if counts[verdict]]
+def _format_summary(audit: Audit) -> str:
+    counts = audit.summary()
+    verdicts = [f"{number(counts[verdict])} {verdict}" for verdict in _VERDICTS if counts[verdict]]
     checks = f"{number(counts['checks'])} checks among printed figures, {number(counts['checks failed'])} failed"
     known = counts["checks failed"] - counts["checks failed without a note"]
-    return f"{number(counts['cells'])} cells: {', '.join(told) or 'none'}; {checks} ({number(known)} noted)"
+    return f"{number(counts['cells'])} cells: {', '.join(verdicts) or 'none'}; {checks} ({number(known)} noted)"
 
 
 _VERDICTS = ("match", "rounding", "differs", "not printed", "not computable")
 
 
-def _show_audit(found: Audit, every: bool) -> None:
+def _show_audit(audit: Audit, every: bool) -> None:
     from rich.table import Table
 
     screen = console()
-    for words in found.notes:
-        screen.print(words, markup=False, soft_wrap=True)
+    for note in audit.notes:
+        screen.print(note, markup=False, soft_wrap=True)
     overview = Table(box=None, pad_edge=False)
     overview.add_column("table")
     for verdict in _VERDICTS:
         overview.add_column(verdict, justify="right")
-    for name in dict.fromkeys(cell.table for cell in found.cells):
-        own = [cell.verdict for cell in found.cells if cell.table == name]
+    for name in dict.fromkeys(cell.table for cell in audit.cells):
+        own = [cell.verdict for cell in audit.cells if cell.table == name]
         overview.add_row(name, *(number(own.count(verdict)) if verdict in own else "·" for verdict in _VERDICTS))
     screen.print(overview)
-    _show_cells(found, every, screen.print)
-    _show_checks(found, every, screen.print)
-    for one in found.placements:
-        share = "–" if one.share is None else f"{one.share:.1%}"
+    _show_cells(audit, every, screen.print)
+    _show_checks(audit, every, screen.print)
+    for placement in audit.placements:
+        share = "–" if placement.share is None else f"{placement.share:.1%}"
         screen.print(
-            f"table {one.table}: words place {share} ({number(one.placed)} of {number(one.items)} posts)",
+            f"table {placement.table}: {share} placed by their words ({number(placement.placed)} of "
+            f"{number(placement.items)} posts)",
             markup=False, soft_wrap=True,
         )  # fmt: skip
-        for item in one.unplaced:
+        for item in placement.unplaced:
             screen.print(f"  not placed: {item.item}  {item.label}: {item.why}", markup=False, soft_wrap=True)
-    screen.print(_summed_up(found), markup=False, soft_wrap=True)
-    if found.open:
-        screen.print(f"{number(found.open)} differences have no note.", style="red", markup=False)
+    screen.print(_format_summary(audit), markup=False, soft_wrap=True)
+    if audit.open:
+        screen.print(f"{number(audit.open)} differences have no note.", style="red", markup=False)
     else:
-        unknown = found.summary()["not computable"]
+        unknown = audit.summary()["not computable"]
         rest = f" {number(unknown)} cells could not be computed." if unknown else ""
-        screen.print(f"Nothing differs without a note.{rest}", style="green", markup=False)
+        screen.print(f"Every difference has a note.{rest}", style="green", markup=False)
 
 
-def _show_cells(found: Audit, every: bool, show: Callable[..., None]) -> None:
+def _show_cells(audit: Audit, every: bool, show: Callable[..., None]) -> None:
     shown: dict[str, int] = {}
     last = ("", "")
-    for cell in found.cells:
+    for cell in audit.cells:
         if cell.verdict != "differs" and not every:
             continue
         shown[cell.table] = shown.get(cell.table, 0) + 1
         if shown[cell.table] > _SHOWN and not every:
             continue
         computed = f"{cell.computed:.4g}" if isinstance(cell.computed, float) else cell.computed
-        words = f"{cell.table}:{cell.row}:{cell.column}  printed {cell.printed or '–'}, computed {computed}"
-        words += f" (base {number(cell.base)})" if cell.base is not None else ""
-        words += f"  {cell.verdict}" if every else ""
-        show(words, markup=False, soft_wrap=True)
+        line = f"{cell.table}:{cell.row}:{cell.column}  printed {cell.printed or '–'}, computed {computed}"
+        line += f" (base {number(cell.base)})" if cell.base is not None else ""
+        line += f"  {cell.verdict}" if every else ""
+        show(line, markup=False, soft_wrap=True)
         more = (cell.explanation and f"perhaps {cell.explanation}", cell.note and f"noted: {cell.note}")
-        for line in filter(None, more if more != last else ()):
-            show(f"    {line}", style="dim", markup=False, soft_wrap=True)
+        for remark in filter(None, more if more != last else ()):
+            show(f"    {remark}", style="dim", markup=False, soft_wrap=True)
         last = more
     for table, count in shown.items():
         if count > _SHOWN and not every:
-            show(f"table {table}: {number(count - _SHOWN)} more differ; --all lists them", markup=False)
+            show(f"table {table}: {number(count - _SHOWN)} more cells differ; list them with --all", markup=False)
 
 
-def _show_checks(found: Audit, every: bool, show: Callable[..., None]) -> None:
-    chosen = [check for check in found.checks if every or not check.holds]
+def _show_checks(audit: Audit, every: bool, show: Callable[..., None]) -> None:
+    chosen = [check for check in audit.checks if every or not check.holds]
     if not chosen:
         return
-    show("Printed figures against each other:")
+    show("Consistency of the printed figures:")
     for check, following in zip(chosen, [*chosen[1:], None], strict=True):
-        words = "holds" if check.holds else "does not hold"
-        show(f"  {check.statement}: {words}; {check.found}", markup=False, soft_wrap=True)
+        verdict = "holds" if check.holds else "does not hold"
+        show(f"  {check.statement}: {verdict}; {check.found}", markup=False, soft_wrap=True)
         if check.note and not check.holds and (following is None or following.note != check.note):
             show(f"    noted: {check.note}", style="dim", markup=False, soft_wrap=True)
 
@@ -316,7 +321,7 @@ def handbook(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Build the taxonomy as a searchable site into published/handbook.
+    """Build the taxonomy as a searchable website in published/handbook.
 
     Example:
 
@@ -326,7 +331,7 @@ def handbook(
 
     opened = chosen_study(study)
     with errors().status("Building the handbook …") as status:
-        book, built = make_handbook(opened, lambda what, done, total: status.update(f"{what}: {done:,} of {total:,}"))
+        book, built = make_handbook(opened, lambda label, done, total: status.update(f"{label}: {done:,} of {total:,}"))
     folder = handbook_folder(opened)
     if json:
         print_json({"folder": str(folder), "pages": built.pages, "origin": book.origin, "note": book.origin_note})
@@ -335,4 +340,6 @@ def handbook(
     screen.print(
         f"{number(built.pages)} pages, {number(built.searchable)} searchable. {book.origin_note}", soft_wrap=True
     )
-    screen.print(f"Open {folder / 'index.html'}, or `quaestor serve` for the search", markup=False, soft_wrap=True)
+    screen.print(
+        f"Open {folder / 'index.html'}, or run `quaestor serve` for the full search", markup=False, soft_wrap=True
+    )

@@ -1,4 +1,4 @@
-"""`quaestor survey flags`, `decide` and `erase`: responses that look odd, and what the lead makes of them."""
+"""`quaestor survey flags`, `decide` and `erase`: review suspicious responses and erase responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
-SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
+SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -18,7 +18,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = False) -> None:
-    """List finished responses with something odd, and why; a flag changes nothing by itself.
+    """List finished responses that look suspicious, with reasons; a flag alone does not exclude a response.
 
     Example: quaestor survey flags protocol
     """
@@ -29,67 +29,69 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
     from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
-        found = flagged(surveys, name)
+        flagged_responses = flagged(surveys, name)
     if json:
-        told = [
+        rows = [
             {
-                "response": one.response,
-                "reasons": [{"sign": reason.sign.value, "words": reason.words} for reason in one.reasons],
-                "keep": one.decision.keep if one.decision else None,
-                "why": one.decision.why if one.decision else "",
+                "response": flagged_response.response,
+                "reasons": [{"sign": reason.sign.value, "words": reason.words} for reason in flagged_response.reasons],
+                "keep": flagged_response.decision.keep if flagged_response.decision else None,
+                "why": flagged_response.decision.why if flagged_response.decision else "",
             }
-            for one in found
+            for flagged_response in flagged_responses
         ]
-        print_json(told)
+        print_json(rows)
         return
-    if not found:
-        say("Nothing is flagged")
+    if not flagged_responses:
+        say("No responses are flagged")
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("response", "decided", "reasons"):
         table.add_column(heading, overflow="fold")
-    for one in found:
-        decided = "–" if one.decision is None else "kept" if one.decision.keep else "dropped"
-        table.add_row(one.response, decided, escape(" ".join(reason.words for reason in one.reasons)))
+    for flagged_response in flagged_responses:
+        decided = "–" if flagged_response.decision is None else "kept" if flagged_response.decision.keep else "dropped"
+        table.add_row(
+            flagged_response.response, decided, escape(" ".join(reason.words for reason in flagged_response.reasons))
+        )
     console().print(table)
-    waiting = sum(one.decision is None for one in found)
+    waiting = sum(flagged_response.decision is None for flagged_response in flagged_responses)
     if waiting:
-        say(f"{number(waiting)} to decide: `quaestor survey decide {name} RESPONSE --keep --why TEXT`, or --drop")
+        say(f"{number(waiting)} to review: `quaestor survey decide {name} RESPONSE --keep --why TEXT`, or --drop")
     else:
-        say(f"{number(len(found))} flagged, all decided")
+        say(f"{number(len(flagged_responses))} flagged, all reviewed")
 
 
 def decide(
     name: SurveyArgument,
     response: Annotated[str, typer.Argument(metavar="RESPONSE", help="The id of a response.")],
-    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which goes on record.")],
-    keep: Annotated[bool, typer.Option("--keep/--drop", help="Keep it, or leave it out of the results.")],
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which is recorded.")],
+    keep: Annotated[bool, typer.Option("--keep/--drop", help="Keep it, or exclude it from the results.")],
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Keep a response or leave it out of the results; what was answered stays, and the last decision counts.
+    """Keep a response or exclude it from the results; its answers are kept, and the last decision counts.
 
-    Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --why "the same answers as another, word by word"
+    Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --why "identical to another response"
     """
     from quaestor.surveys.lifecycle import decide as decide_about
     from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
         decide_about(surveys, name, response, keep, why, actor)
-    say(f"{response} is {'kept' if keep else 'left out of the results'}")
+    say(f"{response} is {'kept' if keep else 'excluded from the results'}")
 
 
 def erase(
     name: SurveyArgument,
     response: Annotated[str, typer.Argument(metavar="RESPONSE", help="The id of a response.")],
-    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which goes on record; not who it was.")],
-    sure: Annotated[bool, typer.Option("--yes", help="You are sure; without it nothing is erased.")] = False,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which is recorded; do not name the person.")],
+    sure: Annotated[bool, typer.Option("--yes", help="Confirm; without it nothing is erased.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
-    """Erase a response for good, such as an imported one, which nobody can withdraw with a link of their own.
+    """Erase a response permanently, such as an imported one, whose respondent has no link to withdraw it.
 
-    Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --why "asked to by letter" --yes
+    Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --why "requested by letter" --yes
     """
     from quaestor.base.errors import InputError
     from quaestor.store.erasure import describe_pending_erasures
@@ -97,7 +99,7 @@ def erase(
     from quaestor.surveys.open_answers import erase_response
 
     if not sure:
-        raise InputError(f"nothing was erased, and nobody could bring it back: say --yes to erase {response}")
+        raise InputError(f"nothing was erased: this cannot be undone, so add --yes to erase {response}")
     chosen = chosen_study(study)
     with open_surveys(chosen) as surveys:
         quoted = erase_response(surveys, name, response, why, actor)
@@ -105,8 +107,8 @@ def erase(
     if pending:
         say(f"{response} is no longer part of the study, but not fully erased yet. {pending}")
     else:
-        say(f"{response} is erased, and so is all that was made of it here")
-    for place in quoted:
-        say(f"It is still quoted, and the journal keeps that: {place}")
+        say(f"{response} is erased, together with everything derived from it in this folder")
+    for quotation in quoted:
+        say(f"The journal still quotes it: {quotation}")
     if pending:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`quaestor survey claims`: pay for those who finished, which nobody can lead back to what they answered."""
+"""`quaestor survey claims`: pay respondents without linking payments to their answers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 if TYPE_CHECKING:
     from quaestor.surveys.payment import Payment
 
-claims = typer.Typer(help="Pay for those who finished a survey.", no_args_is_help=True)
+claims = typer.Typer(help="Payment of respondents who finished a survey.", no_args_is_help=True)
 
-SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
+SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -23,12 +23,12 @@ def add_to(group: typer.Typer) -> None:
 
 @claims.callback()
 def pay() -> None:
-    """See what pay costs, release cards to the payer, write the addresses, mark them paid."""
+    """Show the cost, release claims to the payer, export addresses, and mark cards as paid."""
 
 
 @claims.command()
 def status(study: StudyOption = None, json: JsonOption = False) -> None:
-    """Say how many are to be paid and what it costs; no address is shown.
+    """Show how many claims are to be paid and their cost; addresses are not shown.
 
     Example: quaestor survey claims status
     """
@@ -39,20 +39,20 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from quaestor.surveys.payment import payments
 
     with open_surveys(chosen_study(study)) as surveys:
-        found = payments(surveys)
+        surveys_paid = payments(surveys)
     if json:
-        print_json([_told(one) for one in found])
+        print_json([_payment_json(payment) for payment in surveys_paid])
         return
-    if not found:
-        say("No survey that pays has been opened: a questionnaire pays where its file has [pay]")
+    if not surveys_paid:
+        say("No opened survey pays its respondents: add [pay] to a questionnaire to pay for responses")
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("survey", *found[0].counts, "cost", "budget"):
+    for heading in ("survey", *surveys_paid[0].counts, "cost", "budget"):
         table.add_column(heading, justify="left" if heading == "survey" else "right", overflow="fold")
-    for one in found:
-        budget = "–" if one.pay.budget is None else one.money(one.pay.budget)
-        counts = [number(count) for count in one.counts.values()]
-        table.add_row(escape(one.survey), *counts, escape(one.money(one.cost)), escape(budget))
+    for payment in surveys_paid:
+        budget = "–" if payment.pay.budget is None else payment.money(payment.pay.budget)
+        counts = [number(count) for count in payment.counts.values()]
+        table.add_row(escape(payment.survey), *counts, escape(payment.money(payment.cost)), escape(budget))
     console().print(table)
 
 
@@ -60,11 +60,12 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
 def release(
     name: SurveyArgument,
     most: Annotated[
-        int | None, typer.Option(min=1, help="So many, drawn by lot; default: all that wait.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="How many, drawn at random; default: all waiting claims.", show_default=False),
     ] = None,
     study: StudyOption = None,
 ) -> None:
-    """Hand claims that wait to the payer, several at once and within the budget.
+    """Release waiting claims to the payer, several at once and within the budget.
 
     Example: quaestor survey claims release protocol
     """
@@ -73,19 +74,19 @@ def release(
 
     with open_surveys(chosen_study(study)) as surveys:
         released = release_claims(surveys, name, most)
-    say(f"{number(released)} released: `quaestor survey claims export {name}` writes where they go")
+    say(f"{number(released)} released: export the addresses with `quaestor survey claims export {name}`")
 
 
 @claims.command()
 def export(
     name: SurveyArgument,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A new file, for your eyes alone.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="A new file that only you can read.", show_default=False)
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Those exported before and not paid yet.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Export again cards that are not marked as paid.")] = False,
     study: StudyOption = None,
 ) -> None:
-    """Write the addresses of released cards as CSV: address, amount, currency; each is exported once.
+    """Export the addresses of released cards as CSV: address, amount, currency; each is exported once.
 
     Example: quaestor survey claims export protocol --out cards.csv
     """
@@ -97,13 +98,13 @@ def export(
             print(export_cards(surveys, name, again), end="")
             return
         write_cards(surveys, name, out, again)
-    say(f"{out} is written: delete it when the cards are sent")
+    say(f"Written to {out}: delete the file when the cards are sent")
 
 
 @claims.command()
 def paid(
     name: SurveyArgument,
-    cards: Annotated[int, typer.Option(min=1, help="How many you paid; it must be all that were exported.")],
+    cards: Annotated[int, typer.Option(min=1, help="How many cards you paid; must equal the number exported.")],
     study: StudyOption = None,
 ) -> None:
     """Mark the exported cards as paid.
@@ -114,17 +115,17 @@ def paid(
     from quaestor.surveys.payment import mark_paid
 
     with open_surveys(chosen_study(study)) as surveys:
-        say(f"{number(mark_paid(surveys, name, cards))} marked as paid")
+        say(f"{number(mark_paid(surveys, name, cards))} cards marked as paid")
 
 
-def _told(one: Payment) -> dict[str, Any]:
+def _payment_json(payment: Payment) -> dict[str, Any]:
     return {
-        "survey": one.survey,
-        "amount": one.pay.amount,
-        "currency": one.pay.currency,
-        "budget": one.pay.budget,
-        "cost": one.cost,
-        "affordable": one.affordable,
-        "closed": one.closed,
-        **{stage.value: count for stage, count in one.counts.items()},
+        "survey": payment.survey,
+        "amount": payment.pay.amount,
+        "currency": payment.pay.currency,
+        "budget": payment.pay.budget,
+        "cost": payment.cost,
+        "affordable": payment.affordable,
+        "closed": payment.closed,
+        **{stage.value: count for stage, count in payment.counts.items()},
     }

@@ -1,4 +1,4 @@
-"""`quaestor survey results`: every question counted on its own base, compared by groups, and written as files."""
+"""`quaestor survey results`: count every question, compare groups, and write tables and figures."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ def add_to(group: typer.Typer) -> None:
 
 
 def results(
-    name: Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")],
+    name: Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")],
     by: Annotated[
-        str, typer.Option(metavar="QUESTION", help="Compare by its answers; QUESTION.ROW of a matrix, or stratum.")
+        str,
+        typer.Option(metavar="QUESTION", help="Compare groups by this question, QUESTION.ROW of a matrix, or stratum."),
     ] = "",
-    unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Count responses that are not finished too.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables and figures into this folder.")] = None,
+    unfinished: Annotated[bool, typer.Option("--unfinished", help="Also count unfinished responses.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables and figures to this folder.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Count every question of a survey: shares and means with their intervals, and why answers are missing.
+    """Count every question of a survey: shares and means with intervals, and reasons for missing answers.
 
     Examples:
 
@@ -47,31 +46,31 @@ def results(
     from quaestor.surveys.results.tables import tables_of
 
     with open_surveys(chosen_study(study)) as surveys:
-        found = survey_results(surveys, name, by=by, unfinished=unfinished)
+        computed = survey_results(surveys, name, by=by, unfinished=unfinished)
         if out is not None:
-            written = write_results(surveys, found, out)
-            say(f"{number(len(written))} files are in {out}")
+            written = write_results(surveys, computed, out)
+            say(f"{number(len(written))} files written to {out}")
     if json:
-        print_json(results_json(found))
+        print_json(results_json(computed))
         return
-    _show_base(found)
-    for table in tables_of(found):
+    _show_base(computed)
+    for table in tables_of(computed):
         console().print()
         console().print(f"[bold]{escape(table.title)}[/bold]", soft_wrap=True)
-        console().print(_on_screen(table))
+        console().print(_build_screen_table(table))
         for note in table.notes:
             console().print(note, markup=False, soft_wrap=True, style="dim")
 
 
-def _show_base(found: Results) -> None:
+def _show_base(computed: Results) -> None:
     from quaestor.surveys.results.sentences import consents_in_words, counted_in_words
 
-    console().print(f"[bold]{escape(found.title)}[/bold]", soft_wrap=True)
-    for words in (" ".join(counted_in_words(found)), *consents_in_words(found)):
-        console().print(words, markup=False, soft_wrap=True)
+    console().print(f"[bold]{escape(computed.title)}[/bold]", soft_wrap=True)
+    for line in (" ".join(counted_in_words(computed)), *consents_in_words(computed)):
+        console().print(line, markup=False, soft_wrap=True)
 
 
-def _on_screen(table: Table) -> Screen:
+def _build_screen_table(table: Table) -> Screen:
     from rich.table import Table as Screen
 
     screen = Screen(box=None, pad_edge=False)

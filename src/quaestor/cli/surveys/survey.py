@@ -1,4 +1,4 @@
-"""`quaestor survey`: check a questionnaire, walk through it, open it, follow it, close it."""
+"""`quaestor survey`: check, preview, open, follow and close surveys; the other modules add their commands here."""
 
 from __future__ import annotations
 
@@ -44,12 +44,10 @@ if TYPE_CHECKING:
 
     from quaestor.surveys.paths_in_words import ToldPath
 
-group = typer.Typer(help="Surveys: from the questionnaire file to answers.", no_args_is_help=True)
+group = typer.Typer(help="Surveys: from the questionnaire to results.", no_args_is_help=True)
 
-SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
-FileArgument = Annotated[
-    str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study by its name, or any .toml file.")
-]
+SurveyArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")]
+FileArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire, or any .toml file.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -60,68 +58,68 @@ def add_to(app: typer.Typer) -> None:
 
 @group.callback()
 def surveys() -> None:
-    """Check questionnaires, open them, follow them, close them."""
+    """Check, preview, open, follow and close surveys; invite people, export and analyse responses."""
 
 
 @group.command()
 def check(name: FileArgument, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Find what is wrong with a questionnaire before anybody answers it; exit 1 where it could not be opened.
+    """Check a questionnaire before it is opened; exit 1 if it has errors.
 
     Example: quaestor survey check protocol
     """
     from quaestor.surveys.check_questionnaire import check_survey
 
-    found = check_survey(_file(name, study))
+    checked = check_survey(_find_file(name, study))
     if json:
         print_json(
             {
-                "survey": found.questionnaire.id,
-                "file": str(found.file),
-                "pages": len(found.questionnaire.pages),
-                "questions": len(list(found.questionnaire.questions())),
-                "minutes": round(found.minutes, 1),
-                "grave": len(found.grave),
-                "problems": [asdict(problem) for problem in found.problems],
+                "survey": checked.questionnaire.id,
+                "file": str(checked.file),
+                "pages": len(checked.questionnaire.pages),
+                "questions": len(list(checked.questionnaire.questions())),
+                "minutes": round(checked.minutes, 1),
+                "grave": len(checked.grave),
+                "problems": [asdict(problem) for problem in checked.problems],
             }
         )
     else:
-        asked = found.questionnaire
-        size = f"{len(asked.pages)} pages, {len(list(asked.questions()))} questions, {_minutes(found.minutes)}"
-        print_problems(asked.title, size, found.problems, "opened")
-    if found.grave:
+        questionnaire = checked.questionnaire
+        size = f"{len(questionnaire.pages)} pages, {len(list(questionnaire.questions()))} questions, {_format_minutes(checked.minutes)}"
+        print_problems(questionnaire.title, size, checked.problems, "opened")
+    if checked.grave:
         raise typer.Exit(1)
 
 
 @group.command()
 def preview(
     name: FileArgument,
-    language: Annotated[str, typer.Option(help="In which language; default: the first.")] = "",
-    most: Annotated[int, typer.Option(min=1, help="Stop after so many paths.")] = 1_000,
+    language: Annotated[str, typer.Option(help="The language; default: the first.")] = "",
+    most: Annotated[int, typer.Option(min=1, help="Stop after this many paths.")] = 1_000,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Walk every path through a questionnaire: what is asked, after which answers, and about how long it takes.
+    """List every path through a questionnaire: its questions, the answers that lead to it, and the estimated time.
 
     Example: quaestor survey preview protocol
     """
     from quaestor.surveys.paths_in_words import told_paths
 
-    found, whole = told_paths(_file(name, study), language, most)
+    paths, whole = told_paths(_find_file(name, study), language, most)
     if json:
-        print_json({"survey": Path(name).stem, "whole": whole, "paths": [_path_json(one) for one in found]})
+        print_json({"survey": Path(name).stem, "whole": whole, "paths": [_path_json(path) for path in paths]})
         return
     screen = console()
-    for place, one in enumerate(found, start=1):
-        screen.print(_tree(one, f"{place} of {len(found)}"))
+    for index, path in enumerate(paths, start=1):
+        screen.print(_build_tree(path, f"{index} of {len(paths)}"))
     if not whole:
-        say(f"There are more paths than these {number(len(found))}: ask for more with --most")
+        say(f"Only the first {number(len(paths))} paths are shown: see more with --most")
 
 
 @group.command("open")
-def open_one(
+def open_by_name(
     name: SurveyArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
 ) -> None:
-    """Open a survey, or let an open one go on with its changed file; who has begun keeps the version they had.
+    """Open a survey, or update an open one to its changed file; respondents who have begun keep their version.
 
     Example: quaestor survey open protocol
     """
@@ -131,25 +129,25 @@ def open_one(
     with open_surveys(chosen_study(study)) as opened:
         imported = imported_before(opened, name)
         version = open_survey(opened, name, actor)
-        asked = opened.questionnaire(name, version.number)
+        questionnaire = opened.questionnaire(name, version.number)
     if json:
-        made = {"survey": name, "status": "open", "version": version.number, "sha256": version.sha256}
-        print_json({**made, "imported": imported})
-    elif asked.by_invitation:
+        summary = {"survey": name, "status": "open", "version": version.number, "sha256": version.sha256}
+        print_json({**summary, "imported": imported})
+    elif questionnaire.by_invitation:
         links = f"`quaestor survey invite {name} …`"
-        say(f"{name} is open in version {version.number}, by invitation: make links with {links}")
+        say(f"{name} is open in version {version.number}, by invitation: create links with {links}")
     else:
         say(f"{name} is open in version {version.number}: `quaestor serve` shows it at /s/{name}")
     if imported and not json:
-        there = "is 1 imported answer" if imported == 1 else f"are {number(imported)} imported answers"
-        say(f"There {there} already: results count what comes in together with {'it' if imported == 1 else 'them'}")
+        noun = "response" if imported == 1 else "responses"
+        say(f"Results will include {number(imported)} imported {noun} as well as new ones")
 
 
 @group.command("close")
-def close_one(
+def close_by_name(
     name: SurveyArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
 ) -> None:
-    """Close a survey: nobody can begin or go on, and what was answered stays.
+    """Close a survey: nobody can begin or continue, and all responses are kept.
 
     Example: quaestor survey close protocol
     """
@@ -162,12 +160,12 @@ def close_one(
     if json:
         print_json(asdict(now))
     else:
-        say(f"{name} is closed: {_counted(now.responses)}")
+        say(f"{name} is closed: {_format_counts(now.responses)}")
 
 
 @group.command()
 def status(study: StudyOption = None, json: JsonOption = False) -> None:
-    """Say of every survey whether it is open, in which version, and how far its responses have come.
+    """Show the status, version and response counts of every survey.
 
     Example: quaestor survey status
     """
@@ -176,71 +174,71 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
 
     from quaestor.surveys.status import survey_status
 
-    found = survey_status(chosen_study(study))
+    surveys = survey_status(chosen_study(study))
     if json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(survey) for survey in surveys])
         return
-    if not found:
-        say("No questionnaires yet: write instruments/NAME.toml, as docs/reference/questionnaire.md says")
+    if not surveys:
+        say("No questionnaires yet: write instruments/NAME.toml, see `quaestor docs questionnaire`")
         return
     table = Table(box=None, pad_edge=False)
-    standings = list(found[0].responses)
-    for heading in ("survey", "status", "version", *standings, "withdrawn"):
+    statuses = list(surveys[0].responses)
+    for heading in ("survey", "status", "version", *statuses, "withdrawn"):
         table.add_column(heading, justify="left" if heading in ("survey", "status") else "right", overflow="fold")
-    for one in found:
-        told = one.status + (", file changed since" if one.changed else "")
-        counts = [number(one.responses[standing]) for standing in standings]
-        table.add_row(escape(one.survey), told, str(one.version or "–"), *counts, number(one.erased))
+    for survey in surveys:
+        state = survey.status + (", file changed since" if survey.changed else "")
+        counts = [number(survey.responses[status_name]) for status_name in statuses]
+        table.add_row(escape(survey.survey), state, str(survey.version or "–"), *counts, number(survey.erased))
     console().print(table)
-    for one in found:
-        if one.affordable == 0:
-            file = f"instruments/{one.survey}.toml"
-            say(f"The budget of {one.survey} pays for 0 more: raise pay.budget in {file}, or close the survey")
-    for one in found:
-        for place in one.quoted:
-            say(f"A withdrawn response to {one.survey} is still quoted: {place}")
-    for source in (source for one in found for source in one.to_ingest):
-        say(f"The evidence of {source} is older than its open answers: `quaestor ingest {source}`, `quaestor funnel`")
+    for survey in surveys:
+        if survey.affordable == 0:
+            file = f"instruments/{survey.survey}.toml"
+            say(f"The budget of {survey.survey} is used up: raise pay.budget in {file}, or close the survey")
+    for survey in surveys:
+        for quotation in survey.quoted:
+            say(f"The journal still quotes a withdrawn response to {survey.survey}: {quotation}")
+    for source in (source for survey in surveys for source in survey.to_ingest):
+        say(f"The evidence of {source} is out of date: run `quaestor ingest {source}` and `quaestor funnel`")
 
 
-def _file(name: str, study: Path | None) -> Path:
+def _find_file(name: str, study: Path | None) -> Path:
     from quaestor.surveys.check_questionnaire import questionnaire_path
 
     return questionnaire_path(None if name.endswith(".toml") else chosen_study(study), name)
 
 
-def _minutes(minutes: float) -> str:
+def _format_minutes(minutes: float) -> str:
     return f"about {max(1, round(minutes))} min"
 
 
-def _path_json(one: ToldPath) -> dict[str, Any]:
+def _path_json(path: ToldPath) -> dict[str, Any]:
     return {
-        "standing": one.standing,
-        "ends_early": one.ends_early,
-        "minutes": round(one.minutes, 1),
+        "standing": path.standing,
+        "ends_early": path.ends_early,
+        "minutes": round(path.minutes, 1),
         "pages": [
-            {"page": page.page, "questions": [question.question for question in page.questions]} for page in one.pages
+            {"page": page.page, "questions": [question.question for question in page.questions]} for page in path.pages
         ],
-        "answers": {question.question: question.answer for page in one.pages for question in page.questions},
+        "answers": {question.question: question.answer for page in path.pages for question in page.questions},
     }
 
 
-def _tree(path: ToldPath, place: str) -> Tree:
-    """A path as a tree of pages; answers stand where they decide what follows."""
+def _build_tree(path: ToldPath, position: str) -> Tree:
+    """Builds the tree of a path's pages, with the answers that decide what follows."""
     from rich.markup import escape
     from rich.tree import Tree
 
-    asked = sum(len(page.questions) for page in path.pages)
+    questions = sum(len(page.questions) for page in path.pages)
     end = f"[yellow]ends early, {path.standing}[/yellow]" if path.ends_early else "to the end"
-    counted = f"{asked} question{'' if asked == 1 else 's'}, {_minutes(path.minutes)}"
-    tree = Tree(f"[bold]Path {place}[/bold], {end}: {counted}")
+    counted = f"{questions} question{'' if questions == 1 else 's'}, {_format_minutes(path.minutes)}"
+    tree = Tree(f"[bold]Path {position}[/bold], {end}: {counted}")
     for page in path.pages:
         branch = tree.add(f"[cyan]{escape(page.page)}[/cyan]")
-        for one in page.questions:
-            said = f" → {one.said}" if one.decides else ""
-            branch.add(escape(f"{one.question}: {one.text}{said}"))
+        for question in page.questions:
+            answer = f" → {question.said}" if question.decides else ""
+            branch.add(escape(f"{question.question}: {question.text}{answer}"))
     return tree
 
 
-def _counted(responses: Mapping[str, int]) -> str:
-    return ", ".join(f"{number(count)} {standing}" for standing, count in responses.items())
+def _format_counts(responses: Mapping[str, int]) -> str:
+    return ", ".join(f"{number(count)} {status}" for status, count in responses.items())

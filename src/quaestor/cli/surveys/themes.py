@@ -1,4 +1,4 @@
-"""`quaestor survey items` and `themes`: open answers as items for raters, and what they decided, by participants."""
+"""`quaestor survey items` and `themes`: code open answers, and count themes by respondent."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import typer
 
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, tell_of_items
 
-QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="A question that is answered in words.")]
+QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="An open question.")]
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A closed round over open answers.")]
-FacetOption = Annotated[str | None, typer.Option(help="The facet, where the round asks for several kinds of codes.")]
+FacetOption = Annotated[str | None, typer.Option(help="The facet; needed if the round has several.")]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -19,13 +19,13 @@ def add_to(group: typer.Typer) -> None:
 
 
 def items(
-    name: Annotated[str, typer.Argument(metavar="SURVEY", help="A survey of the study.")],
+    name: Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a survey.")],
     question: QuestionArgument,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make items of what people wrote to a question, "other" texts too, to be coded by raters in rounds.
+    """Turn the open answers to a question, including "other" texts, into items that raters code in rounds.
 
     Example: quaestor survey items fielded direct-deployment
     """
@@ -33,8 +33,8 @@ def items(
     from quaestor.surveys.open_answers import make_items
 
     with open_surveys(chosen_study(study)) as surveys:
-        made = make_items(surveys, name, question, actor)
-    tell_of_items(made, "open answers", "open answers", json=json)
+        derived = make_items(surveys, name, question, actor)
+    tell_of_items(derived, "open answers", "open answers", json=json)
 
 
 def themes(
@@ -44,7 +44,7 @@ def themes(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Count the themes of a settled round over open answers: each participant once for a theme.
+    """Count the themes of a settled round over open answers; each respondent counts once per theme.
 
     Example: quaestor survey themes considerations
     """
@@ -54,24 +54,24 @@ def themes(
     from quaestor.surveys.themes import themes_of, themes_table
 
     with open_coding(chosen_study(study)) as coding:
-        found = themes_of(coding, name, facet, actor)
+        result = themes_of(coding, name, facet, actor)
     if json:
         counted = [
-            {"code": one.code, "name": one.name, "participants": one.participants, "answers": one.items}
-            for one in found.themes
+            {"code": theme.code, "name": theme.name, "participants": theme.participants, "answers": theme.items}
+            for theme in result.themes
         ]
-        more: dict[str, object] = {"participants": found.participants, "withdrawn": found.withdrawn}
-        more |= {"uncoded": found.uncoded, "simulated": found.simulated, "blindness": list(found.blindness)}
-        print_json({"round": found.round, "facet": found.facet, **more, "themes": counted})
+        more: dict[str, object] = {"participants": result.participants, "withdrawn": result.withdrawn}
+        more |= {"uncoded": result.uncoded, "simulated": result.simulated, "blindness": list(result.blindness)}
+        print_json({"round": result.round, "facet": result.facet, **more, "themes": counted})
         return
-    made = themes_table(found)
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column("theme")
-    for column in made.columns:
-        shown.add_column(column.title, justify="right")
-    for row in made.rows():
-        shown.add_row(row.title, *(cell.parts[0] for cell in row.cells))
+    table_model = themes_table(result)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("theme")
+    for column in table_model.columns:
+        table.add_column(column.title, justify="right")
+    for row in table_model.rows():
+        table.add_row(row.title, *(cell.parts[0] for cell in row.cells))
     screen = console()
-    screen.print(shown)
-    for note in made.notes:
+    screen.print(table)
+    for note in table_model.notes:
         screen.print(note, markup=False, soft_wrap=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import is_storable, listed, nearest_first
+from quaestor.base.names import is_storable, join_with_or, sort_by_similarity
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label, write_answer
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan
@@ -18,7 +18,7 @@ def checked_answers(plan: Plan, book: Codebook, answers: Mapping[str, Any]) -> d
     for name in answers:
         if name not in names:
             raise InputError(
-                f"the round {plan.round!r} asks no {name!r}, allowed: {listed(nearest_first(name, names))}"
+                f"the round {plan.round!r} asks no {name!r}, allowed: {join_with_or(sort_by_similarity(name, names))}"
             )
     checked = {}
     for facet in plan.facets:

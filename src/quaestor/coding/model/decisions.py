@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import checked_answer
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.keep import Keep
@@ -244,7 +244,7 @@ def decide(
     ways = WORDS_WAYS if words_only else ways_of(one.plan)
     if how not in ways:
         settled_by = "discussion of its words" if words_only else one.plan.settle
-        raise InputError(f"{name!r} is settled by {settled_by}, allowed: {listed(ways)}")
+        raise InputError(f"{name!r} is settled by {settled_by}, allowed: {join_with_or(ways)}")
     said = one.tie_comments.get((item, facet))
     if how == TIE_BREAKER:
         if actor != one.plan.tie_breaker:
@@ -312,7 +312,7 @@ def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool 
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {listed(names)}")
+        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {join_with_or(names)}")
     answers = [answer for _, answer in answers_of(one, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
@@ -326,7 +326,7 @@ def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool 
 
 def _require_part(one: RoundState, actor: str, lead: str) -> None:
     if one.seat_of(actor) is None and actor not in (one.plan.tie_breaker, lead):
-        people = listed(rater for seat in one.seats for rater in seat.raters)
+        people = join_with_or(rater for seat in one.seats for rater in seat.raters)
         raise StateError(f"{actor!r} has no part in {one.plan.round!r}: its raters are {people}")
 
 

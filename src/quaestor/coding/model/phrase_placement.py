@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.base.toml import Settings, read_toml
 from quaestor.coding.model.records import Code, Codebook
 
@@ -48,7 +48,7 @@ def read_placing(path: Path) -> PlacingWords:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            raise SettingsError(f"{path}: {where} is not a known key, allowed: {listed(_KEYS)}") from None
+            raise SettingsError(f"{path}: {where} is not a known key, allowed: {join_with_or(_KEYS)}") from None
         raise SettingsError(f"{path}, {where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}") from None
 
 

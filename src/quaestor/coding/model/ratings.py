@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.answers import checked_answer, checked_answers, label_of, refuse_unstorable
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label
@@ -52,7 +52,7 @@ def give_rating(
     names = [facet.id for facet in one.plan.facets]
     for facet in unsure:
         if facet not in names:
-            raise InputError(f"unsure of {facet!r}, allowed: {listed(nearest_first(facet, names))}")
+            raise InputError(f"unsure of {facet!r}, allowed: {join_with_or(sort_by_similarity(facet, names))}")
     more = {
         "unsure": sorted(unsure),
         "memo": memo,
@@ -75,7 +75,7 @@ def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundS
     seat = one.seat_of(rater)
     if seat is None:
         raters = [seat.rater for seat in one.seats]
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {listed(nearest_first(rater, raters))}")
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {join_with_or(sort_by_similarity(rater, raters))}")
     if seat.rater != rater:
         raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
     if not seat.has(rater, item):
@@ -103,7 +103,7 @@ def practise(
         raise StateError(f"{rater!r} does not rate in {name!r}")
     found = next((practice for practice in one.plan.practice if practice.item == item), None)
     if found is None:
-        items = listed(practice.item for practice in one.plan.practice) or "none"
+        items = join_with_or(practice.item for practice in one.plan.practice) or "none"
         raise InputError(f"{item!r} is no practice item of {name!r}, allowed: {items}")
     book = state.history.at(one.plan.codebook)
     given = checked_answers(one.plan, book, answers)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.assignment import Progress, assigned, in_order
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.records import (
@@ -212,7 +212,7 @@ class State:
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
-            options = listed(nearest_first(name, self.rounds)) or "none"
+            options = join_with_or(sort_by_similarity(name, self.rounds)) or "none"
             raise StateError(f"the round {name!r} has not been opened, opened so far: {options}")
         return self.rounds[name]
 

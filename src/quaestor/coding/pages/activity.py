@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 
 from quaestor.base.clock import Clock, now
-from quaestor.base.names import fits_an_address
+from quaestor.base.names import fits_url
 from quaestor.coding.model.decisions import disagreements
 from quaestor.coding.model.records import Noted
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
@@ -140,7 +140,7 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
     found = []
     for one in state.rounds.values():
         plan = one.plan
-        if not fits_an_address(plan.round):  # opened before names had to, and without pages
+        if not fits_url(plan.round):  # opened before names had to, and without pages
             continue
         if one.status == OPEN and one.seat_of(name) is not None:
             place = rater_place(state, plan.round, name)

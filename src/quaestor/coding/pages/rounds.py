@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.base.clock import in_utc
+from quaestor.base.clock import parse_utc
 from quaestor.base.errors import StateError
-from quaestor.base.names import fits_an_address
+from quaestor.base.names import fits_url
 from quaestor.coding.model.facet_kinds.passages import Passages
 from quaestor.coding.model.facet_kinds.phrase import Phrase
 from quaestor.coding.model.rounds import is_complete, reopen_round
@@ -116,7 +116,7 @@ def _unopened(study: Study, one: RoundSettings) -> RoundOverview:
         settle=one.settle,
         instructions=one.instructions,
         practice=len(one.practice),
-        deadline=in_utc(one.deadline.isoformat()) if one.deadline else "",
+        deadline=parse_utc(one.deadline.isoformat()) if one.deadline else "",
         phrases=any(study.settings.facets[facet].kind == Phrase.name for facet in one.facets),
         stretches=any(study.settings.facets[facet].kind == Passages.name for facet in one.facets),
     )
@@ -158,7 +158,7 @@ def _opened(study: Study, state: State, one: RoundState) -> RoundOverview:
         simulated=_is_simulated(one),
         phrases=any(facet.kind == Phrase.name for facet in plan.facets),
         stretches=any(facet.kind == Passages.name for facet in plan.facets),
-        has_page=fits_an_address(plan.round),
+        has_page=fits_url(plan.round),
     )
 
 

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.codebook import refuse_names_in_codebook
 from quaestor.coding.model.codebook.changes import id_from
 from quaestor.coding.model.facet_kinds.passages import in_vivo_in, require_passage_facet
@@ -87,7 +87,7 @@ def _require_there(state: State, name: str, item: str, start: int, end: int) -> 
         raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
     places = [(one.start, one.end) for one in in_vivo_in(made.answer)]
     if (start, end) not in places:
-        there = listed(f"{low} to {high}" for low, high in places) or "none"
+        there = join_with_or(f"{low} to {high}" for low, high in places) or "none"
         raise InputError(f"{item!r} has no words in vivo from {start} to {end}, there are: {there}")
 
 
@@ -95,7 +95,7 @@ def _known(state: State, name: str, code: str) -> str:
     facet = require_passage_facet(state.round(name).plan)
     allowed = {one.id: one.name for one in state.history.latest.active(facet.codes)}
     if code not in allowed:
-        options = listed(nearest_first(code, allowed)[:5])
+        options = join_with_or(sort_by_similarity(code, allowed)[:5])
         raise InputError(f"the codebook has no code {code!r} now, allowed: {options} …")
     return code
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import settled
 from quaestor.coding.model.facet_kinds.passages import in_vivo_in, passage_facet, require_passage_facet
 from quaestor.coding.model.records import Decision, Rating, stretches_in
@@ -123,7 +123,7 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
 def _came_later(closed: Collection[str]) -> CodingStep:
     """What is to be done about an interview that came when the rounds were closed."""
     words = "in no round yet: make items with `quaestor interview items`, then open a round of its own"
-    return CodingStep(False, f"{words}, without the turns of {listed(closed)}")
+    return CodingStep(False, f"{words}, without the turns of {join_with_or(closed)}")
 
 
 def _unopened(interviews: Interviews, state: State) -> Iterator[str]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.conduct.conversation_state import (
     ASKED,
@@ -116,7 +116,7 @@ def tick(
         raise InputError(f"nothing was ticked in {question!r}: name an item of it, or say what else it is")
     codes = [one.code for one in asked.items]
     if item and item not in codes:
-        options = listed(nearest_first(item, codes)) or "none"
+        options = join_with_or(sort_by_similarity(item, codes)) or "none"
         raise InputError(f"there is no item {item[:60]!r} in the question {question!r}, there are: {options}")
     if words and not asked.other:
         raise InputError(f"the question {question!r} has no other items than those of the guide: write a note")
@@ -133,7 +133,7 @@ def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: s
     """Say that a question was asked or skipped, or that it was not after all."""
     _question(_guide(interviews, name), question)
     if what not in _MARKS:
-        raise InputError(f"a question cannot be marked as {what[:40]!r}: say {listed(_MARKS)}")
+        raise InputError(f"a question cannot be marked as {what[:40]!r}: say {join_with_or(_MARKS)}")
     said = {"question": question, "what": what, "on": on}
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
@@ -146,7 +146,7 @@ def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, secti
     """Start, pause, go on, end, or pass to another section."""
     guide = _guide(interviews, name)
     if what not in _CLOCK:
-        raise InputError(f"the clock cannot {what[:40]!r}: say {listed(_CLOCK)}")
+        raise InputError(f"the clock cannot {what[:40]!r}: say {join_with_or(_CLOCK)}")
     if what == START and not section:
         section = guide.sections[0].id
     if what in (START, SECTION):
@@ -209,7 +209,7 @@ def _guide(interviews: Interviews, name: str) -> Guide:
 def _question(guide: Guide, name: str) -> GuideQuestion:
     found = guide.question(name)
     if found is None:
-        options = listed(nearest_first(name, [one.id for one in guide.questions()]))
+        options = join_with_or(sort_by_similarity(name, [one.id for one in guide.questions()]))
         raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
     return found
 
@@ -217,7 +217,7 @@ def _question(guide: Guide, name: str) -> GuideQuestion:
 def _require_section(guide: Guide, name: str) -> None:
     known = [one.id for one in guide.sections]
     if name not in known:
-        options = listed(nearest_first(name, known))
+        options = join_with_or(sort_by_similarity(name, known))
         raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
 
 

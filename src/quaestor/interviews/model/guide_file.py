@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
 
 LONGEST_ID = 60
@@ -55,7 +55,7 @@ class Marks:
         for found, allowed in ((self.words, words), (tuple(key for key, _ in self.values), keys)):
             for one in found:
                 if one not in allowed:
-                    options = listed(nearest_first(one, allowed))
+                    options = join_with_or(sort_by_similarity(one, allowed))
                     raise InputError(f"{where}: {one!r} means nothing here, allowed: {options}")
 
 
@@ -168,7 +168,7 @@ def _marks(text: str, where: str) -> Marks:
         else:
             raise InputError(f"{where}: {part[:40]!r} in braces is neither #id, .word nor key=value")
     if len(ids) > 1:
-        raise InputError(f"{where}: there are two ids in braces: leave {listed(ids)}")
+        raise InputError(f"{where}: there are two ids in braces: leave {join_with_or(ids)}")
     if ids:
         known_id(ids[0], where)
     return Marks("".join(ids), tuple(words), tuple(values.items()))
@@ -258,7 +258,7 @@ def _front(lines: Sequence[str], name: str) -> dict[str, Any]:
         raise InputError(f"{name}.md: the front matter is no TOML: {str(error)[:200]}") from None
     for key in front:
         if key not in KEYS:
-            options = listed(nearest_first(key, KEYS))
+            options = join_with_or(sort_by_similarity(key, KEYS))
             raise InputError(f"{name}.md: {key[:40]!r} is no key of the front matter, allowed: {options}")
     return front
 
@@ -313,7 +313,7 @@ def _question(block: Block) -> GuideQuestion:
     block.marks.only((*Asks, OPTIONAL), ("research",), block.where)
     kinds = [one for one in Asks if one in block.marks.words]
     if len(kinds) > 1:
-        raise InputError(f"{block.where}: a question is asked in one way: leave {listed(kinds)}")
+        raise InputError(f"{block.where}: a question is asked in one way: leave {join_with_or(kinds)}")
     items, other = block.items()
     asks = kinds[0] if kinds else Asks.REFERENCE if items or other else Asks.OPEN
     if asks is not Asks.REFERENCE and (items or other):

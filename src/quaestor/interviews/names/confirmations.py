@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.model.records import Replacement, Transcript
@@ -79,7 +79,7 @@ def _meant(held: Sequence[Proposal], place: str) -> Proposal:
     if not found:
         raise InputError(f"nothing is found at {place} any more: look again")
     if len(found) > 1:
-        whose = listed(one.shown for one in found)
+        whose = join_with_or(one.shown for one in found)
         raise InputError(f"what stands at {at} is the name of {whose}: say which, as in {at}={found[0].name}")
     return found[0]
 

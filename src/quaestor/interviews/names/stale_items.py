@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from quaestor.base.errors import StateError
-from quaestor.base.table_files import csv_rows
+from quaestor.base.table_files import parse_csv
 from quaestor.evidence.derived_items import as_html
-from quaestor.evidence.erasure import sources_in
+from quaestor.evidence.erasure import list_sources_in_folder
 from quaestor.evidence.funnel import CANDIDATES
 from quaestor.evidence.ingest import evidence_stamp
-from quaestor.evidence.items import evidence_files
+from quaestor.evidence.items import list_evidence_files
 from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.model.records import SpokenTurn
 from quaestor.interviews.names.known_names import finder_of
@@ -36,13 +36,13 @@ class Older:
 
 def older_items(interviews: Interviews) -> Iterator[Older]:
     """In the file that evidence is made of, in evidence, and in the candidates of a funnel that reads it."""
-    study, sources = interviews.study, sources_in(interviews.study, FOLDER)
+    study, sources = interviews.study, list_sources_in_folder(interviews.study, FOLDER)
     for path in sorted((study.root / FOLDER).glob("*.csv")):
-        columns, *rows = csv_rows(path.read_bytes().decode("utf-8"))
+        columns, *rows = parse_csv(path.read_bytes().decode("utf-8"))
         lines = (dict(zip(columns, row, strict=False)) for row in rows)
         yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION, "")) for line in lines))
     for source in sources:
-        for path in evidence_files(study, source):
+        for path in list_evidence_files(study, source):
             yield from _older(interviews, _rows(path))
     candidates = study.funnel_folder / CANDIDATES
     if candidates.is_file() and "source" in pq.read_schema(candidates).names:
@@ -73,7 +73,7 @@ def files_mark(study: Study) -> tuple[object, ...]:
     """Changes with the files in which words of transcripts are."""
     files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
     written = [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
-    return *written, *(evidence_stamp(study, source) for source in sources_in(study, FOLDER))
+    return *written, *(evidence_stamp(study, source) for source in list_sources_in_folder(study, FOLDER))
 
 
 def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import listed
+from quaestor.base.names import join_with_or
 from quaestor.coding.session import require_lead
 from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.repository import PLANS, Interviews, guide_files
-from quaestor.people.credentials import fingerprint
+from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
 from quaestor.store.sealed_file import Entry, NewEntry
 from quaestor.store.text_versions import KeptText
@@ -109,7 +109,7 @@ def agreement_file(study: Study) -> Path:
             continue  # `quaestor interview check` says what is wrong with it
     files = sorted(named - {""}) or [DEFAULT_FILE]
     if len(files) > 1:
-        raise InputError(f"the guides in {folder} name different agreements, {listed(files)}: name one in all of them")
+        raise InputError(f"the guides in {folder} name different agreements, {join_with_or(files)}: name one in all of them")
     if Path(files[0]).name != files[0]:
         raise InputError(f"a guide in {folder} names the agreement {files[0]!r}: name a file beside the guide")
     return folder / files[0]
@@ -203,7 +203,7 @@ def record_consent(
     if what not in (ACCEPTED, DECLINED):
         raise InputError(f"consent is {what[:40]!r}: say {ACCEPTED} or {DECLINED}")
     if how not in HOW:
-        raise InputError(f"how it was given is {how[:40]!r}: say {listed(HOW)}")
+        raise InputError(f"how it was given is {how[:40]!r}: say {join_with_or(HOW)}")
     current = in_force(interviews).version
     if version is not None and not 1 <= version <= current:
         raise InputError(f"there is no version {version} of the agreement: version {current} is in force")
@@ -226,7 +226,7 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     interviews.participant(participant)
     in_force(interviews)
     made = Link(participant, secrets.token_urlsafe(24))
-    said = {"sha256": fingerprint(made.code)}
+    said = {"sha256": hash_token(made.code)}
     if key and any(one.key == key for one in interviews.file.entries(about="", participant=participant)):
         raise StateError("this link was shown when it was made, and holds: make a new one only if it is lost")
     interviews.file.put(NewEntry("link", lead, said, participant, "", interviews.now(), key or new_key()))
@@ -235,7 +235,7 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
 
 def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
     """What a link leads to; None where it leads nowhere, as it does after a withdrawal."""
-    sought = fingerprint(code)
+    sought = hash_token(code)
     for one in interviews.file.entries(about="") if interviews else ():
         if interviews and one.kind == "link" and one.said["sha256"] == sought:
             agreement, consent = in_force(interviews), consent_of(interviews, one.participant)

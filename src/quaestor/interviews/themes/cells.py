@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_table, together_table
 from quaestor.interviews.themes.records import Quotation, Themes, selected
 from quaestor.interviews.themes.tables import (
@@ -84,5 +84,5 @@ def _row_title(group: Group, row: Row) -> str:
 
 
 def _some(given: str, names: Collection[str]) -> str:
-    found = nearest_first(given, names)
-    return listed(found[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")
+    found = sort_by_similarity(given, names)
+    return join_with_or(found[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.files import write_whole
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.files import write_atomically
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.names.remaining import refuse_names_in
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import interview_tables
@@ -30,7 +30,7 @@ def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[P
     written += [path for figure in figures_of(themes) for path in write_figure(figure, folder / "figures")]
     whole = folder / "themes.json"
     told = {**themes_json(themes), "quotations": [quotation_json(one) for one in themes.quotations]}
-    write_whole(whole, (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode())
+    write_atomically(whole, (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode())
     return [*written, whole]
 
 
@@ -129,5 +129,5 @@ def quotations_of(themes: Themes, code: str) -> tuple[str, list[Quotation]]:
 
 
 def _some(code: str, names: Sequence[str]) -> str:
-    found = nearest_first(code, names)
-    return (listed(found[:6]) or "none yet") + (" …" if len(found) > 6 else "")
+    found = sort_by_similarity(code, names)
+    return (join_with_or(found[:6]) or "none yet") + (" …" if len(found) > 6 else "")

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.transcript_formats.docx import document_lines
 from quaestor.interviews.transcript_formats.plain_text import from_lines, lines_with_openings
 from quaestor.interviews.transcript_formats.records import CuePlace, ReadTranscript, RecordedTurn, Utterance
@@ -101,7 +101,7 @@ def transcript_in(
     if len(data) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB, as no transcript is: is it the recording?")
     if format and format not in FORMATS:
-        raise InputError(f"there is no format {format!r}, allowed: {listed(nearest_first(format, FORMATS))}")
+        raise InputError(f"there is no format {format!r}, allowed: {join_with_or(sort_by_similarity(format, FORMATS))}")
     if data.startswith(_OLD_WORD):
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
     speakers = tuple(dict.fromkeys(one for label in named if (one := " ".join(label.split()).rstrip(":：").rstrip())))
@@ -140,7 +140,7 @@ def _require_all(named: Collection[str], utterances: Sequence[Utterance], where:
     missing = [one for one in named if one not in found]
     if missing:
         raise InputError(
-            f"nobody is called {listed(map(repr, missing))} in {where}: write speakers just as the file has them"
+            f"nobody is called {join_with_or(map(repr, missing))} in {where}: write speakers just as the file has them"
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.measures.correlation import pearson
 from quaestor.measures.survey_answers import kappa_range, p_range
 from quaestor.publication.audit.compare import compared, explained, numbers_in, verdict_of
@@ -173,7 +173,7 @@ def _require_columns(printed: Printed, asked: PrintedCheck, table: str, columns:
     there = printed.layout(table).columns
     for name in columns:
         if name not in there:
-            near = listed(nearest_first(name, there)) or "none"
+            near = join_with_or(sort_by_similarity(name, there)) or "none"
             raise SettingsError(
                 f"printed.toml: {asked.check!r} needs column {name!r} of table {table}, printed: {near}"
             )

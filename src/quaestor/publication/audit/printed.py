@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import read_toml
-from quaestor.evidence.table_rows import columns_of_table, read_rows
+from quaestor.evidence.table_rows import read_header, read_rows
 from quaestor.publication.audit.compare import verdict_of
 from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
 from quaestor.publication.audit.records import MATCH, ROUNDING, Key
@@ -60,8 +60,8 @@ class Printed:
         table = split_cell(name)[0]
         options = [":".join(one) for one in self.every_cell() if one[0] == table]
         if not options:
-            return f"its tables: {listed(dict.fromkeys(one[0] for one in self.every_cell()))}"
-        return f"near it: {listed(nearest_first(name, options)[:3])}"
+            return f"its tables: {join_with_or(dict.fromkeys(one[0] for one in self.every_cell()))}"
+        return f"near it: {join_with_or(sort_by_similarity(name, options)[:3])}"
 
     def every_cell(self) -> Collection[Key]:
         """How each printed cell is cited."""
@@ -76,7 +76,7 @@ class Printed:
                 self.cell(name)
             for table in filter(None, (check.table, check.counts)):
                 if table not in self.tables:
-                    known = listed(nearest_first(table, self.tables)) or "none"
+                    known = join_with_or(sort_by_similarity(table, self.tables)) or "none"
                     raise SettingsError(f"{PRINTED_FILE}: {check.check!r} asks for table {table!r}, printed: {known}")
         for name in (cell for note in self.settings.notes for cell in note.cells):
             if not any(all(map(_fits, split_cell(name), key)) for key in self.every_cell()):
@@ -198,10 +198,10 @@ def _cells(folder: Path, settings: PrintedSettings, known: Collection[str]) -> d
 
 
 def _require(path: Path, columns: tuple[str, ...]) -> None:
-    there = columns_of_table(path)
+    there = read_header(path)
     for name in columns:
         if name not in there:
-            raise InputError(f"{path} has no column {name!r}, its columns: {listed(nearest_first(name, there))}")
+            raise InputError(f"{path} has no column {name!r}, its columns: {join_with_or(sort_by_similarity(name, there))}")
 
 
 def _require_new(path: Path, number: int, column: str, name: str, seen: bool) -> None:
@@ -231,6 +231,6 @@ def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
         yield PrintedRow(name, row[layout.row], group, total, {one: row[one] for one in columns}, legible)
     for name in layout.rows:
         if name not in seen:
-            near = listed(nearest_first(name, seen)[:3])
+            near = join_with_or(sort_by_similarity(name, seen)[:3])
             where = f"{PRINTED_FILE}: rows of table {layout.table}"
             raise SettingsError(f"{where} speaks of {name!r}, which is not printed, near it: {near}")

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import page_names
+from quaestor.base.names import build_page_names
 from quaestor.publication.handbook.records import Entry, Handbook
 
 _WEB = re.compile(
@@ -41,7 +41,7 @@ class Shelf:
         self.book = book
         self.entries = {entry.id: entry for entry in book.entries}
         _check(book, self.entries)
-        self._names = page_names(self.entries)
+        self._names = build_page_names(self.entries)
         self._children: dict[str | None, list[Entry]] = defaultdict(list)
         for entry in book.entries:
             self._children[entry.parent].append(entry)

@@ -15,8 +15,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from quaestor.base.errors import MissingPart, StateError
-from quaestor.base.files import built_aside
+from quaestor.base.errors import MissingDependency, StateError
+from quaestor.base.files import build_folder
 from quaestor.publication.handbook import numbers_in_words as words
 from quaestor.publication.handbook.drawings import bars, legend, maps, spark
 from quaestor.publication.handbook.entry_index import Shelf, web_link
@@ -208,7 +208,7 @@ def build_handbook(
     The same handbook gives the same bytes.
     """
     pages = Pages(book)
-    with built_aside(folder, what="handbook", mark=MARK, placing=placing) as site:
+    with build_folder(folder, kind="handbook", marker=MARK, guard_placement=placing) as site:
         _write(pages, site, tell)
         _make_searchable(site, tell)
     return BuiltHandbook(len(pages), len(pages.shelf.entries))
@@ -239,7 +239,7 @@ def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
     if done.returncode or not (index / "pagefind-entry.json").is_file():
         said = (done.stderr or done.stdout).strip().splitlines()
         if any("No module named" in line or "FileNotFoundError" in line for line in said):
-            raise MissingPart("the search of the handbook needs pagefind: run `pip install 'pagefind[bin]'`")
+            raise MissingDependency("the search of the handbook needs pagefind: run `pip install 'pagefind[bin]'`")
         reason = said[-1] if said else f"it ended with {done.returncode}"
         raise StateError(
             f"pagefind made no search index of {site} ({reason}): free disk space and memory and try again"

@@ -11,7 +11,7 @@ from typing import Any
 import tomlkit
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import read_toml
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.codebook.file import read_codebook
@@ -20,7 +20,7 @@ from quaestor.coding.model.records import Codebook
 from quaestor.coding.session import Coding, open_coding
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_facts import read_column
-from quaestor.evidence.table_rows import columns_of_table
+from quaestor.evidence.table_rows import read_header
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study, template_folder
@@ -125,11 +125,11 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
 
 def _require_columns(labels: Labels, data: Path) -> None:
     """Tell of the file that was given, before anything is made of it."""
-    there = columns_of_table(data)
+    there = read_header(data)
     for name, said in labels.source["columns"].items():
         wanted = said.get("from", name)
         if wanted not in there:
-            near = listed(nearest_first(wanted, there))
+            near = join_with_or(sort_by_similarity(wanted, there))
             raise InputError(f"{data} has no column {wanted!r}, its columns: {near}: give the file as it was published")
 
 

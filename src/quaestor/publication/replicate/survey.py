@@ -11,7 +11,7 @@ from pathlib import Path
 
 from quaestor import __version__
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.files import built_aside, write_whole
+from quaestor.base.files import build_folder, write_atomically
 from quaestor.publication.audit.printed import Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
@@ -180,10 +180,10 @@ def write_survey_report(replicated: Replicated, audit: Audit) -> Path:
     """Tables and audit into published/report, in the place of an earlier one; the folder."""
     study = replicated.study
     report = _report(replicated, replicated.tables, audit)
-    with built_aside(study.published / "report", what="report", mark=MARK) as folder:
+    with build_folder(study.published / "report", kind="report", marker=MARK) as folder:
         write_report(report, folder, lambda words: None)
         text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
-        write_whole(folder / "audit.json", f"{text}\n".encode())
+        write_atomically(folder / "audit.json", f"{text}\n".encode())
         write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=False)
     return study.published / "report"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from quaestor import __version__
 from quaestor.base.errors import StateError
-from quaestor.base.files import built_aside, write_whole
+from quaestor.base.files import build_folder, write_atomically
 from quaestor.coding.model.state import State
 from quaestor.interviews.names.remaining import refuse_names
 from quaestor.interviews.repository import interviews_path
@@ -79,11 +79,11 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
         publication = publication_of(computed, tell)
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
         report = _report(publication, themes, tell, has_audit=audit is not None)
-    with built_aside(report_folder(study), what="report", mark=MARK, placing=unwithdrawn.placing) as folder:
+    with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=unwithdrawn.placing) as folder:
         write_report(report, folder, lambda words: None)
         if audit is not None:
             text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
-            write_whole(folder / "audit.json", f"{text}\n".encode())
+            write_atomically(folder / "audit.json", f"{text}\n".encode())
             linked = report.columns is not None
             write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
     note_made(study, "report", fingerprint, replaced)

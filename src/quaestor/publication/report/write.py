@@ -15,7 +15,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.publication.audit.records import DIFFERS, VERDICTS, Audit, Check
 from quaestor.publication.report.records import ItemColumns, Report
 from quaestor.render.design_tokens import ICON, TOKENS
@@ -118,13 +118,13 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
     for figure in (figure for section in report.sections for figure in section.figures):
         write_figure(figure, folder / "figures")
         tell(f"figure {figure.name} drawn")
-    write_whole(folder / MARK, _findings(report.findings).encode("utf-8"))
+    write_atomically(folder / MARK, _findings(report.findings).encode("utf-8"))
     for path in _LOADED:
-        write_whole(folder / path.name, path.read_bytes())
+        write_atomically(folder / path.name, path.read_bytes())
     if linked:
-        write_whole(folder / "items-data.js", items_script(report, tables).encode("utf-8"))
+        write_atomically(folder / "items-data.js", items_script(report, tables).encode("utf-8"))
     items = pages.get_template("items.html").render(report=report, linked=linked)
-    write_whole(folder / "items.html", items.encode("utf-8"))
+    write_atomically(folder / "items.html", items.encode("utf-8"))
     page = pages.get_template("report.html").render(
         report=report,
         linked=linked,
@@ -133,7 +133,7 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
         figure=lambda one: Markup(svg_of(one)),  # noqa: S704 - drawn here
         value_address=_value_address if linked else None,
     )
-    write_whole(folder / "index.html", page.encode("utf-8"))
+    write_atomically(folder / "index.html", page.encode("utf-8"))
 
 
 def _write_tables(
@@ -146,11 +146,11 @@ def _write_tables(
     for table in tables:
         write_table(table, folder, elsewhere)
         page = template.render(report=report, table=table, content=Markup(to_html(table, beside)))  # noqa: S704
-        write_whole(folder / f"table-{safe_name(table.id)}.html", page.encode("utf-8"))
+        write_atomically(folder / f"table-{safe_name(table.id)}.html", page.encode("utf-8"))
         tell(f"table {table.id} written")
     if tables:
-        write_whole(folder / "all.tex", latex_document(tables, elsewhere).encode("ascii"))
-        write_whole(folder / "all.xlsx", to_xlsx(tables, elsewhere))
+        write_atomically(folder / "all.tex", latex_document(tables, elsewhere).encode("ascii"))
+        write_atomically(folder / "all.xlsx", to_xlsx(tables, elsewhere))
 
 
 def _elsewhere(address: str) -> Callable[[str, str, str], str]:
@@ -233,7 +233,7 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
         )
     )
     path = folder / "audit.html"
-    write_whole(path, page.encode("utf-8"))
+    write_atomically(path, page.encode("utf-8"))
     return path
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.evidence.item_facts import read_questions_at_step
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.group_comparison import cliffs_delta
@@ -80,7 +80,7 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
     for measure in asked.measures:
         if measure not in found.numbers:
             raise InputError(
-                f"there is no measure {measure!r}, allowed: {listed(nearest_first(measure, found.numbers))}"
+                f"there is no measure {measure!r}, allowed: {join_with_or(sort_by_similarity(measure, found.numbers))}"
             )
         values = found.numbers[measure]
         cells: list[Cell] = []

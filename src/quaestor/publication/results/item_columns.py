@@ -11,7 +11,7 @@ import numpy as np
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
-from quaestor.evidence.ingest import notes_of
+from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Attribute, Decided, Floats, attribute_of
 from quaestor.publication.results.decided_codes import Coded, CodedItems, coded_items
@@ -57,7 +57,7 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
         **_from_evidence(study, rows, {YEAR, *(level for one in coded.book.facets.values() for level in one.levels)}),
     }
     decided = Decided(tuple(items), attributes, _numbers(study, rows))
-    note = "; ".join(one for one in notes_of(study) if "synthetic" in one.casefold())
+    note = "; ".join(one for one in list_notes(study) if "synthetic" in one.casefold())
     return Results(decided, coded, known, cited, len(coded.items) - len(items), note)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.publication.results.count_tables import base_note, counts_table, ordered, part_of, stub_of
 from quaestor.publication.results.filter_table import filter_table
 from quaestor.publication.results.item_columns import Results
@@ -55,7 +55,7 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
     codes = {cited: book.codes[code] for code, cited in results.keys.items()}
     codes = {**book.codes, **codes}  # codes of other facets are cited by their ids
     if not all(key in codes for key in attribute.keys):
-        levels = listed(level for facet in book.facets.values() for level in facet.levels)
+        levels = join_with_or(level for facet in book.facets.values() for level in facet.levels)
         raise InputError(f"{attribute.name} is no level of the codebook, so it has no definitions, allowed: {levels}")
     rows = []
     for key in ordered(part, asked, attribute):
@@ -80,12 +80,12 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
     if not row or not column:
         raise InputError(f"{cell!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
     if table is None:
-        raise InputError(f"there is no table {table_id!r}, allowed: {listed(nearest_first(table_id, settings))}")
+        raise InputError(f"there is no table {table_id!r}, allowed: {join_with_or(sort_by_similarity(table_id, settings))}")
     rows = [one.key for one in table.rows()]
     for what, given, allowed in (("row", row, rows), ("column", column, columns)):
         if given not in allowed:
-            options = nearest_first(given, allowed)
-            shown = listed(options[:6]) + (" …" if len(options) > 6 else "")
+            options = sort_by_similarity(given, allowed)
+            shown = join_with_or(options[:6]) + (" …" if len(options) > 6 else "")
             raise InputError(f"table {table_id} has no {what} {given!r}, allowed: {shown}")
     counted = table.cell(row, column)
     if counted is None or counted.selection is None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
-from quaestor.base.names import NOT_IN_AN_ADDRESS, fits_an_address
+from quaestor.base.names import NOT_IN_URL, fits_url
 from quaestor.base.toml import Name, Seed, Settings
 from quaestor.measures.agreement.statistics import reported_statistics
 
@@ -131,8 +131,8 @@ class RoundSettings(Settings):
     @field_validator("round")
     @classmethod
     def _has_pages(cls, name: str) -> str:
-        if not fits_an_address(name):
-            unfit = " ".join(NOT_IN_AN_ADDRESS)
+        if not fits_url(name):
+            unfit = " ".join(NOT_IN_URL)
             raise ValueError(
                 f"{name!r} cannot be the name of a round, whose pages are addressed by it: "
                 f"take one without {unfit}, and not 'new', '.' or '..'"

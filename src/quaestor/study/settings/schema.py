@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 from pydantic_core import ErrorDetails
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import Name, Seed, Settings, read_toml
 from quaestor.study.settings.coding import FacetSettings, RoundSettings
 from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, Tag, bundled_kinds
@@ -148,8 +148,8 @@ class StudySettings(Settings):
 
 
 def _unknown(key: str, found: str, allowed: Any) -> str:
-    options = nearest_first(found, allowed)
-    return f"{key} is {found!r}, allowed: {listed(options)}" if options else f"{key} is {found!r}, but none is defined"
+    options = sort_by_similarity(found, allowed)
+    return f"{key} is {found!r}, allowed: {join_with_or(options)}" if options else f"{key} is {found!r}, but none is defined"
 
 
 def read_settings(path: Path) -> StudySettings:
@@ -167,8 +167,8 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
     key = _key(location)
     context: dict[str, Any] = error.get("ctx", {})
     if kind == "extra_forbidden":
-        allowed = nearest_first(str(location[-1]), _keys_at(model, location[:-1], raw))
-        return f"{key} is not a known key, allowed here: {listed(allowed)}"
+        allowed = sort_by_similarity(str(location[-1]), _keys_at(model, location[:-1], raw))
+        return f"{key} is not a known key, allowed here: {join_with_or(allowed)}"
     if kind == "missing":
         return f"{key} is missing: add it"
     if kind in ("literal_error", "union_tag_invalid"):
@@ -178,9 +178,9 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
             for part in str(context.get("expected") or context["expected_tags"]).replace(" or ", ", ").split(",")
         ]
         where = f"{key}.kind" if kind == "union_tag_invalid" else key
-        return f"{where} is {tag!r}, allowed: {listed(nearest_first(str(tag), options))}"
+        return f"{where} is {tag!r}, allowed: {join_with_or(sort_by_similarity(str(tag), options))}"
     if kind == "union_tag_not_found":
-        return f"{key}.kind is missing, allowed: {listed(source_kind_names())}"
+        return f"{key}.kind is missing, allowed: {join_with_or(source_kind_names())}"
     if kind == "value_error":
         text = str(context["error"])
         return text if not location else f"{key}: {text}"

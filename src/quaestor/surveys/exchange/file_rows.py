@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.hashing import sha256_of
-from quaestor.base.table_files import unguard
+from quaestor.base.hashing import hash_file
+from quaestor.base.table_files import unescape_formula
 from quaestor.evidence.sources.tables.cells import ErrorCell, Record, as_text
 from quaestor.evidence.sources.tables.delimited import DELIMITERS, read_delimited
 from quaestor.evidence.sources.tables.settings import TableSettings
@@ -31,7 +31,7 @@ def digest_of(path: Path) -> str:
         raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX file of answers")
     if not path.stat().st_size:
         raise InputError(f"{path} is empty: give a file of answers with its header")
-    return sha256_of(path)
+    return hash_file(path)
 
 
 def plain_rows(path: Path, encoding: str = "") -> Generator[PlainRow, None, None]:
@@ -99,7 +99,7 @@ def _as_written(export: Export) -> Export:
         return PlainRow(row.number, [*row.cells[:place], *row.cells[place + 1 :]])
 
     def unguarded(row: PlainRow) -> PlainRow:
-        return PlainRow(row.number, [unguard(cell) for cell in without(row).cells])
+        return PlainRow(row.number, [unescape_formula(cell) for cell in without(row).cells])
 
     columns = (*export.columns[:place], *export.columns[place + 1 :])
     return Export(columns, tuple(map(without, export.header)), map(unguarded, export.rows))

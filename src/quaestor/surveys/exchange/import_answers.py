@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.exchange.file_rows import digest_of, own_export, plain_rows
@@ -332,7 +332,7 @@ def _check_columns(export: Export, mapping: ColumnMapping, path: Path) -> None:
     wanted = [*mapping.parts, *mapping.others().values()]
     for column in wanted:
         if column not in export.columns:
-            options = listed(nearest_first(column, filter(None, export.columns))[:LISTED])
+            options = join_with_or(sort_by_similarity(column, filter(None, export.columns))[:LISTED])
             raise InputError(f"{path} has no column {column!r} as {mapping.name} says, its columns are: {options}")
         if export.columns.count(column) > 1:
             raise InputError(f"{path} has the column {column!r} twice: rename one, so that it is clear which is meant")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.table_files import Cell, Table, new_table_file, write_csv, write_workbook
+from quaestor.base.table_files import Cell, ExportTable, replace_table_file, write_csv, write_workbook
 
 TEXT, WHOLE, NUMBER = "text", "whole", "number"
 """What a column holds."""
@@ -38,14 +38,14 @@ def write_sheets(path: Path, first: Sheet, second: Sheet, raw: bool = False) -> 
         raise InputError(f"{path} is none of {', '.join(FORMATS)}: name a file of one of these")
     if suffix == ".xlsx":
         tables = [_table(sheet, raw, in_workbook=True) for sheet in (first, second)]
-        return write_workbook(tables, path, guarded=not raw, private=True)[0], [path]
+        return write_workbook(tables, path, escape_formulas=not raw, private=True)[0], [path]
     beside = path.with_name(f"{path.stem}.codebook.csv")
     if suffix == ".csv":
-        rows = write_csv(_table(first, raw, in_workbook=False), path, guarded=not raw, private=True)
+        rows = write_csv(_table(first, raw, in_workbook=False), path, escape_formulas=not raw, private=True)
     else:
-        with new_table_file(path, private=True) as aside:
+        with replace_table_file(path, private=True) as aside:
             rows = _parquet(aside, first, raw)
-    write_csv(_table(second, raw, in_workbook=False), beside, guarded=not raw, private=True)
+    write_csv(_table(second, raw, in_workbook=False), beside, escape_formulas=not raw, private=True)
     return rows, [path, beside]
 
 
@@ -54,7 +54,7 @@ def is_guarded(path: Path, raw: bool) -> bool:
     return not raw and path.suffix.lower() != ".parquet"
 
 
-def _table(sheet: Sheet, raw: bool, in_workbook: bool) -> Table:
+def _table(sheet: Sheet, raw: bool, in_workbook: bool) -> ExportTable:
     """The sheet for the writer of tables, which writes numbers as numbers into a workbook."""
     numbers = [place for place, (_, holds) in enumerate(sheet.columns) if holds in (WHOLE, NUMBER)]
 
@@ -66,7 +66,7 @@ def _table(sheet: Sheet, raw: bool, in_workbook: bool) -> Table:
         return cells
 
     rows = map(with_numbers, sheet.rows) if in_workbook and not raw else sheet.rows
-    return Table(sheet.name, [name for name, _ in sheet.columns], rows)
+    return ExportTable(sheet.name, [name for name, _ in sheet.columns], rows)
 
 
 def _parquet(path: Path, sheet: Sheet, raw: bool) -> int:

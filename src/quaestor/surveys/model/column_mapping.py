@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, field_validator
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
-from quaestor.base.toml import Settings, mistake_in, read_toml
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.toml import Settings, describe_mistake, read_toml
 from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
 from quaestor.surveys.model.tidy_layout import MISSING, PLACE, TEXT, TICKED, TIDY, Layout
 
@@ -143,7 +143,7 @@ def _part(one: ColumnSettings, questionnaire: Questionnaire) -> Part:
     if one.text:
         said["text"] = _only_text(question) if one.text is True else str(one.text)
     if len(said) > 1:
-        raise InputError(f"it is {listed(said)} at once: a column holds one of these")
+        raise InputError(f"it is {join_with_or(said)} at once: a column holds one of these")
     if not said:
         if question.kind in (Kind.MATRIX, Kind.RANKING):
             key = "row" if question.kind is Kind.MATRIX else "rank"
@@ -152,7 +152,7 @@ def _part(one: ColumnSettings, questionnaire: Questionnaire) -> Part:
     ((kind, code),) = said.items()
     allowed = _codes(question, kind)
     if code not in allowed:
-        options = listed(nearest_first(code, allowed)[:LISTED]) or "none"
+        options = join_with_or(sort_by_similarity(code, allowed)[:LISTED]) or "none"
         raise InputError(f"{question.id!r} has no {kind} {code!r}, there are: {options}")
     return Part(question, kind, code)
 
@@ -160,7 +160,7 @@ def _part(one: ColumnSettings, questionnaire: Questionnaire) -> Part:
 def _question(name: str, questionnaire: Questionnaire) -> Question:
     found = questionnaire.question(name)
     if found is None:
-        options = listed(nearest_first(name, [one.id for one in questionnaire.questions()])[:LISTED])
+        options = join_with_or(sort_by_similarity(name, [one.id for one in questionnaire.questions()])[:LISTED])
         raise InputError(f"there is no question {name!r} in {questionnaire.id!r}, there are: {options}")
     return found
 
@@ -207,7 +207,7 @@ def _check_values(settings: MappingSettings, questionnaire: Questionnaire, path:
         known = [one.code for one in question.options]
         for said, code in values.items():
             if code not in known:
-                options = listed(nearest_first(code, known)[:LISTED]) or "none"
+                options = join_with_or(sort_by_similarity(code, known)[:LISTED]) or "none"
                 raise InputError(f"{path}, values.{name}: {said!r} stands for {code!r}, allowed: {options}")
 
 
@@ -218,4 +218,4 @@ def _explain(error: ValidationError) -> str:
         return f"{where} is not a known key: see docs/how-to/survey-answers-in-and-out.md"
     if problem["type"] == "missing":
         return f"{where} is missing: add it"
-    return f"{where}: {mistake_in(problem)}"
+    return f"{where}: {describe_mistake(problem)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
 
@@ -32,8 +32,8 @@ def too_late(condition: Condition, before: set[str], questionnaire: Questionnair
 
 
 def _unknown(test: Condition, questionnaire: Questionnaire) -> str:
-    names = nearest_first(test.question, (one.id for one in questionnaire.questions()))[:_MOST_NAMED]
-    return f"looks at {test.question!r}, which is no question: write one that is, such as {listed(names)}"
+    names = sort_by_similarity(test.question, (one.id for one in questionnaire.questions()))[:_MOST_NAMED]
+    return f"looks at {test.question!r}, which is no question: write one that is, such as {join_with_or(names)}"
 
 
 def _misfit(test: Condition, asked: Question) -> str:
@@ -61,7 +61,7 @@ def _matrix_misfit(test: Condition, asked: Question) -> str:
         example = rows[0] if rows else "ROW"
         return f"looks at {asked.id!r} without a row: write which, as in `{asked.id}.{example} {test.compare} …`"
     if test.row not in rows:
-        names = listed(nearest_first(test.row, rows)[:_MOST_NAMED]) or "none"
+        names = join_with_or(sort_by_similarity(test.row, rows)[:_MOST_NAMED]) or "none"
         return f"looks at the row {test.row!r}, which {asked.id!r} has not: there are {names}"
     return "" if test.compare == "answered" else _choice_misfit(test, asked, "step")
 
@@ -72,7 +72,7 @@ def _choice_misfit(test: Condition, asked: Question, what: str) -> str:
     codes = [one.code for one in asked.options]
     if test.value in codes:
         return ""
-    names = listed(nearest_first(test.value, codes)[:_MOST_NAMED]) or "none"
+    names = join_with_or(sort_by_similarity(test.value, codes)[:_MOST_NAMED]) or "none"
     return f"looks for {test.value!r}, which is no {what} of {asked.id!r}: there are {names}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from quaestor.base.errors import Problem
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.surveys.model.condition_checks import faults, too_late
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import pipes
@@ -144,7 +144,7 @@ def _in_place(
         yield from _pipe(asked, where, name, before)
     for name in question.answers:
         if name not in asked.research:
-            names = listed(nearest_first(name, asked.research)) or "none: add it under [research]"
+            names = join_with_or(sort_by_similarity(name, asked.research)) or "none: add it under [research]"
             yield Problem(where, f"it answers {name!r}, which is no research question: there are {names}")
     page = asked.page_of(question.id)
     seen = page is None or page.id in reached.pages
@@ -167,7 +167,7 @@ def _why(asked: Questionnaire, condition: Condition | None, reached: Reach) -> s
 
 def _pipe(asked: Questionnaire, where: str, name: str, before: set[str]) -> Iterator[Problem]:
     if asked.question(name) is None:
-        names = listed(nearest_first(name, (one.id for one in asked.questions()))[:6])
+        names = join_with_or(sort_by_similarity(name, (one.id for one in asked.questions()))[:6])
         yield Problem(where, f"its text asks for {{{name}}}, which is no question: write one that is, such as {names}")
     elif name not in before:
         words = f"its text asks for {{{name}}}, which is not answered on an earlier page"

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
-from quaestor.base.toml import Settings, mistake_in, parsed_toml, read_toml
+from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.toml import Settings, describe_mistake, parse_toml, read_toml
 from quaestor.surveys.model.conditions import Condition, read_condition
 from quaestor.surveys.model.records import (
     AGREE,
@@ -150,7 +150,7 @@ def read_questionnaire(path: Path, language: str = "") -> Questionnaire:
 
 def questionnaire_from(text: str, name: str, language: str = "") -> Questionnaire:
     """The questionnaire that a text is, as it was kept when it was opened."""
-    return _made(parsed_toml(text, name, InputError), name, name, language)
+    return _made(parse_toml(text, name, InputError), name, name, language)
 
 
 def _made(raw: Mapping[str, Any], name: str, where: str, language: str) -> Questionnaire:
@@ -160,7 +160,7 @@ def _made(raw: Mapping[str, Any], name: str, where: str, language: str) -> Quest
         raise InputError(f"{where}: {_explain(error, raw)}") from None
     chosen = language or settings.survey.languages[0]
     if chosen not in settings.survey.languages:
-        options = listed(nearest_first(chosen, settings.survey.languages))
+        options = join_with_or(sort_by_similarity(chosen, settings.survey.languages))
         raise InputError(f"{where}: there is no language {chosen!r}, allowed: {options}")
     try:
         return _Reader(settings, chosen).questionnaire(name)
@@ -277,7 +277,7 @@ class _Reader:
 
 def untranslated(text: str, name: str) -> list[str]:
     """The places of a text at which a language is missing."""
-    raw = {key: value for key, value in parsed_toml(text, name, InputError).items() if key != "words"}
+    raw = {key: value for key, value in parse_toml(text, name, InputError).items() if key != "words"}
     languages = raw.get("survey", {}).get("languages", ["en"])
     return [] if len(languages) < 2 else sorted(_missing(raw, languages, ""))
 
@@ -325,7 +325,7 @@ def _explain(error: ValidationError, raw: Mapping[str, Any]) -> str:
         return f"{where} is not a known key: see docs/reference/questionnaire.md"
     if problem["type"] == "missing":
         return f"{where} is missing: add it"
-    return f"{where}: {mistake_in(problem)}"
+    return f"{where}: {describe_mistake(problem)}"
 
 
 def _inside(value: Any, part: int | str) -> Any:

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from statistics import median
 
 from quaestor.base.errors import InputError, Problem
-from quaestor.base.names import fits_an_address
+from quaestor.base.names import fits_url
 from quaestor.study.folder import Study
 from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
@@ -80,7 +80,7 @@ class SurveyLine:
 
     @property
     def has_page(self) -> bool:
-        return fits_an_address(self.name)
+        return fits_url(self.name)
 
     @property
     def can_open(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.measures.records import Estimate, GroupTest, Share, Summary
 from quaestor.measures.survey_answers import Crossed
 from quaestor.render.figures.choices import Choice, draw_choices
@@ -234,7 +234,7 @@ def write_results(surveys: Surveys, results: Results, folder: Path) -> list[Path
     written = [path for table in tables for path in write_table(table, folder / "tables")]
     written += [path for figure in figures_of(results) for path in write_figure(figure, folder / "figures")]
     whole = folder / "results.json"
-    write_whole(whole, (json.dumps(results_json(results), ensure_ascii=False, indent=2) + "\n").encode())
+    write_atomically(whole, (json.dumps(results_json(results), ensure_ascii=False, indent=2) + "\n").encode())
     return [*written, whole]
 
 

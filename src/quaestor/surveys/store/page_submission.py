@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
 from quaestor.store.group_commit import PendingWrite
 from quaestor.surveys.model.records import Answer, Quota, Response, Standing
 from quaestor.surveys.model.wording.refusals import TooLate
@@ -21,7 +21,7 @@ MOST_BYTES = 1_000_000
 _FEW_SAVES = 3
 
 
-class Overtaken(NotNow):
+class Overtaken(TemporarilyUnavailable):
     """A response is not any more what a page was read against."""
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.files import write_whole
+from quaestor.base.files import write_atomically
 from quaestor.store.act_texts import check_plain_texts, erase_texts, owners_in
 from quaestor.surveys.model.records import Response, Standing
 
@@ -94,7 +94,7 @@ class WithdrawnList:
         known = set(self._lines())
         together = known | {f"{one.response}\t{' '.join(one.survey.split())}\t{one.day}" for one in new}
         if together != known:
-            write_whole(
+            write_atomically(
                 self.path,
                 "".join(f"{line}\n" for line in sorted(together)).encode("utf-8", "surrogateescape"),
                 private=True,

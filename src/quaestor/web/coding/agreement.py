@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.names import whole_number
-from quaestor.base.table_files import FORMS, Cell, csv_text
+from quaestor.base.names import parse_whole_number
+from quaestor.base.table_files import FILE_FORMATS, Cell, format_csv
 from quaestor.coding.agreement import to_json
 from quaestor.coding.agreement_access import Look, RoundAgreement, all_seen, look_at, note_look
 from quaestor.coding.confusion import confused_items, matrix_rows
@@ -131,7 +131,7 @@ class AgreementPages(Pages):
 def _asked(request: Request) -> Asked:
     query = request.query_params
     version = query.get("version", "").strip()
-    number = whole_number(version)
+    number = parse_whole_number(version)
     if version and number is None:
         raise InputError(
             f"the version {version[:60]!r} is no number of one: leave it empty for the one that was rated under"
@@ -168,4 +168,4 @@ def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
 
 
 def _csv(lines: Iterable[Sequence[Cell]], headers: dict[str, str]) -> Response:
-    return Response(csv_text(lines), media_type=FORMS["csv"], headers=headers)
+    return Response(format_csv(lines), media_type=FILE_FORMATS["csv"], headers=headers)

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.codebook import CodebookChanged, change_codebook, import_codebook
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.pages.codebook.browser import CodebookRoom
@@ -94,7 +94,7 @@ def number_in(request: Request, name: str) -> int | None:
     text = request.query_params.get(name, "")
     if not text:
         return None
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None:
         raise HTTPException(404)
     return number
@@ -196,7 +196,7 @@ def _version(fields: Fields, name: str) -> int | None:
     text = text_in(fields, name)
     if not text:
         return None
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None:
         raise InputError(f"the version is {text[:60]!r}: load the page again")
     return number

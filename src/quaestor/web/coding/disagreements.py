@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.pages.disagreements import (
     Filter,
     case_of,
@@ -179,7 +179,7 @@ class SettlingPages(CasePages):
 
     def _settle(self, name: str, who: Viewer, item: str, facet: str, form: Fields) -> int:
         how, reason, seen = one_of(form, "how"), one_of(form, "reason").strip(), one_of(form, "seen")
-        number = whole_number(seen) or 0
+        number = parse_whole_number(seen) or 0
         key = checked_key(one_of(form, "key"))
         return settle_case(
             self.coding, name, who, item, facet, chosen_in(form), how, reason, seen=number, key=key

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.pages.phrase_set import SEE, mask_set, phrase_set, titles_of
 from quaestor.coding.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
 from quaestor.coding.round_acts import next_set_by_name
@@ -33,7 +33,7 @@ class PhrasePages(Pages):
         ]
 
     async def phrases(self, request: Request) -> Response:
-        return await self._page(request, whole_number(request.query_params.get("set", "")))
+        return await self._page(request, parse_whole_number(request.query_params.get("set", "")))
 
     async def _page(self, request: Request, number: int | None, status: int = 200, **more: Any) -> Response:
         name, who = request.path_params["name"], visitor(request).name

@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow, QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.errors import TemporarilyUnavailable, QuaestorError
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.rating_sheet import Asked, Desk, Sheet, filled_in
 from quaestor.coding.rating import codes_passages
@@ -86,7 +86,7 @@ class RatingPages(Pages):
         """The sheets that come after an item, so that the next one is there before it is asked for."""
         name, who = request.path_params["name"], visitor(request).name
         after = request.query_params.get("after", "")
-        most = min(whole_number(request.query_params.get("most", "")) or _MOST_AHEAD, _MOST_AHEAD)
+        most = min(parse_whole_number(request.query_params.get("most", "")) or _MOST_AHEAD, _MOST_AHEAD)
 
         def rendered() -> list[dict[str, str]]:
             sheets = self._desk.ahead(name, who, after, most)
@@ -110,7 +110,7 @@ class RatingPages(Pages):
             await self._save(name, who, said)
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
-        except NotNow:
+        except TemporarilyUnavailable:
             if by_script:  # the rating is all right, and waits in the browser
                 return JSONResponse({"later": _LATER}, status_code=503)
             raise

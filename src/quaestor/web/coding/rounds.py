@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, NoMatchFound, Route
 
-from quaestor.base.clock import in_utc
+from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding import round_acts
 from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, round_log, round_overview, rounds_overview
@@ -56,7 +56,7 @@ def wanted_by(typed: Typed) -> dict[str, Any]:
     if instructions := _one(typed, "instructions"):
         wanted["instructions"] = instructions.replace("\r\n", "\n").replace("\r", "\n")
     if deadline := _one(typed, "deadline"):
-        wanted["deadline"] = datetime.fromisoformat(in_utc(deadline))
+        wanted["deadline"] = datetime.fromisoformat(parse_utc(deadline))
     return wanted
 
 

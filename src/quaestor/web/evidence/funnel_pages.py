@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import whole_number
-from quaestor.evidence.funnel import drawing, last_result
-from quaestor.evidence.step_items import items_of_step, mask_examples, mask_result
+from quaestor.base.names import parse_whole_number
+from quaestor.evidence.funnel import render_funnel_svg, last_result
+from quaestor.evidence.step_items import list_step_items, mask_examples, mask_result
 from quaestor.study.status import study_status
 from quaestor.web.page import Pages, page_asked
 
@@ -52,19 +52,19 @@ class FunnelPages(Pages):
         if found is None:
             raise StateError("the funnel has not run yet: run `quaestor funnel` first")
         result, _ = found
-        return Response(await self.work(lambda: drawing(result)), media_type="image/svg+xml")
+        return Response(await self.work(lambda: render_funnel_svg(result)), media_type="image/svg+xml")
 
     async def items(self, request: Request) -> Response:
         study, coding = self.opened.study, self.opened.coding_if_any
         found = await self.work(lambda: last_result(study, coding))
-        number, side = whole_number(request.path_params["step"]), request.path_params["side"]
+        number, side = parse_whole_number(request.path_params["step"]), request.path_params["side"]
         if found is None or number is None or not 1 <= number <= len(found[0].steps) or side not in ("kept", "dropped"):
             raise HTTPException(404)
         step = found[0].steps[number - 1]
         page = page_asked(request)
         dropped = side == "dropped"
         rows = await self.work(
-            lambda: items_of_step(study, step.step, dropped=dropped, limit=_PAGE, offset=(page - 1) * _PAGE)
+            lambda: list_step_items(study, step.step, dropped=dropped, limit=_PAGE, offset=(page - 1) * _PAGE)
         )
         total = step.dropped if dropped else step.kept
         context = {

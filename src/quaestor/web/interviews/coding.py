@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow, QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.errors import TemporarilyUnavailable, QuaestorError
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
 from quaestor.coding.rating_files import OtherStudy
@@ -78,7 +78,7 @@ class CodingPages(Pages):
     async def transcript(self, request: Request) -> Response:
         """A page of a transcript: the one asked for, else the first with something left to read."""
         query = request.query_params
-        return await self._page(request, whole_number(query.get("page", "")), whole_number(query.get("turn", "")))
+        return await self._page(request, parse_whole_number(query.get("page", "")), parse_whole_number(query.get("turn", "")))
 
     async def _page(
         self,
@@ -121,7 +121,7 @@ class CodingPages(Pages):
             acts = await self._recorded(request, said)
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
-        except NotNow:  # it is all right, and waits in the browser
+        except TemporarilyUnavailable:  # it is all right, and waits in the browser
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             return JSONResponse({"refused": str(error)}, status_code=422)
@@ -151,7 +151,7 @@ class CodingPages(Pages):
         """The same without a script: a stretch added or removed, or turns read; then the page again, at its place."""
         form = fields_in(await request.body())
         name, interview = self._place(request)
-        turn, page = whole_number(one_of(form, "turn")), whole_number(one_of(form, "page"))
+        turn, page = parse_whole_number(one_of(form, "turn")), parse_whole_number(one_of(form, "page"))
         try:
             said = await self.work(lambda: self._asked(request, form))
             await self._recorded(request, said)
@@ -170,20 +170,20 @@ class CodingPages(Pages):
         key = checked_key(one_of(form, "key"))
         if one_of(form, "read"):
             first, _, last = one_of(form, "read").partition("-")
-            return ReadTo(interview, whole_number(first) or 0, whole_number(last) or 0, key)
+            return ReadTo(interview, parse_whole_number(first) or 0, parse_whole_number(last) or 0, key)
         interviews = self._interviews(name)
         removed = one_of(form, "remove").split(":", 3)
-        turn = whole_number(removed[0] if len(removed) == 4 else one_of(form, "turn"))
+        turn = parse_whole_number(removed[0] if len(removed) == 4 else one_of(form, "turn"))
         if turn is None:
             raise HTTPException(400)
-        item, who, seen = item_of(interview, turn), visitor(request).name, whole_number(one_of(form, "seen")) or 0
+        item, who, seen = item_of(interview, turn), visitor(request).name, parse_whole_number(one_of(form, "seen")) or 0
         stretches = stretches_shown(interviews.coding, interviews, name, who, item, seen)
         if len(removed) == 4:
-            place = [whole_number(removed[1]), whole_number(removed[2]), removed[3]]
+            place = [parse_whole_number(removed[1]), parse_whole_number(removed[2]), removed[3]]
             stretches = [one for one in stretches if [one["start"], one["end"], one.get("code", "")] != place]
         elif not one_of(form, "nothing"):
             picked = Selected(
-                turn, one_of(form, "words"), whole_number(one_of(form, "from")), whole_number(one_of(form, "to"))
+                turn, one_of(form, "words"), parse_whole_number(one_of(form, "from")), parse_whole_number(one_of(form, "to"))
             )
             start, end = selected_place(interviews, interview, picked, seen)
             stretches.append(_stretch(form, start, end))

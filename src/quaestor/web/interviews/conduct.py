@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step
 from quaestor.interviews.conduct.desk_sheet import clock_json, desk_sheet, since
@@ -45,7 +45,7 @@ class ConductPages(Pages):
 
     async def desk(self, request: Request) -> Response:
         """The guide with its clock, once the participant has agreed."""
-        return await self._desk(request, whole_number(request.query_params.get("stop", "")))
+        return await self._desk(request, parse_whole_number(request.query_params.get("stop", "")))
 
     async def _desk(self, request: Request, stop: int | None, status: int = 200, **more: Any) -> Response:
         name, who = request.path_params["name"], visitor(request).name
@@ -80,7 +80,7 @@ class ConductPages(Pages):
             made = await self.work(lambda: carry_out(self._room(), name, stamp, told))
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
-        except NotNow:  # it is all right, and waits in the browser
+        except TemporarilyUnavailable:  # it is all right, and waits in the browser
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             gone = await self.work(lambda: self._is_gone(name))
@@ -89,7 +89,7 @@ class ConductPages(Pages):
 
     async def _form(self, request: Request) -> Response:
         name, who, form = request.path_params["name"], visitor(request).name, fields_in(await request.body())
-        stamp, stop = Stamp(who, checked_key(one_of(form, "key"))), whole_number(one_of(form, "stop"))
+        stamp, stop = Stamp(who, checked_key(one_of(form, "key"))), parse_whole_number(one_of(form, "stop"))
         try:
             reached = await self.work(lambda: self._sent(name, stamp, form))
         except QuaestorError as error:
@@ -104,12 +104,12 @@ class ConductPages(Pages):
         match one_of(form, "act"):
             case "consent":
                 participant = interviews.interview(name).participant
-                require_shown(interviews, whole_number(one_of(form, "version")))
+                require_shown(interviews, parse_whole_number(one_of(form, "version")))
                 record_consent(interviews, participant, one_of(form, "what"), one_of(form, "how"), stamp.actor)
                 return None
             case "clock":
                 move_clock(interviews, name, stamp, one_of(form, "what"), one_of(form, "section"))
-                return whole_number(one_of(form, "stop"))
+                return parse_whole_number(one_of(form, "stop"))
             case "step":
                 return take_step(interviews, name, stamp, _step(form))
             case unknown:
@@ -117,13 +117,13 @@ class ConductPages(Pages):
 
     async def since(self, request: Request) -> Response:
         """What others wrote after an entry, and the clock: asked for every other second."""
-        name, after = request.path_params["name"], whole_number(request.query_params.get("after", "0"))
+        name, after = request.path_params["name"], parse_whole_number(request.query_params.get("after", "0"))
         if after is None:
             raise HTTPException(400)
         room = await self.work(self._room)
         try:
             return JSONResponse(await self.work(lambda: since(room, name, after)))
-        except NotNow:
+        except TemporarilyUnavailable:
             return JSONResponse({"later": _LATER}, status_code=503)
         except (InputError, StateError) as error:
             return JSONResponse({"refused": str(error)}, status_code=410)
@@ -154,7 +154,7 @@ class ConductPages(Pages):
 
 def _step(form: Form) -> StepSent:
     """A form of one stop; the items of other questions are on the page and do not count."""
-    stop = whole_number(one_of(form, "stop"))
+    stop = parse_whole_number(one_of(form, "stop"))
     if stop is None:
         raise InputError("no question was named: load the page again")
     values, was = form.get(f"item.{stop}", ()), form.get(f"was.{stop}", ())

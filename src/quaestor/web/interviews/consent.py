@@ -11,8 +11,8 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
-from quaestor.base.errors import InputError, NotNow, QuaestorError, SettingsError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, SettingsError, StateError
+from quaestor.base.names import parse_whole_number
 from quaestor.interviews.participants.consent import Asked, answer_by_link, asked_by
 from quaestor.interviews.withdrawal import withdraw_by_link
 from quaestor.web.page import Pages
@@ -69,7 +69,7 @@ class ConsentPages(Pages):
             again = bool(request.query_params.get("again"))
             return self.page(request, "consent.html", {"asked": found, "code": code, "again": again})
         fields = await fields_of(request)
-        what, version = fields.get("what", ""), whole_number(fields.get("version", ""))
+        what, version = fields.get("what", ""), parse_whole_number(fields.get("version", ""))
         refused = await self._try(request, lambda: answer_by_link(self.opened.interviews, code, what, version))
         return refused or self.go(request, "consent", code=code)
 
@@ -100,7 +100,7 @@ class ConsentPages(Pages):
             await self.work(act)
         except InputError:
             return self._refused(request, 404, "Nothing here", _NO_LINK)
-        except (NotNow, SettingsError):
+        except (TemporarilyUnavailable, SettingsError):
             return self._refused(request, 503, "One moment", _LATER)
         except StateError as error:
             words = f"{str(error)[:1].upper()}{str(error)[1:]}."

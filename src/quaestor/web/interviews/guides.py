@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.interviews.guide_versions import guide_lines, guide_sheet
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages
@@ -38,7 +38,7 @@ class GuidePages(Pages):
 def _version(text: str) -> int | None:
     if not text:
         return None
-    found = whole_number(text)
+    found = parse_whole_number(text)
     if found is None:
         raise InputError(f"{text[:40]!r} is no version of a guide: versions are 1, 2 and so on")
     return found

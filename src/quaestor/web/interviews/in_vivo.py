@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.rating import require_passages
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
 from quaestor.interviews.repository import Interviews
@@ -55,7 +55,7 @@ class InVivoPages(Pages):
 
     def _adopt(self, request: Request, fields: dict[str, str]) -> None:
         name = request.path_params["name"]
-        start, end = whole_number(fields.get("start", "")), whole_number(fields.get("end", ""))
+        start, end = parse_whole_number(fields.get("start", "")), parse_whole_number(fields.get("end", ""))
         if start is None or end is None:
             raise HTTPException(400)
         new = fields.get("new", "").strip()

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.interviews.model.records import describe_participant
 from quaestor.interviews.overview import interview_line, interviews_at_a_glance, person_line
 from quaestor.interviews.participants.consent import (
@@ -171,7 +171,7 @@ class InterviewPages(Pages):
                 role, domain = fields.get("role", ""), fields.get("field", "")
                 change_participant(interviews, name, role, "" if years is None else years, domain, who)
             case "consent":
-                require_shown(interviews, whole_number(fields.get("version", "")))
+                require_shown(interviews, parse_whole_number(fields.get("version", "")))
                 record_consent(interviews, name, fields.get("what", ""), fields.get("how", ""), who)
             case "plan":
                 interviews.plan(name, fields.get("guide", ""), who, checked_key(fields.get("key", "")))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.interviews.model.records import Voice, clock_words
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_sheet import VOICE_WORDS, TranscriptSheet, left_out_of, page_of, transcript_sheet
@@ -77,7 +77,7 @@ class TranscriptPages(Pages):
     async def _shown(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, page = request.path_params["name"], page_asked(request)
         sheet = await self.work(lambda: self._sheet(name, page, visitor(request).name))
-        turn = whole_number(request.query_params.get("turn", ""))
+        turn = parse_whole_number(request.query_params.get("turn", ""))
         context = {
             "name": name,
             "sheet": sheet,
@@ -116,7 +116,7 @@ def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str,
         case "again":
             match_again(interviews, name, who)
         case "turn":
-            turn = whole_number(fields.get("turn", ""))
+            turn = parse_whole_number(fields.get("turn", ""))
             if turn is None:
                 raise InputError("no turn was named: load the page again")
             _correct_turn(interviews, name, who, turn, fields)

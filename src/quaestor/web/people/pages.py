@@ -13,12 +13,12 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.ratings import work_of
-from quaestor.people.directory import Invitation
+from quaestor.people.directory import AccountInvitation
 from quaestor.people.membership import change_role, invite, remove_person, revoke_invitation
-from quaestor.people.pages import Gathering, gathering
-from quaestor.people.roles import Role, role_named
+from quaestor.people.pages import PeopleOverview, build_people_overview
+from quaestor.people.roles import Role, parse_role
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
 from quaestor.web.security.forms import fields_of
@@ -49,9 +49,9 @@ class PeoplePages(Pages):
         context = {"people": found, "roles": _OFFERED, "typed": {}, "link": "", "made": None, **more}
         return self.page(request, "people.html", context, status)
 
-    def _all(self) -> Gathering:
+    def _all(self) -> PeopleOverview:
         with self.opened.looking() as state:
-            return gathering(self.opened.study, lambda name: work_of(state, name), self._clock)
+            return build_people_overview(self.opened.study, lambda name: work_of(state, name), self._clock)
 
     async def act(self, request: Request) -> Response:
         """One act; a link that was made is told on the page that answers, and never again."""
@@ -66,12 +66,12 @@ class PeoplePages(Pages):
             return await self._people(request, status, refused=str(error), typed=fields)
         return self.go(request, "people")
 
-    def _invite(self, fields: Mapping[str, str]) -> tuple[str, Invitation]:
+    def _invite(self, fields: Mapping[str, str]) -> tuple[str, AccountInvitation]:
         days = fields.get("days", "7")
-        number = whole_number(days)
+        number = parse_whole_number(days)
         if number is None or not 1 <= number <= _LONGEST:
             raise InputError(f"the link is to last {days[:60]!r} days: give a number from 1 to {_LONGEST}")
-        role = role_named(fields.get("role", ""))
+        role = parse_role(fields.get("role", ""))
         name = fields.get("name", "").strip()
         return invite(self.opened.study, name, role, timedelta(days=number), self._clock)
 
@@ -81,9 +81,9 @@ class PeoplePages(Pages):
             case "revoke":
                 revoke_invitation(study, name, self._clock)
             case "remove":
-                remove_person(study, name, by=who)
+                remove_person(study, name, actor=who)
             case "role":
-                change_role(study, name, role_named(fields.get("role", "")))
+                change_role(study, name, parse_role(fields.get("role", "")))
             case unknown:
                 raise InputError(f"nothing is called {unknown!r} here: load the page again")
 

@@ -13,10 +13,10 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError
-from quaestor.people.credentials import SHORTEST, Passwords
-from quaestor.people.directory import Directory, Invitation
+from quaestor.people.credentials import MIN_LENGTH, Passwords
+from quaestor.people.directory import Directory, AccountInvitation
 from quaestor.people.roles import Role
-from quaestor.people.sign_in import Refused, sign_in
+from quaestor.people.sign_in import SignInRefused, sign_in
 from quaestor.study.folder import open_study
 from quaestor.web.security.access import Cookie
 from quaestor.web.security.forms import fields_of, local_path
@@ -69,7 +69,7 @@ class DoorPages:
         outcome = await run_in_threadpool(
             sign_in, self._directory, self._passwords, name, password, address, self._clock(), device
         )
-        if not isinstance(outcome, Refused):
+        if not isinstance(outcome, SignInRefused):
             return await self._enter(request, outcome.token, wanted)
         if outcome.wait is None:
             return self._sign_in_page(request, wanted, name, _WRONG, 422)
@@ -86,13 +86,13 @@ class DoorPages:
 
     async def join(self, request: Request) -> Response:
         token = request.path_params["token"]
-        found = self._directory.invitation(token, self._clock())
+        found = self._directory.find_invitation(token, self._clock())
         if found is None:
             return self._ended(request)
         if request.method != "POST":
             return self._join_page(request, found)
         hashed = None
-        if not found.is_the_access:
+        if not found.is_reusable:
             fields = await fields_of(request)
             password = fields.get("password", "")
             if password != fields.get("again", ""):
@@ -101,13 +101,13 @@ class DoorPages:
                 hashed = await run_in_threadpool(self._passwords.hash, password)
             except InputError as error:
                 return self._join_page(request, found, str(error), 422)
-        session = await run_in_threadpool(self._directory.accept, token, hashed, self._clock())
+        session = await run_in_threadpool(self._directory.accept_invitation, token, hashed, self._clock())
         return self._ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
 
-    def _join_page(self, request: Request, found: Invitation, refused: str = "", status: int = 200) -> Response:
+    def _join_page(self, request: Request, found: AccountInvitation, refused: str = "", status: int = 200) -> Response:
         study = open_study(self._study).settings.study
         context = {
-            "study": study, "invitation": found, "part": _PARTS[found.role], "shortest": SHORTEST, "refused": refused,
+            "study": study, "invitation": found, "part": _PARTS[found.role], "shortest": MIN_LENGTH, "refused": refused,
         }  # fmt: skip
         return self._form(request, "join.html", context, status)
 

@@ -17,12 +17,12 @@ from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
 from quaestor.interviews.names.stale_items import refuse_older_items
 from quaestor.people.directory import Directory
-from quaestor.search.index_job import Indexing, Progress
+from quaestor.search.index_job import IndexJob, IndexProgress
 from quaestor.search.index_query import Search
-from quaestor.search.item_history import history_of
-from quaestor.search.query import LONGEST, Query
+from quaestor.search.item_history import build_item_history
+from quaestor.search.query import MAX_SEARCH_LENGTH, Query
 from quaestor.search.results import export_csv, find_items
-from quaestor.search.saved_searches import can_save, change_saved, saved_by
+from quaestor.search.saved_searches import can_save, change_saved_filter, list_saved
 from quaestor.web.page import Pages, visitor
 from quaestor.web.security.forms import fields_of
 from quaestor.web.study_session import KeptOpen
@@ -37,7 +37,7 @@ class EvidencePages(Pages):
         super().__init__(opened, templates)
         self._directory = directory
         self._clock = clock
-        self.indexing = Indexing()
+        self.indexing = IndexJob()
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -50,7 +50,7 @@ class EvidencePages(Pages):
     def begin(self) -> None:
         """Have the index ready before somebody asks; where the funnel has not run, there is nothing to do yet."""
         try:
-            self.indexing.index(self.opened.study)
+            self.indexing.get_or_start(self.opened.study)
         except QuaestorError:
             return
 
@@ -61,9 +61,9 @@ class EvidencePages(Pages):
         """A page of what was found; a search is an address, so that it can be shared."""
         viewer, query = _viewer(request), request.query_params
         try:
-            wanted, refused = Query.of(query), ""
+            wanted, refused = Query.from_parameters(query), ""
         except InputError as error:
-            wanted, refused = Query(words=query.get("words", "")[:LONGEST]), str(error)
+            wanted, refused = Query(words=query.get("words", "")[:MAX_SEARCH_LENGTH]), str(error)
         context = await self.work(lambda: self._context(wanted, viewer, refused))
         return self.page(request, "evidence.html", context, _UNFIT if context["refused"] else 200)
 
@@ -71,18 +71,18 @@ class EvidencePages(Pages):
         study, coding = self.opened.study, self.opened.coding_if_any
         context: dict[str, Any] = {
             "wanted": wanted, "refused": refused, "found": None, "choices": None, "building": None,
-            "nothing": "", "saved": saved_by(self._directory, viewer), "can_save": can_save(viewer),
+            "nothing": "", "saved": list_saved(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
             refuse_older_items(self.opened.interviews_if_any, viewer.name)
             current_result(study, coding)
-            index = self.indexing.index(study)
+            index = self.indexing.get_or_start(study)
         except QuaestorError as reason:
             return context | {"nothing": str(reason)}
-        if isinstance(index, Progress):
+        if isinstance(index, IndexProgress):
             return context | {"building": index}
         search = Search(study, coding, index, viewer)
-        context["choices"] = search.filters()
+        context["choices"] = search.list_filters()
         if refused:
             return context
         try:
@@ -94,12 +94,12 @@ class EvidencePages(Pages):
         """One item as its author wrote it, and all that happened to it."""
         viewer, item = _viewer(request), request.query_params.get("item", "")
         study, coding = self.opened.study, self.opened.coding_if_any
-        history = await self.work(lambda: history_of(study, coding, item, viewer, self.opened.text_mask))
+        history = await self.work(lambda: build_item_history(study, coding, item, viewer, self.opened.text_mask))
         return self.page(request, "item.html", {"history": history})
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""
-        viewer, wanted = _viewer(request), Query.of(request.query_params)
+        viewer, wanted = _viewer(request), Query.from_parameters(request.query_params)
         study, coding = self.opened.study, self.opened.coding_if_any
         await self.work(lambda: refuse_older_items(self.opened.interviews_if_any, viewer.name))
         lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(), viewer), wanted))
@@ -107,8 +107,8 @@ class EvidencePages(Pages):
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
     def _ready(self) -> Index:
-        index = self.indexing.index(self.opened.study)
-        if isinstance(index, Progress):
+        index = self.indexing.get_or_start(self.opened.study)
+        if isinstance(index, IndexProgress):
             raise StateError("the search index is still being made: try again in a moment")
         return index
 
@@ -117,7 +117,7 @@ class EvidencePages(Pages):
         viewer, fields = _viewer(request), await fields_of(request)
         given = {name: fields.get(name, "") for name in ("name", "query", "number")}
         now = self._clock()
-        query = await self.work(lambda: change_saved(self._directory, viewer, fields.get("act", ""), **given, now=now))
+        query = await self.work(lambda: change_saved_filter(self._directory, viewer, fields.get("act", ""), **given, now=now))
         return self.go(request, "evidence", query)
 
 

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import QuaestorError
-from quaestor.people.credentials import form_token, new_token, same
-from quaestor.people.directory import DEVICE_KNOWN_FOR, SIGNED_IN_FOR, Directory, Session, is_due
+from quaestor.people.credentials import derive_form_token, new_token, equal_secrets
+from quaestor.people.directory import DEVICE_LIFETIME, SESSION_LIFETIME, Directory, SignInSession, needs_renewal
 from quaestor.people.roles import Permission, Role, can
 from quaestor.web.security.forms import (
     LONGEST,
@@ -89,10 +89,10 @@ class Cookie:
         return request.cookies.get(self.device_name, "")
 
     def give_device(self, request: Request, response: Response, token: str) -> None:
-        response.set_cookie(self.device_name, token, int(DEVICE_KNOWN_FOR.total_seconds()), **self._flags(request))
+        response.set_cookie(self.device_name, token, int(DEVICE_LIFETIME.total_seconds()), **self._flags(request))
 
     def give(self, request: Request, response: Response, token: str) -> None:
-        response.set_cookie(self.name, token, int(SIGNED_IN_FOR.total_seconds()), **self._flags(request))
+        response.set_cookie(self.name, token, int(SESSION_LIFETIME.total_seconds()), **self._flags(request))
 
     def take(self, request: Request, response: Response) -> None:
         response.delete_cookie(self.name, **self._flags(request))
@@ -124,7 +124,7 @@ class Access:
         self._introduce(request, sent or new_token(), None)
         if sent and name not in FILES:
             try:
-                session = self._directory.session(sent, self._clock())
+                session = self._directory.find_session(sent, self._clock())
             except QuaestorError as error:
                 await (await self._refusals.failed(request, error))(scope, receive, send)
                 return
@@ -138,21 +138,21 @@ class Access:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        if session is not None and is_due(session, self._clock()) and await self._renew(sent):
+        if session is not None and needs_renewal(session, self._clock()) and await self._renew(sent):
             send = self._renewing(request, sent, send)
         await self.app(scope, receive, send)
 
     async def _renew(self, token: str) -> bool:
         """Let a session last from now on; where that cannot be written, its page is shown all the same."""
         try:
-            await run_in_threadpool(self._directory.renew, token, self._clock())
+            await run_in_threadpool(self._directory.renew_session, token, self._clock())
         except QuaestorError:
             return False  # tried again with the next page, and until then the session lasts as long as it did
         return True
 
-    def _introduce(self, request: Request, token: str, session: Session | None) -> None:
+    def _introduce(self, request: Request, token: str, session: SignInSession | None) -> None:
         request.state.token = token
-        request.state.csrf = form_token(token)
+        request.state.csrf = derive_form_token(token)
         request.state.session = session
         request.state.visitor = None if session is None else Visitor(session.name, session.role, session.expires)
 
@@ -195,7 +195,7 @@ class Access:
             said = fields_in(body).get("csrf", [""])[0]
         elif not said and with_a_file:
             said = (await read_upload(body, request.headers)).fields.get("csrf", "")
-        if not same(said, request.state.csrf):
+        if not equal_secrets(said, request.state.csrf):
             return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         return receive, None
 

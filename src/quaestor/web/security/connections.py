@@ -16,7 +16,7 @@ from typing import ClassVar
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from quaestor.people.sign_in import network_of
+from quaestor.people.sign_in import group_by_network
 from quaestor.web.security.rate_limit import is_this_machine
 
 
@@ -148,7 +148,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
-        self.network = network_of(address)
+        self.network = group_by_network(address)
         self.counts = self.pool.limits.count_this_machine or not is_this_machine(address)
         """Whether it counts for the limit of connections from one address."""
         self.reading_head = True

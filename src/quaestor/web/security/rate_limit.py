@@ -7,7 +7,7 @@ from collections import deque
 from datetime import datetime, timedelta
 
 from quaestor.base.clock import Clock
-from quaestor.people.sign_in import network_of, plain_address
+from quaestor.people.sign_in import group_by_network, parse_address
 
 _MOST_ADDRESSES = 10_000
 
@@ -29,7 +29,7 @@ class Pace:
         """Count one; where there were too many, count nothing and say how long to wait."""
         if is_this_machine(address):
             return None
-        now, network = self._clock(), network_of(address)
+        now, network = self._clock(), group_by_network(address)
         with self._lock:
             times = self._times.pop(network, deque())
             # Put back last, so that the first network is the one that was quiet for longest.
@@ -48,6 +48,6 @@ class Pace:
 
 def is_this_machine(address: str) -> bool:
     try:
-        return plain_address(address).is_loopback
+        return parse_address(address).is_loopback
     except ValueError:
         return False

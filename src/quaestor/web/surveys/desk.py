@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import invite, links_csv, sent_by
 from quaestor.surveys.lifecycle import Surveys, close_survey, decide, open_survey, survey_files
@@ -255,7 +255,7 @@ class SurveyInvitationPages(Pages):
     def _made(self, name: str, who: str, fields: Mapping[str, str], home: str) -> str:
         labels = [line.strip() for line in fields.get("labels", "").splitlines() if line.strip()]
         asked = fields.get("count", "").strip()
-        count = whole_number(asked) if asked else None
+        count = parse_whole_number(asked) if asked else None
         if asked and count is None:
             raise InputError(f"{asked[:60]!r} is no number of invitations: write digits, such as 50")
         made = invite(self.opened.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who)

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import InputError, NotNow, QuaestorError, StateError
-from quaestor.base.names import NOT_IN_AN_ADDRESS, whole_number
+from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.names import NOT_IN_URL, parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import Invite, accept, invitation
 from quaestor.surveys.model.records import Questionnaire
@@ -80,11 +80,11 @@ class PayPages(Pages):
         match fields.get("act", ""):
             case "release":
                 most = fields.get("most", "").strip()
-                if most and whole_number(most) is None:
+                if most and parse_whole_number(most) is None:
                     raise InputError(f"{most[:60]!r} is no number of cards: write digits, such as 20")
-                release(self.opened.surveys, name, whole_number(most), who)
+                release(self.opened.surveys, name, parse_whole_number(most), who)
             case "paid":
-                seen = whole_number(fields.get("count", ""))
+                seen = parse_whole_number(fields.get("count", ""))
                 if seen is None:
                     raise InputError("it is not said how many cards are paid: load the page again")
                 mark_paid(self.opened.surveys, name, seen)
@@ -152,7 +152,7 @@ class ClaimPages(StrangerPages):
         key, language = checked_key((await fields_of(request)).get("key", "")), survey.language if survey else ""
         try:
             name, code = await self.work(lambda: accept(self.opened.surveys, token, language, key))
-        except NotNow:
+        except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "try-later", survey)
         except StateError:  # used, or the survey closed, between the page and the button: the page says which
             return self.go(request, "invitation", token=token)
@@ -172,7 +172,7 @@ class ClaimPages(StrangerPages):
 
     def _claiming(self, name: str, token: str, language: str) -> Claiming | None:
         surveys = self.opened.surveys_if_any
-        odd = not name.isprintable() or set(name) & set(NOT_IN_AN_ADDRESS)
+        odd = not name.isprintable() or set(name) & set(NOT_IN_URL)
         return None if surveys is None or odd else claiming(surveys, name, token, language)
 
     async def _claimed(self, request: Request, found: Claiming, token: str) -> Response:
@@ -184,7 +184,7 @@ class ClaimPages(StrangerPages):
             await self.work(lambda: claim(self.opened.surveys, found.survey, token, address))
         except InputError as error:
             return self._claim_page(request, "claim.html", found, 422, told(error, words), fields)
-        except NotNow:
+        except TemporarilyUnavailable:
             return self._claim_page(request, "claim.html", found, 503, words.say("try-later"), fields)
         except StateError:  # from another window: the page says that an address is there
             pass

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quaestor.base.errors import NotNow
+from quaestor.base.errors import TemporarilyUnavailable
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.surveys.speaking import accepted
 from quaestor.web.page import Pages
@@ -34,7 +34,7 @@ class StrangerPages(Pages):
         async def answered(request: Request) -> Response:
             try:
                 return await handler(request)
-            except NotNow:
+            except TemporarilyUnavailable:
                 return self.refused(request, 503, "moment", "page-later")
 
         return answered

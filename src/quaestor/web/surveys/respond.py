@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
-from quaestor.base.errors import InputError, NotNow, StateError
+from quaestor.base.errors import InputError, TemporarilyUnavailable, StateError
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import Response as Answers
 from quaestor.surveys.model.records import Standing
@@ -101,7 +101,7 @@ class RespondentPages(StrangerPages):
 
         try:
             code = await self.work(first)
-        except NotNow:
+        except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "begin-later", found.questionnaire)
         return self.go(request, "answer", name=found.survey, code=code)
 
@@ -147,7 +147,7 @@ class RespondentPages(StrangerPages):
             response = await self._recorded(read)
             if isinstance(response, SurveyPage):
                 return self._page(request, response, status=422)
-        except NotNow:
+        except TemporarilyUnavailable:
             return await self._kept_typed(request, page, form)
         except StateError as error:
             return await self._too_late(request, error)
@@ -234,7 +234,7 @@ class RespondentPages(StrangerPages):
                 return self.plain(request, "survey_withdrawn.html", {"survey": asked, "pending": pending})
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
-        except NotNow:
+        except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "not-erased")
         return self.plain(request, "survey_withdraw.html", {"survey": asked, "code": code})
 

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import whole_number
+from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.lifecycle import Surveys, survey_file
 from quaestor.surveys.pages.results import results_page
@@ -139,4 +139,4 @@ def _which(query: Mapping[str, str]) -> Which:
     said = {key: query[key] for key in _ASKED if query.get(key)}
     if "question" not in said:
         raise HTTPException(404)
-    return Which(**said, place=whole_number(query.get("place", "0")) or 0)
+    return Which(**said, place=parse_whole_number(query.get("place", "0")) or 0)

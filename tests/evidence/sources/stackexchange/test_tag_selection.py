@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quaestor.evidence.sources.stackexchange.chunks import Chunk
 from quaestor.evidence.sources.stackexchange.schema import COMMENTS
-from quaestor.evidence.sources.stackexchange.tag_selection import scan_keyed, scan_posts, build_tag_filter
+from quaestor.evidence.sources.stackexchange.tag_selection import build_tag_filter, scan_keyed, scan_posts
 
 TAG = st.sampled_from(
     ["tensorflow", "tensorflow2.0", "tensorflow-lite", "keras", "c#", "c++", "node.js", "python", "gpytorch"]

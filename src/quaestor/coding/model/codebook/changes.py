@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.records import MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, CodeFacet, SplitRule
 
 Payload = Mapping[str, Any]
@@ -145,7 +145,7 @@ def _split(book: Codebook, payload: Payload) -> Codebook:
     )
     named = {*rule.items.values(), *(part for _, _, part in rule.rules), rule.otherwise}
     for name in named - {part.id for part in parts}:
-        options = listed(nearest_first(name, [part.id for part in parts]))
+        options = join_with_or(sort_by_similarity(name, [part.id for part in parts]))
         raise StateError(f"{name!r} is no part of the split of {code.id!r}, allowed: {options}")
     book = _with(book, replace(code, status=SPLIT, split=rule))
     for part in parts:
@@ -221,8 +221,8 @@ def _with(book: Codebook, *codes: Code) -> Codebook:
 def _active(book: Codebook, name: str) -> Code:
     code = book.codes.get(name)
     if code is None:
-        options = nearest_first(str(name), (one.id for one in book.codes.values() if one.active))
-        raise StateError(f"there is no code {name!r} in the codebook, nearest: {listed(options[:3]) or 'none'}")
+        options = sort_by_similarity(str(name), (one.id for one in book.codes.values() if one.active))
+        raise StateError(f"there is no code {name!r} in the codebook, nearest: {join_with_or(options[:3]) or 'none'}")
     if not code.active:
         became = f" into {code.into!r}" if code.into else ""
         raise StateError(f"the code {name!r} is {code.status}{became} and cannot be changed: undo that first")
@@ -236,7 +236,7 @@ def _checked(book: Codebook, code: Code) -> Code:
     if not code.id or code.id.strip() != code.id:
         raise StateError(f"{code.id!r} is no id for a code: use lower-case words, as in model-training/loss")
     if code.facet not in book.facets:
-        options = listed(nearest_first(code.facet, book.facets)) or "none yet"
+        options = join_with_or(sort_by_similarity(code.facet, book.facets)) or "none yet"
         raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}, allowed: {options}")
     if code.parent and (code.active or code.parent not in book.codes):
         parent = _active(book, code.parent)
@@ -276,5 +276,5 @@ def _check_across(book: Codebook, code: Code) -> None:
     for facet, other in code.across.items():
         found = book.codes.get(other)
         if facet == code.facet or facet not in book.facets or found is None or found.facet != facet:
-            options = listed(nearest_first(other, [one.id for one in book.active(facet)])[:5]) or "none"
+            options = join_with_or(sort_by_similarity(other, [one.id for one in book.active(facet)])[:5]) or "none"
             raise StateError(f"{code.id!r} points across at {other!r} of {facet!r}, allowed: {options}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.records import Code, Codebook, Facet
 
 Label = str | frozenset[str]
@@ -155,8 +155,8 @@ def read_choice(facet: Facet, book: Codebook, given: Any) -> str:
     by_name = [code for code, name in allowed.items() if name.casefold() == str(given).casefold()]
     if len(by_name) == 1:
         return by_name[0]
-    options = nearest_first(str(given), allowed)
-    raise InputError(f"{facet.id} is {given!r}, allowed: {listed(options[:5])}{' …' if len(options) > 5 else ''}")
+    options = sort_by_similarity(str(given), allowed)
+    raise InputError(f"{facet.id} is {given!r}, allowed: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}")
 
 
 def code_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:

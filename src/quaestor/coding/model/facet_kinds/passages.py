@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.facet_kinds.base import (
     Choice,
     FacetKind,
@@ -78,7 +78,7 @@ def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
         raise InputError(f"{facet.id} holds {given!r}: a stretch says start, end and code")
     for part in given:
         if part not in _PARTS:
-            raise InputError(f"a stretch of {facet.id} says {part!r}, allowed: {listed(nearest_first(part, _PARTS))}")
+            raise InputError(f"a stretch of {facet.id} says {part!r}, allowed: {join_with_or(sort_by_similarity(part, _PARTS))}")
     start, end = (given.get(name) for name in ("start", "end"))
     if not isinstance(start, int) or not isinstance(end, int) or not _is_place(start, end):
         raise InputError(f"a stretch of {facet.id} goes from {start!r} to {end!r}: give places, the first one smaller")
@@ -107,9 +107,9 @@ def _text(facet: Facet, given: Mapping[str, Any], name: str, longest: int) -> st
 def _code(facet: Facet, book: Codebook, code: str) -> str:
     allowed = {one.id: one.name for one in book.active(facet.codes, facet.level or None)}
     if code not in allowed:
-        options = nearest_first(code, allowed)
+        options = sort_by_similarity(code, allowed)
         more = " …" if len(options) > 5 else ""
-        raise InputError(f"{facet.id} codes with {code!r}, allowed: {listed(options[:5])}{more}")
+        raise InputError(f"{facet.id} codes with {code!r}, allowed: {join_with_or(options[:5])}{more}")
     return code
 
 
@@ -119,7 +119,7 @@ def _fields(facet: Facet, code: str, given: Any) -> dict[str, str]:
         raise InputError(f"the fields of a stretch of {facet.id} are {given!r}: name each with its words")
     for name in given:
         if name not in allowed:
-            what = listed(nearest_first(str(name), allowed)) or "none"
+            what = join_with_or(sort_by_similarity(str(name), allowed)) or "none"
             raise InputError(f"{code or 'a stretch without a code'} has no field {name!r}, allowed: {what}")
     words = {name: _text(facet, given, name, LONGEST_FIELD).strip() for name in allowed if name in given}
     return {name: text for name, text in words.items() if text}

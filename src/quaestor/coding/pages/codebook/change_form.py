@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import listed, nearest_first, whole_number
+from quaestor.base.names import join_with_or, sort_by_similarity, parse_whole_number
 from quaestor.coding.model.codebook.changes import id_from
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 
@@ -20,7 +20,7 @@ def described(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
     """The kind and the payload of the act that a form describes; `book` is the version it was filled in on."""
     act = text_in(fields, "act")
     if act not in ACTS:
-        raise InputError(f"there is no act {act!r}, allowed: {listed(nearest_first(act, ACTS))}")
+        raise InputError(f"there is no act {act!r}, allowed: {join_with_or(sort_by_similarity(act, ACTS))}")
     return f"codebook.{act}", _DESCRIBED[act](fields, book)
 
 
@@ -106,7 +106,7 @@ def _retire(fields: Fields, book: Codebook) -> dict[str, Any]:
 
 def _undo(fields: Fields, book: Codebook) -> dict[str, Any]:
     said = text_in(fields, "version")
-    version = whole_number(said)
+    version = parse_whole_number(said)
     if version is None:
         raise InputError(f"the change to undo is {said[:60]!r}: name it by its number in the history")
     return {"version": version}
@@ -235,9 +235,9 @@ def filled(fields: Fields, book: Codebook) -> Form:
     act, name = text_in(fields, "act"), text_in(fields, "code")
     code = book.codes.get(name)
     if code is None and act in _ABOUT_A_CODE:
-        options = listed(nearest_first(name, book.codes)[:3]) or "none yet"
+        options = join_with_or(sort_by_similarity(name, book.codes)[:3]) or "none yet"
         raise StateError(f"there is no code {name!r} in the codebook, nearest: {options}")
-    version = whole_number(text_in(fields, "from"))
+    version = parse_whole_number(text_in(fields, "from"))
     values = {**_known(act, code), **{name: text_in(fields, name) for name in fields}}
     across = {facet.id: values.get(f"across.{facet.id}", "") for facet in book.facets.values()}
     return Form(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.facet_kinds.passages import codes_in
 from quaestor.coding.model.records import Code, Codebook, Decision, Rating
@@ -160,7 +160,7 @@ def code_page(book: Codebook, name: str, changes: Sequence[Change], counts: Coun
     """Everything about a code; a name that is none is answered with the nearest."""
     code = book.codes.get(name)
     if code is None:
-        options = listed(nearest_first(name, book.codes)[:3]) or "none"
+        options = join_with_or(sort_by_similarity(name, book.codes)[:3]) or "none"
         raise StateError(f"version {book.version} of the codebook has no code {name!r}, nearest: {options}")
     items = counts.items(name) if counts else frozenset()
     return CodePage(

@@ -16,8 +16,8 @@ from quaestor.evidence.sources.sevenzip.header import (
     LZMA,
     LZMA2,
     NAMES_OF_METHODS,
-    HeaderBlock,
     Coder,
+    HeaderBlock,
 )
 
 START_SIZE = 32

@@ -83,7 +83,9 @@ def make_reject(offset: int, reason: str, raw: bytes) -> Reject:
     return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
 
 
-def _regular(buffer: Bytes, marks: MarkPositions, entities: xml_scan.Entities, starts: Positions, ends: Positions) -> Flags:
+def _regular(
+    buffer: Bytes, marks: MarkPositions, entities: xml_scan.Entities, starts: Positions, ends: Positions
+) -> Flags:
     """Which frames have the usual shape: paired quotes, common entities, a proper end."""
     quotes = marks.quotes & (marks.frame >= 0)
     count = np.bincount(marks.frame[quotes], minlength=len(starts))
@@ -104,7 +106,9 @@ def _regular(buffer: Bytes, marks: MarkPositions, entities: xml_scan.Entities, s
     return regular & xml_scan.closes_well(buffer, last_quote, ends)
 
 
-def _fields(buffer: Bytes, length: int, marks: MarkPositions, entities: xml_scan.Entities, regular: Flags) -> AttributeFields:
+def _fields(
+    buffer: Bytes, length: int, marks: MarkPositions, entities: xml_scan.Entities, regular: Flags
+) -> AttributeFields:
     """The attributes of the regular frames, cut out of the piece after its entities are resolved."""
     amp = np.flatnonzero(marks.ampersands)
     extra, becomes, cuts = entities.extra, entities.becomes, marks.at[amp]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
 from quaestor.evidence.sources.stackexchange import xml_scan
-from quaestor.evidence.sources.stackexchange.chunks import Data, Chunk
+from quaestor.evidence.sources.stackexchange.chunks import Chunk, Data
 from quaestor.evidence.sources.stackexchange.columns import odd_markup
 from quaestor.evidence.sources.stackexchange.row_parser import BadRow, read_attributes, split_tags
 from quaestor.evidence.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, DumpTable

@@ -22,10 +22,10 @@ from quaestor.evidence.sources.stackexchange.tag_selection import (
     Ids,
     PostScan,
     TagFilter,
+    build_tag_filter,
     is_member,
     scan_keyed,
     scan_posts,
-    build_tag_filter,
 )
 from quaestor.evidence.sources.stackexchange.workers import WorkerResult
 

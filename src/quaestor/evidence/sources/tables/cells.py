@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from quaestor.evidence.sources.tables.settings import TableColumnSettings, ColumnType
+from quaestor.evidence.sources.tables.settings import ColumnType, TableColumnSettings
 
 SHOWN_CHARACTERS = 60
 """Characters of a value that a message shows."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 
-from quaestor.base.names import listed, nearest_first
+from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.surveys.model.wording.records import Wording, base_of, names_in
 
 ENGLISH = "en"
@@ -69,7 +69,7 @@ def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, b
 
 def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     if key not in english:
-        near = listed(nearest_first(key, english)[:_FEW])
+        near = join_with_or(sort_by_similarity(key, english)[:_FEW])
         yield f"{where} is no text of the pages, such as {near}: see docs/reference/survey-texts.md", True
         return
     known = names_in(english[key])
