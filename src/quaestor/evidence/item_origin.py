@@ -19,7 +19,7 @@ EVIDENCE = "evidence"
 
 
 def find_origin(study: Study) -> str:
-    """Returns the feature that writes the source of the study's funnel, or `EVIDENCE`; empty if it has no source yet."""
+    """Returns which feature writes the source of the study's funnel, or `EVIDENCE`; empty if it has no source yet."""
     with suppress(SettingsError):
         source = study.funnel_source()
         for feature in features():

@@ -41,7 +41,7 @@ class ItemTextCache:
         self._prepare = prepare
         self._lock = threading.Lock()
         self._path = self._choose_path()
-        self._is_closing = threading.Event()
+        self._closing = threading.Event()
         self._threads: dict[str, threading.Thread] = {}
         self._processes: list[Beside] = []
 
@@ -68,7 +68,7 @@ class ItemTextCache:
                     batch = list(items[start : start + _QUERY_ITEMS])
                     placeholders = ", ".join("?" * len(batch))
                     for item, text in connection.execute(
-                        f"SELECT item, text FROM texts WHERE item IN ({placeholders})",  # noqa: S608 - only question placeholders
+                        f"SELECT item, text FROM texts WHERE item IN ({placeholders})",  # noqa: S608 - only "?"
                         batch,
                     ):
                         texts[item] = _read_item_text(text)
@@ -79,7 +79,7 @@ class ItemTextCache:
     def fill(self, name: str, items: Sequence[str]) -> None:
         """Starts to cache a round's items in the background, once per round."""
         with self._lock:
-            if name in self._threads or self._path is None or self._is_closing.is_set():
+            if name in self._threads or self._path is None or self._closing.is_set():
                 return
             thread = threading.Thread(target=self._fill, args=(self._path, items), name="texts", daemon=True)
             self._threads[name] = thread
@@ -93,13 +93,13 @@ class ItemTextCache:
         with suppress(OSError):
             process = Beside(_fill_in_background, self._study.root, path, tuple(items), self._prepare)
             self._processes.append(process)
-            if self._is_closing.is_set():
+            if self._closing.is_set():
                 process.stop()
             for _ in process.told():
                 pass
 
-    def _go_on(self) -> bool:
-        return not self._is_closing.is_set()
+    def _may_continue(self) -> bool:
+        return not self._closing.is_set()
 
     def wait(self) -> None:
         """Waits until all work that was started has ended."""
@@ -109,7 +109,7 @@ class ItemTextCache:
             thread.join()
 
     def close(self) -> None:
-        self._is_closing.set()
+        self._closing.set()
         for process in self._processes:
             process.stop()
         self.wait()
