@@ -1,4 +1,4 @@
-"""The history of an item, for every role: what happened, and of what was said only what the viewer may see."""
+"""The history of an item: every role sees all events, but only the answers that it may see."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return with_open_round(searched_study(tmp_path_factory.mktemp("open") / "study"))
 
 
-def test_it_begins_with_evidence_and_the_funnel(settled: Study) -> None:
+def test_the_history_starts_with_evidence_and_funnel(settled: Study) -> None:
     history = seen(settled, LEAD, ITEMS[5])
     assert history.item_text is not None
     assert history.item_text.title == "How to be rarely seen"
@@ -76,7 +76,7 @@ def test_it_begins_with_evidence_and_the_funnel(settled: Study) -> None:
     assert history.rounds == ()
 
 
-def test_the_lead_reads_all_of_it_in_order_with_names(settled: Study) -> None:
+def test_the_lead_sees_all_events_in_order_with_names(settled: Study) -> None:
     told = events(settled, LEAD)
     assert [(event.kind, event.actor) for event in told] == [
         (RATING, "rater-1"), (RATING, "rater-2"), (DECISION, "you"), (COMMENT, "rater-1"), (TIE, "third-person"),
@@ -89,7 +89,7 @@ def test_the_lead_reads_all_of_it_in_order_with_names(settled: Study) -> None:
 
 
 @pytest.mark.parametrize("viewer", [VIEWER, REVIEWER], ids=lambda viewer: viewer.role)
-def test_readers_learn_what_was_said_in_a_settled_round_and_not_by_whom(settled: Study, viewer: Viewer) -> None:
+def test_readers_see_the_answers_of_a_settled_round_without_names(settled: Study, viewer: Viewer) -> None:
     told = events(settled, viewer)
     assert [event.actor for event in told if event.kind in (RATING, COMMENT)] == ["rater A", "rater B", "rater A"]
     assert "rater-" not in repr(told)
@@ -97,7 +97,7 @@ def test_readers_learn_what_was_said_in_a_settled_round_and_not_by_whom(settled:
     assert next(event for event in told if event.kind == COMMENT).text == f"rater B read {TELLING} too fast"
 
 
-def test_a_reviewer_reads_no_name_at_all(settled: Study) -> None:
+def test_a_reviewer_sees_no_names(settled: Study) -> None:
     history = seen(settled, REVIEWER)
     assert not [name for name in NAMES if name in repr(history)]
     assert history.item_text is not None
@@ -107,7 +107,7 @@ def test_a_reviewer_reads_no_name_at_all(settled: Study) -> None:
 
 
 @pytest.mark.parametrize("viewer", [VIEWER, REVIEWER], ids=lambda viewer: viewer.role)
-def test_as_long_as_a_disagreement_is_open_readers_see_decisions_and_no_rating(closed: Study, viewer: Viewer) -> None:
+def test_readers_see_decisions_but_no_ratings_while_a_disagreement_is_open(closed: Study, viewer: Viewer) -> None:
     history = seen(closed, viewer)
     assert TELLING not in repr(history)
     assert [event.kind for event in history.rounds[0].events] == [DECISION]
@@ -117,7 +117,7 @@ def test_as_long_as_a_disagreement_is_open_readers_see_decisions_and_no_rating(c
 
 
 @pytest.mark.parametrize("viewer", EVERYBODY, ids=lambda viewer: viewer.role)
-def test_of_an_open_blind_round_nobody_sees_more_than_their_own_ratings(opened: Study, viewer: Viewer) -> None:
+def test_everyone_sees_only_their_own_ratings_of_an_open_blind_round(opened: Study, viewer: Viewer) -> None:
     history = seen(opened, viewer)
     assert f"{TELLING} of rater-2" not in repr(history)
     assert "exclude" not in repr(history)
@@ -127,12 +127,12 @@ def test_of_an_open_blind_round_nobody_sees_more_than_their_own_ratings(opened: 
 
 
 @pytest.mark.parametrize("viewer", [RATER, TIE_BREAKER], ids=lambda viewer: viewer.role)
-def test_those_who_act_in_a_round_see_their_own_ratings_here_and_nothing_else(settled: Study, viewer: Viewer) -> None:
+def test_raters_of_a_round_see_only_their_own_ratings(settled: Study, viewer: Viewer) -> None:
     assert {event.actor for event in events(settled, viewer)} <= {"you"}
     assert seen(settled, viewer).decided == ()
 
 
-def test_a_lead_who_rates_sees_own_ratings_while_the_round_is_open_and_the_rest_after_looking_on_record(
+def test_a_lead_who_rates_sees_other_ratings_only_after_the_round_and_with_a_recorded_view(
     tmp_path: Path,
 ) -> None:
     study = with_open_round(searched_study(tmp_path / "study", second="head-of-study"), "head-of-study")
@@ -146,7 +146,7 @@ def test_a_lead_who_rates_sees_own_ratings_while_the_round_is_open_and_the_rest_
     assert [event.actor for event in events(study, LEAD)] == ["rater-1", "you"]
 
 
-def test_a_rating_that_was_replaced_is_part_of_the_history(tmp_path: Path) -> None:
+def test_a_replaced_rating_stays_in_the_history(tmp_path: Path) -> None:
     study = searched_study(tmp_path / "study")
     study.file.write_text(
         study.file.read_text("utf-8").replace('settle = "two-step"', 'settle = "two-step"\nblind = false')
@@ -167,12 +167,12 @@ def test_a_rating_that_was_replaced_is_part_of_the_history(tmp_path: Path) -> No
     assert told[0].unsure == ("phase",)
 
 
-def test_an_item_that_is_not_there_is_said_so(settled: Study) -> None:
+def test_an_unknown_item_is_refused(settled: Study) -> None:
     with pytest.raises(StateError, match="there is no item 'forum/question/99'"):
         seen(settled, LEAD, "forum/question/99")
 
 
-def test_while_the_funnel_has_to_run_again_the_item_can_still_be_read(tmp_path: Path) -> None:
+def test_an_item_can_be_read_while_the_funnel_is_stale(tmp_path: Path) -> None:
     study = searched_study(tmp_path / "study")
     (study.funnel_folder / "funnel.json").unlink()
     history = build_item_history(study, None, ITEMS[0], LEAD)

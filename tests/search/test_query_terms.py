@@ -1,4 +1,4 @@
-"""What people type is words, whatever it looks like."""
+"""Any typed text is a search for words, and a query round-trips through its URL."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from quaestor.search.query import DISAGREEMENTS, MAX_SEARCH_LENGTH, ORDERS, SIDE
         ("nul\0l \ud800half", Terms(('"nul"', '"l"', '"?half"'))),
     ],
 )  # fmt: skip
-def test_words_are_quoted_and_their_marks_understood(words: str, terms: Terms) -> None:
+def test_words_are_quoted_and_operators_are_parsed(words: str, terms: Terms) -> None:
     assert parse_terms(words) == terms
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [("x" * (MAX_SEARCH_LENGTH + 1), "501 characters"), ("a " * 31, "31 words"), ('*** --- "\'"', "no word")],
 )
-def test_what_cannot_be_searched_for_is_refused_in_a_sentence(words: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_an_invalid_search_text_is_refused(words: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         parse_terms(words)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80) | st.text(alphabet="ab\"*-() :^{}+\\'", max_size=40))
-def test_whatever_is_typed_the_index_understands_it_or_it_is_refused(words: str) -> None:
+def test_any_search_text_is_valid_for_the_index_or_refused(words: str) -> None:
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE texts USING fts5(title, body)")
@@ -83,14 +83,14 @@ plain = st.text(alphabet="aä b:-&=%#+/é", max_size=12).map(str.strip)
         page=st.integers(1, 1_000_000),
     )
 )
-def test_an_address_asks_for_what_it_was_made_from(wanted: Query) -> None:
+def test_a_query_round_trips_through_its_query_string(query: Query) -> None:
     from urllib.parse import parse_qsl
 
-    assert Query.from_parameters(dict(parse_qsl(wanted.to_query_string()))) == wanted
+    assert Query.from_parameters(dict(parse_qsl(query.to_query_string()))) == query
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ({"year": "x"}, "year is 'x'"),
         ({"year": "0"}, "from 1 to 9,999"),
@@ -103,6 +103,6 @@ def test_an_address_asks_for_what_it_was_made_from(wanted: Query) -> None:
         ({"tag": "t" * 2000}, "2,000 characters"),
     ],
 )
-def test_an_address_that_asks_for_nonsense_is_refused_in_a_sentence(query: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_query_parameters_are_refused(query: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Query.from_parameters(query)

@@ -1,4 +1,4 @@
-"""A search finds what fits, marks why, counts it, and shows of what was decided only what the viewer may see."""
+"""A search finds, marks and counts the matching items, and shows only decisions that the viewer may see."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ VIEWER, REVIEWER = Viewer("reader", Role.VIEWER), Viewer("journal", Role.REVIEWE
 READERS = (LEAD, VIEWER, REVIEWER)
 
 
-def index_of(study: Study) -> Index:
-    return build_index(study, lambda *told: None)
+def get_index(study: Study) -> Index:
+    return build_index(study, lambda *progress: None)
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +41,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return searched_study(tmp_path_factory.mktemp("search") / "study")
 
 
-def numbers(result: ResultPage) -> list[int]:
+def list_numbers(result: ResultPage) -> list[int]:
     return [int(row.item.rpartition("/")[2]) for row in result.rows]
 
 
-def search(study: Study, viewer: Viewer = LEAD, **wanted: object) -> list[int]:
+def search(study: Study, viewer: Viewer = LEAD, **conditions: object) -> list[int]:
     with open_coding(study) as coding:
-        return numbers(find_items(Search(study, coding, index_of(study), viewer), Query(**wanted)))  # type: ignore[arg-type]
+        return list_numbers(find_items(Search(study, coding, get_index(study), viewer), Query(**conditions)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("conditions", "expected"),
     [
         ({}, {1, 2, 3, 4, 5, 6, 7}),
         ({"words": "layer"}, {1, 2, 5, 7}),
@@ -83,30 +83,32 @@ def search(study: Study, viewer: Viewer = LEAD, **wanted: object) -> list[int]:
         ({"tag": "' OR 1=1 --"}, set()),
     ],
 )  # fmt: skip
-def test_a_search_finds_what_fits_and_nothing_else(study: Study, wanted: dict[str, object], expected: set[int]) -> None:
-    result = find_items(Search(study, None, index_of(study), LEAD), Query(**wanted))  # type: ignore[arg-type]
-    assert set(numbers(result)) == expected
+def test_a_search_finds_exactly_the_matching_items(
+    study: Study, conditions: dict[str, object], expected: set[int]
+) -> None:
+    result = find_items(Search(study, None, get_index(study), LEAD), Query(**conditions))  # type: ignore[arg-type]
+    assert set(list_numbers(result)) == expected
     assert result.total == len(expected) == sum(count for _, count in result.years)
 
 
 @pytest.mark.parametrize("words", ['"', "***", "(", "'", "\0", "x" * 10_000, "a* " * 40, "😀"])
-def test_hostile_words_find_nothing_or_are_refused_in_a_sentence(study: Study, words: str) -> None:
+def test_hostile_search_texts_find_nothing_or_are_refused(study: Study, words: str) -> None:
     try:
-        assert find_items(Search(study, None, index_of(study), LEAD), Query(words=words)).total == 0
+        assert find_items(Search(study, None, get_index(study), LEAD), Query(words=words)).total == 0
     except InputError as refusal:
         assert len(str(refusal)) < 200
 
 
-def test_what_fits_best_comes_first_and_the_words_are_marked_and_nothing_else(study: Study) -> None:
-    result = find_items(Search(study, None, index_of(study), LEAD), Query(words="layer"))
+def test_the_best_match_comes_first_and_only_search_terms_are_marked(study: Study) -> None:
+    result = find_items(Search(study, None, get_index(study), LEAD), Query(words="layer"))
     assert result.ranked
-    assert numbers(result)[-1] in (5, 7)  # only in the text
+    assert list_numbers(result)[-1] in (5, 7)  # only in the text
     top = result.rows[0]
     assert MarkedText("layer", True) in top.title
     assert [piece.text for piece in top.title if piece.marked] == ["layer"]
-    hostile = find_items(Search(study, None, index_of(study), LEAD), Query(words="freezing")).rows[0]
+    hostile = find_items(Search(study, None, get_index(study), LEAD), Query(words="freezing")).rows[0]
     assert [piece.text for piece in hostile.snippet if piece.marked] == ["freezing"]
-    quoted = find_items(Search(study, None, index_of(study), LEAD), Query(words="bold")).rows[0]
+    quoted = find_items(Search(study, None, get_index(study), LEAD), Query(words="bold")).rows[0]
     assert "".join(piece.text for piece in quoted.title) == 'How <b>bold</b> & "quoted"'
 
 
@@ -114,20 +116,22 @@ def test_what_fits_best_comes_first_and_the_words_are_marked_and_nothing_else(st
     ("order", "first", "last"),
     [("newest", 7, 1), ("oldest", 1, 7), ("viewed", 7, 6), ("scored", 7, 2), ("", 1, 7)],
 )
-def test_items_come_in_the_order_that_is_asked_for(study: Study, order: str, first: int, last: int) -> None:
+def test_items_are_sorted_in_the_chosen_order(study: Study, order: str, first: int, last: int) -> None:
     ordered = search(study, order=order)
     assert (ordered[0], ordered[-1]) == (first, last)
 
 
-def test_pages_follow_one_another_and_a_page_too_far_is_the_last(study: Study) -> None:
-    pages = [find_items(Search(study, None, index_of(study), LEAD), Query(page=page), size=3) for page in (1, 2, 3, 99)]
-    assert [numbers(page) for page in pages] == [[1, 2, 3], [4, 5, 6], [7], [7]]
+def test_pages_are_consecutive_and_a_page_number_too_high_shows_the_last(study: Study) -> None:
+    pages = [
+        find_items(Search(study, None, get_index(study), LEAD), Query(page=page), size=3) for page in (1, 2, 3, 99)
+    ]
+    assert [list_numbers(page) for page in pages] == [[1, 2, 3], [4, 5, 6], [7], [7]]
     assert {page.pages for page in pages} == {3}
     assert pages[0].years == ((2015, 1), (2016, 2), (2017, 1), (2018, 2), (2019, 1))
     assert pages[0].tags[0] == ("keras", 4)
 
 
-def test_an_unknown_step_is_answered_with_those_there_are(study: Study) -> None:
+def test_an_unknown_step_is_refused_with_the_allowed_ones(study: Study) -> None:
     with pytest.raises(InputError, match="allowed: viewed or asks how"):
         search(study, step="view")
 
@@ -144,7 +148,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 @pytest.mark.parametrize("viewer", READERS, ids=lambda viewer: viewer.role)
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("conditions", "expected"),
     [
         ({"code": "keep"}, [1, 2, 3, 4, 5]),
         ({"facet": "relevance", "code": "keep", "words": "layer"}, [1, 2, 5]),
@@ -161,15 +165,15 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Study:
         ({"disagreement": "any", "tag": "pytorch", "year": 2017}, [4]),
     ],
 )
-def test_of_a_settled_round_everybody_who_reads_evidence_finds_what_was_decided(
-    settled: Study, viewer: Viewer, wanted: dict[str, object], expected: list[int]
+def test_everyone_who_reads_evidence_finds_the_decisions_of_a_settled_round(
+    settled: Study, viewer: Viewer, conditions: dict[str, object], expected: list[int]
 ) -> None:
-    assert sorted(search(settled, viewer, **wanted)) == expected
+    assert sorted(search(settled, viewer, **conditions)) == expected
 
 
 def test_an_item_shows_its_final_answers(settled: Study) -> None:
     with open_coding(settled) as coding:
-        rows = find_items(Search(settled, coding, index_of(settled), REVIEWER), Query(code="loss")).rows
+        rows = find_items(Search(settled, coding, get_index(settled), REVIEWER), Query(code="loss")).rows
     answers = {answer.facet: (answer.label, answer.decision) for answer in rows[0].decided}
     assert answers["relevance"] == ("keep", "relevance:keep")
     assert answers["phase"] == ("model training › loss", "phase:training/loss")
@@ -182,52 +186,52 @@ def test_only_the_lead_finds_disagreements_that_are_still_open(closed: Study) ->
             search(closed, viewer, disagreement="open", round="main")
         assert search(closed, viewer, disagreement="any") == []
         with open_coding(closed) as coding:
-            result = find_items(Search(closed, coding, index_of(closed), viewer), Query(disagreement="any"))
-            offered = Search(closed, coding, index_of(closed), viewer).list_filters()
+            result = find_items(Search(closed, coding, get_index(closed), viewer), Query(disagreement="any"))
+            offered = Search(closed, coding, get_index(closed), viewer).list_filters()
         assert "every disagreement is settled" in result.hidden_rounds[0]
         assert not offered.has_disagreements
 
 
-def test_of_an_open_round_nobody_finds_anything_but_its_items(tmp_path: Path) -> None:
+def test_a_search_in_an_open_round_finds_only_its_items(tmp_path: Path) -> None:
     study = with_open_round(searched_study(tmp_path / "study"))
     for viewer in READERS:
         assert search(study, viewer, round="main") == [1, 2, 3, 4, 5]
-        for wanted in ({"code": "keep"}, {"disagreement": "any"}, {"facet": "phase", "code": "training"}):
-            with pytest.raises(QuaestorError, match=r"is open|nothing is decided"):
-                search(study, viewer, round="main", **wanted)
+        for conditions in ({"code": "keep"}, {"disagreement": "any"}, {"facet": "phase", "code": "training"}):
+            with pytest.raises(QuaestorError, match=r"is open|there are no decisions|no item was coded"):
+                search(study, viewer, round="main", **conditions)
         with open_coding(study) as coding:
-            assert Search(study, coding, index_of(study), viewer).list_filters().decisions == {}
+            assert Search(study, coding, get_index(study), viewer).list_filters().decisions == {}
 
 
-def test_a_lead_who_rated_finds_nothing_before_having_looked_on_record(tmp_path: Path) -> None:
+def test_a_lead_who_rated_finds_nothing_before_a_recorded_view(tmp_path: Path) -> None:
     study = searched_study(tmp_path / "study", second="head-of-study")
     with_closed_round(study, "head-of-study")
     with open_coding(study) as coding:
         before = coding.state.head
-        result = find_items(Search(study, coding, index_of(study), LEAD), Query(disagreement="any"))
+        result = find_items(Search(study, coding, get_index(study), LEAD), Query(disagreement="any"))
         assert result.total == 0
         assert "open the disagreements of main" in result.hidden_rounds[0]
-        assert all(row.decided == () for row in find_items(Search(study, coding, index_of(study), LEAD), Query()).rows)
-        assert coding.state.head == before  # searching puts nothing on record
+        assert all(row.decided == () for row in find_items(Search(study, coding, get_index(study), LEAD), Query()).rows)
+        assert coding.state.head == before  # searching records nothing
         note_view(coding, "main", "head-of-study")
     assert search(study, LEAD, disagreement="any") == [3, 4]
 
 
-def test_an_unknown_code_is_answered_with_the_nearest(settled: Study) -> None:
-    with pytest.raises(InputError, match="nearest: training"):
+def test_an_unknown_code_is_refused_with_the_most_similar(settled: Study) -> None:
+    with pytest.raises(InputError, match="most similar: training"):
         search(settled, code="trainin")
-    with pytest.raises(InputError, match="nothing is decided on 'phases', allowed: phase"):
+    with pytest.raises(InputError, match="no decisions on the facet 'phases', allowed: phase"):
         search(settled, facet="phases", code="keep")
 
 
 @contextmanager
-def lines(study: Study, viewer: Viewer, **wanted: object) -> Iterator[list[dict[str, str]]]:
+def lines(study: Study, viewer: Viewer, **conditions: object) -> Iterator[list[dict[str, str]]]:
     with open_coding(study) as coding:
-        text = "".join(export_csv(Search(study, coding, index_of(study), viewer), Query(**wanted)))  # type: ignore[arg-type]
+        text = "".join(export_csv(Search(study, coding, get_index(study), viewer), Query(**conditions)))  # type: ignore[arg-type]
     yield list(csv.DictReader(text.splitlines()))
 
 
-def test_the_csv_has_all_that_was_found_with_what_was_decided(settled: Study) -> None:
+def test_the_csv_has_all_results_with_their_decisions(settled: Study) -> None:
     with lines(settled, LEAD, page=3) as rows:
         assert [row["item"] for row in rows] == [f"forum/question/{number}" for number in range(1, 8)]
         assert (rows[0]["tags"], rows[0]["created"], rows[1]["score"]) == ("keras python", "2015-03-01", "-3")
@@ -244,12 +248,12 @@ def test_no_cell_of_the_csv_is_a_formula(settled: Study) -> None:
             assert not [cell for name, cell in row.items() if cell[:1] in ("=", "+", "@", "\t") and name != "score"]
 
 
-def test_only_those_who_see_names_read_authors(settled: Study) -> None:
+def test_only_viewers_who_see_names_get_authors(settled: Study) -> None:
     for viewer, author in ((LEAD, WROTE), (VIEWER, WROTE), (REVIEWER, "asker")):
         with lines(settled, viewer) as rows:
             assert {row["author"] for row in rows} == {author}
 
 
-def test_the_csv_of_what_cannot_be_asked_is_refused_before_it_begins(settled: Study) -> None:
+def test_an_invalid_query_is_refused_before_the_csv_starts(settled: Study) -> None:
     with open_coding(settled) as coding, pytest.raises(InputError):
-        export_csv(Search(settled, coding, index_of(settled), LEAD), Query(words="***"))
+        export_csv(Search(settled, coding, get_index(settled), LEAD), Query(words="***"))

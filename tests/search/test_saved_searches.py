@@ -1,4 +1,4 @@
-"""Filters people keep: each their own, by name, gone with the account; an older file is led on."""
+"""Saved filters belong to one account, have unique names and are erased with it; an older file is upgraded."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ def joined(directory: Directory, name: str) -> None:
     directory.accept_invitation(token, "hashed", NOW)
 
 
-def kept(directory: Directory, account: str) -> dict[str, str]:
-    return {one.name: one.query for one in list_filters(directory, account)}
+def read_saved(directory: Directory, account: str) -> dict[str, str]:
+    return {saved.name: saved.query for saved in list_filters(directory, account)}
 
 
-def number_of(directory: Directory, account: str, name: str) -> int:
-    return next(one.number for one in list_filters(directory, account) if one.name == name)
+def find_number(directory: Directory, account: str, name: str) -> int:
+    return next(saved.number for saved in list_filters(directory, account) if saved.name == name)
 
 
-def test_a_filter_is_kept_replaced_renamed_and_deleted(directory: Directory) -> None:
+def test_a_filter_is_saved_replaced_renamed_and_deleted(directory: Directory) -> None:
     joined(directory, "reader")
     save_filter(directory, "reader", "  layers   of keras ", "tag=keras", NOW)
     save_filter(directory, "reader", "all", "", NOW)
-    assert kept(directory, "reader") == {"all": "", "layers of keras": "tag=keras"}
+    assert read_saved(directory, "reader") == {"all": "", "layers of keras": "tag=keras"}
     save_filter(directory, "reader", "all", "year=2016", NOW)
-    assert kept(directory, "reader")["all"] == "year=2016"
-    with pytest.raises(StateError, match="a filter 'all' already"):
-        rename_filter(directory, "reader", number_of(directory, "reader", "layers of keras"), "all")
-    rename_filter(directory, "reader", number_of(directory, "reader", "all"), "one year")
-    assert set(kept(directory, "reader")) == {"one year", "layers of keras"}
-    delete_filter(directory, "reader", number_of(directory, "reader", "one year"))
-    assert set(kept(directory, "reader")) == {"layers of keras"}
+    assert read_saved(directory, "reader")["all"] == "year=2016"
+    with pytest.raises(StateError, match="already have a filter 'all'"):
+        rename_filter(directory, "reader", find_number(directory, "reader", "layers of keras"), "all")
+    rename_filter(directory, "reader", find_number(directory, "reader", "all"), "one year")
+    assert set(read_saved(directory, "reader")) == {"one year", "layers of keras"}
+    delete_filter(directory, "reader", find_number(directory, "reader", "one year"))
+    assert set(read_saved(directory, "reader")) == {"layers of keras"}
 
 
-def test_nobody_touches_what_is_another_s(directory: Directory) -> None:
+def test_nobody_can_change_filters_of_others(directory: Directory) -> None:
     joined(directory, "reader")
     joined(directory, "other")
     save_filter(directory, "reader", "mine", "tag=keras", NOW)
-    number = number_of(directory, "reader", "mine")
-    assert kept(directory, "other") == {}
+    number = find_number(directory, "reader", "mine")
+    assert read_saved(directory, "other") == {}
     delete_filter(directory, "other", number)
-    with pytest.raises(StateError, match="not there any more"):
+    with pytest.raises(StateError, match="no longer exists"):
         rename_filter(directory, "other", number, "taken")
-    assert kept(directory, "reader") == {"mine": "tag=keras"}
+    assert read_saved(directory, "reader") == {"mine": "tag=keras"}
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\x00b", "\u202e"])
@@ -71,7 +71,7 @@ def test_a_name_must_be_visible(directory: Directory, name: str) -> None:
         save_filter(directory, "reader", name, "", NOW)
 
 
-def test_there_is_an_end_to_them(directory: Directory) -> None:
+def test_the_number_of_filters_is_limited(directory: Directory) -> None:
     joined(directory, "reader")
     for number in range(MAX_FILTERS):
         save_filter(directory, "reader", f"filter {number}", "", NOW)
@@ -82,7 +82,7 @@ def test_there_is_an_end_to_them(directory: Directory) -> None:
         save_filter(directory, "reader", "filter 1", "x" * 5_000, NOW)
 
 
-def test_they_go_with_the_account_and_come_only_with_one(directory: Directory) -> None:
+def test_filters_need_an_account_and_are_erased_with_it(directory: Directory) -> None:
     joined(directory, "reader")
     save_filter(directory, "reader", "mine", "", NOW)
     directory.remove("reader")
@@ -91,7 +91,7 @@ def test_they_go_with_the_account_and_come_only_with_one(directory: Directory) -
         save_filter(directory, "reader", "mine", "", NOW)
 
 
-def test_a_file_from_before_there_were_filters_keeps_its_people(tmp_path: Path) -> None:
+def test_a_people_file_from_before_filters_is_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "people.db"
     with sqlite3.connect(path) as old:
         old.executescript(file._FIRST)
@@ -103,4 +103,4 @@ def test_a_file_from_before_there_were_filters_keeps_its_people(tmp_path: Path) 
         assert [account.name for account in directory.list_accounts()] == ["reader"]
         save_filter(directory, "reader", "mine", "tag=keras", NOW)
     with Directory(path) as again:
-        assert kept(again, "reader") == {"mine": "tag=keras"}
+        assert read_saved(again, "reader") == {"mine": "tag=keras"}

@@ -1,4 +1,4 @@
-"""The index built beside the pages that need it: begun when it is asked for, watched, and ended with the desk."""
+"""Builds the search index in the background of the web server, reports its progress and stops with the server."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from quaestor.evidence.text_index import Index, build_index, count_items_to_inde
 from quaestor.study.background import Beside, Failed, Tell
 from quaestor.study.folder import Study, open_study
 
-_FEW = 5_000
-"""Items that are indexed sooner than a process starts."""
+_MAX_IN_PROCESS = 5_000
+"""Up to this many items, indexing takes less time than starting a process."""
 
 
 @dataclass(frozen=True)
 class IndexProgress:
-    """How far the index is; `failed` says why the last try ended."""
+    """The progress of the index; `failed` is the error of the last attempt."""
 
     done: int = 0
     total: int = 0
@@ -26,17 +26,17 @@ class IndexProgress:
 
 
 class IndexJob:
-    """One build at a time; safe for many threads."""
+    """Runs at most one build at a time; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._ending = threading.Event()
+        self._closing = threading.Event()
         self._progress = IndexProgress()
-        self._beside: Beside | None = None
+        self._process: Beside | None = None
 
     def get_or_start(self, study: Study) -> Index | IndexProgress:
-        """The index where it is ready; else it is begun, and this is how far it is."""
+        """Returns the index if it is ready; otherwise starts a build and returns the progress."""
         ready = find_index(study)
         if ready is not None:
             return ready
@@ -45,54 +45,54 @@ class IndexJob:
         return before
 
     def start(self, study: Study) -> None:
-        """Build in the background, unless somebody is at it."""
+        """Starts a build in the background, unless one is running."""
         with self._lock:
-            if self._ending.is_set() or (self._thread is not None and self._thread.is_alive()):
+            if self._closing.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
             self._thread = threading.Thread(target=self._build, args=(study,), name="search index", daemon=True)
             self._thread.start()
 
     def wait(self) -> None:
-        """Until nobody builds any more."""
-        with self._lock:  # who is being begun has started when the lock is free
+        """Waits until no build is running."""
+        with self._lock:  # a build that is being started has its thread once the lock is free
             thread = self._thread
         if thread is not None:
             thread.join()
 
     def close(self) -> None:
-        """End what is going on; nothing of it is left."""
-        self._ending.set()
-        beside = self._beside
-        if beside is not None:
-            beside.stop()
+        """Stops a running build and removes its files."""
+        self._closing.set()
+        process = self._process
+        if process is not None:
+            process.stop()
         self.wait()
 
     def _build(self, study: Study) -> None:
         self._progress = IndexProgress()
         try:
-            if count_items_to_index(study) <= _FEW:
-                build_index(study, self._tell)
+            if count_items_to_index(study) <= _MAX_IN_PROCESS:
+                build_index(study, self._report)
                 return
-            beside = self._beside = Beside(_build, study.root)
+            process = self._process = Beside(_build, study.root)
         except Interrupted:
             return
         except (QuaestorError, OSError, sqlite3.Error) as error:
             self._progress = IndexProgress(failed=str(error))
             return
-        if self._ending.is_set():
-            beside.stop()
-        for told in beside.told():
-            if isinstance(told, IndexProgress):
-                self._progress = told
-            elif isinstance(told, Failed) and not self._ending.is_set():
-                self._progress = IndexProgress(failed=told.why)
-        self._beside = None
+        if self._closing.is_set():
+            process.stop()
+        for message in process.told():
+            if isinstance(message, IndexProgress):
+                self._progress = message
+            elif isinstance(message, Failed) and not self._closing.is_set():
+                self._progress = IndexProgress(failed=message.why)
+        self._process = None
 
-    def _tell(self, what: str, done: int, total: int) -> None:
-        if self._ending.is_set():
-            raise Interrupted("the desk ends")
+    def _report(self, stage: str, done: int, total: int) -> None:
+        if self._closing.is_set():
+            raise Interrupted("the server is stopping")
         self._progress = IndexProgress(done, total)
 
 
 def _build(root: Path, tell: Tell) -> None:
-    build_index(open_study(root), lambda what, done, total: tell(IndexProgress(done, total)))
+    build_index(open_study(root), lambda stage, done, total: tell(IndexProgress(done, total)))

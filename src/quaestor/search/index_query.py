@@ -1,4 +1,4 @@
-"""What somebody wants as one question to the index: tables, conditions, values, and nothing they typed in between."""
+"""Translates a search query into SQL for the index; typed text is passed only as parameters."""
 
 from __future__ import annotations
 
@@ -22,53 +22,54 @@ from quaestor.search.coded_items import FilterOption, VisibleDecisions, find_cod
 from quaestor.search.query import Query, Terms, parse_terms
 from quaestor.study.folder import Study
 
-_Known = TypeVar("_Known")
+_Value = TypeVar("_Value")
 
 
 class RecentResults:
-    """The answers to the last few questions; safe for many threads."""
+    """A thread-safe cache of the most recently used results."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, make: Callable[[], _Known]) -> _Known:
+    def get(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
+        """Returns the cached value of a key, or computes it outside the lock."""
         with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                known: _Known = self._known[key]
-                return known
-        made = make()
+            if key in self._values:
+                self._values.move_to_end(key)
+                cached: _Value = self._values[key]
+                return cached
+        value = compute()
         with self._lock:
-            self._known[key] = made
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
-        return made
+            self._values[key] = value
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)
+        return value
 
 
 _NUMBERS, _YEARS_AND_TAGS = RecentResults(8), RecentResults(8)
-_TAGS = 200
+_MAX_TAGS = 200
 
 
 @dataclass(frozen=True)
 class FilterOptions:
-    """What a search can be narrowed by, for the lists of a form; only what can find something is offered."""
+    """The filters that a search form offers; only those that can match an item."""
 
     years: tuple[int, ...]
     tags: tuple[str, ...]
-    """The most frequent ones."""
+    """The most frequent tags."""
     steps: tuple[str, ...]
     rounds: tuple[str, ...]
     decisions: dict[str, tuple[FilterOption, ...]]
     """By facet."""
     has_disagreements: bool
-    """Whether there is a round whose disagreements the viewer may see."""
+    """Whether the viewer may see the disagreements of any round."""
 
 
 @dataclass(frozen=True)
 class SearchCondition:
-    """What is asked of the index: the tables, the conditions and their values."""
+    """A query as SQL: the tables, the conditions and their parameters."""
 
     tables: str
     conditions: str
@@ -87,7 +88,7 @@ def open_state(coding: Coding | None) -> AbstractContextManager[State]:
 
 @dataclass(frozen=True)
 class Search:
-    """What one viewer may find: a study with its index, and its rounds where anybody has acted."""
+    """A viewer's search in a study: its index, and its rounds if the study has a journal."""
 
     study: Study
     coding: Coding | None
@@ -96,21 +97,21 @@ class Search:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps of the funnel that have run; raises StateError where it has to run first, or again."""
+        """The steps of the funnel; raises StateError if the funnel must run first."""
         return tuple(step.step for step in current_result(self.study, self.coding).steps)
 
     @contextmanager
     def open_decisions(self) -> Iterator[VisibleDecisions]:
-        """The decisions that the viewer may see, and nobody of this process changes them meanwhile."""
+        """Yields the decisions that the viewer may see; no thread of this process changes them in the meantime."""
         with open_state(self.coding) as state:
             yield VisibleDecisions(Sight(state, self.study.settings.study.lead, self.viewer))
 
     def build_condition(self, connection: sqlite3.Connection, query: Query) -> SearchCondition:
-        """A query as one question; raises InputError or StateError in a sentence where it cannot be asked."""
+        """Translates a query into SQL; raises InputError or StateError for one that cannot be answered."""
         terms = parse_terms(query.words)
-        with self.open_decisions() as outcomes:
-            chosen = find_coded_items(outcomes, query)
-            why = tuple(list_hidden_rounds(outcomes, query)) if chosen is not None and not query.round else ()
+        with self.open_decisions() as decisions:
+            coded = find_coded_items(decisions, query)
+            hidden = tuple(list_hidden_rounds(decisions, query)) if coded is not None and not query.round else ()
         parts: list[tuple[str, Any]] = []
         if terms.required:
             parts.append(("texts MATCH ?", terms.match_expression))
@@ -122,39 +123,43 @@ class Search:
         if query.year is not None:
             parts.append(("items.year = ?", query.year))
         if query.step:
-            compared = "=" if query.side == "dropped" else ">"
-            parts.append((f"items.fell_at {compared} ?", self._step_number(query.step)))
-        if chosen is not None:
-            few = frozenset(chosen)
-            numbers = _NUMBERS.get((self.index.key, few), lambda: _numbers(connection, few))
+            operator = "=" if query.side == "dropped" else ">"
+            parts.append((f"items.fell_at {operator} ?", self._step_number(query.step)))
+        if coded is not None:
+            items = frozenset(coded)
+            numbers = _NUMBERS.get((self.index.key, items), lambda: _read_numbers(connection, items))
             parts.append(("items.number IN (SELECT value FROM json_each(?))", numbers))
         tables = "texts JOIN items ON items.number = texts.rowid" if terms.required else "items"
-        return SearchCondition(tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, why)
+        return SearchCondition(
+            tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, hidden
+        )
 
     def _step_number(self, name: str) -> int:
         if name not in self.steps:
             options = join_with_or(sort_by_similarity(name[:60], self.steps)) or "none"
-            raise InputError(f"the funnel has run no step {name[:60]!r}, allowed: {options}")
+            raise InputError(f"the funnel has no step {name[:60]!r}, allowed: {options}")
         return self.steps.index(name)
 
     def list_filters(self) -> FilterOptions:
-        """What a query can be narrowed by."""
-        years, tags = _YEARS_AND_TAGS.get(self.index.key, lambda: _years_and_tags(self.index))
-        with self.open_decisions() as outcomes:
-            state, sight = outcomes.state, outcomes.sight
+        """Returns the filters for the search form."""
+        years, tags = _YEARS_AND_TAGS.get(self.index.key, lambda: _read_years_and_tags(self.index))
+        with self.open_decisions() as decisions:
+            state, sight = decisions.state, decisions.sight
             rounds = (*state.rounds, *state.published)
-            differ = any(not sight.why_no_disagreements(name) for name in state.rounds)
-            return FilterOptions(years, tags, self.steps, rounds, outcomes.list_options(), differ)
+            has_disagreements = any(not sight.why_no_disagreements(name) for name in state.rounds)
+            return FilterOptions(years, tags, self.steps, rounds, decisions.list_options(), has_disagreements)
 
 
-def _years_and_tags(index: Index) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _read_years_and_tags(index: Index) -> tuple[tuple[int, ...], tuple[str, ...]]:
     with index.reading() as connection:
         years = connection.execute("SELECT DISTINCT year FROM items WHERE year IS NOT NULL ORDER BY year").fetchall()
-        tags = connection.execute("SELECT tag FROM tag_counts ORDER BY items DESC, tag LIMIT ?", (_TAGS,)).fetchall()
+        tags = connection.execute(
+            "SELECT tag FROM tag_counts ORDER BY items DESC, tag LIMIT ?", (_MAX_TAGS,)
+        ).fetchall()
     return tuple(year for (year,) in years), tuple(tag for (tag,) in tags)
 
 
-def _numbers(connection: sqlite3.Connection, items: frozenset[str]) -> str:
+def _read_numbers(connection: sqlite3.Connection, items: frozenset[str]) -> str:
     rows = connection.execute(
         "SELECT number FROM items WHERE item IN (SELECT value FROM json_each(?)) ORDER BY number",
         (json.dumps(list(items)),),

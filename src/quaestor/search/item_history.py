@@ -1,4 +1,4 @@
-"""All that happened to one item, as far as the viewer may see: evidence, funnel, rounds, ratings, decisions."""
+"""The history of an item that a viewer may see: evidence, funnel, rounds, ratings and decisions."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ RATING, COMMENT, TIE, DECISION = "rating", "comment", "tie-breaker's comment", "
 
 @dataclass(frozen=True)
 class ItemEvent:
-    """One thing that somebody said about the item, on record."""
+    """A recorded rating, comment or decision on the item."""
 
     kind: str
     time: str
     actor: str
     answers: tuple[tuple[str, str], ...] = ()
-    """Facet and answer, in words."""
+    """Pairs of facet and answer, as shown."""
     text: str = ""
     how: str = ""
     decision: str = ""
-    """Of a decision: what finds the items with the same answer."""
+    """For a decision: the value of the query parameter `code` that finds items with the same answer."""
     handbook: str = ""
-    """Of a decision: the page of its code, from the root of the handbook, where it is published."""
+    """For a decision: the path of its code's page in the handbook, if the handbook is published."""
     unsure: tuple[str, ...] = ()
     superseded: bool = False
     simulated: bool = False
@@ -47,7 +47,7 @@ class ItemEvent:
 
 @dataclass(frozen=True)
 class RoundHistory:
-    """What one round has on record about the item."""
+    """The events of one round on the item."""
 
     round: str
     kind: str
@@ -55,22 +55,22 @@ class RoundHistory:
     opened: str = ""
     closed: str = ""
     blindness: str = ""
-    """Empty where its raters were blind."""
+    """Why its raters were not blind; empty if they were."""
     events: tuple[ItemEvent, ...] = ()
     hidden_reason: str = ""
-    """Why there may be more than is shown."""
+    """Why events may be hidden; empty if none are."""
 
 
 @dataclass(frozen=True)
 class ItemHistory:
-    """An item and its way through the study."""
+    """An item, its path through the funnel, and the rounds it was part of."""
 
     item: str
     item_text: ItemText | None
-    """None where evidence holds only that it was left out."""
+    """None if the evidence only records that the item was dropped."""
     funnel_path: Mapping[str, Any] | None
     no_path_reason: str = ""
-    """Why its way through the funnel cannot be told."""
+    """Why its path through the funnel is unknown."""
     decided: tuple[CodedAnswer, ...] = ()
     rounds: tuple[RoundHistory, ...] = ()
 
@@ -78,112 +78,132 @@ class ItemHistory:
 def build_item_history(
     study: Study, coding: Coding | None, item: str, viewer: Viewer, mask: TextMask | None = None
 ) -> ItemHistory:
-    """Returns all that a viewer may see of an item, without known names; raises StateError where there is none."""
-    reading = read_item_texts(study, [item]).get(item)
-    if reading is not None and reading.author and not viewer.sees_names:
-        reading = replace(reading, author=ASKER)
-    way, no_way = None, ""
+    """Returns all that a viewer may see of an item, with known names masked; raises StateError for an unknown item."""
+    item_text = read_item_texts(study, [item]).get(item)
+    if item_text is not None and item_text.author and not viewer.sees_names:
+        item_text = replace(item_text, author=ASKER)
+    funnel_path, no_path_reason = None, ""
     try:
-        way = trace_item(study, item, coding)
+        funnel_path = trace_item(study, item, coding)
     except StateError as refusal:
-        if reading is None:
+        if item_text is None:
             raise
-        no_way = str(refusal)
+        no_path_reason = str(refusal)
     if coding is not None:
         _record_views(coding, item, viewer)
     with open_state(coding) as state:
         sight = Sight(state, study.settings.study.lead, viewer)
         decided = VisibleDecisions(sight).list_answers(item)
         rounds = list_rounds(study, sight, item)
-    history = ItemHistory(item, reading, way, no_way, decided, rounds)
-    return _masked(history, mask) if mask else history  # not under the lock: looking for names takes a while
+    history = ItemHistory(item, item_text, funnel_path, no_path_reason, decided, rounds)
+    return _mask_history(history, mask) if mask else history  # outside the lock: finding names takes time
 
 
-def _masked(history: ItemHistory, mask: TextMask) -> ItemHistory:
+def _mask_history(history: ItemHistory, mask: TextMask) -> ItemHistory:
     decided = (
-        replace(answer, words=mask.mask(answer.label), decision=mask.mask(answer.decision))
+        replace(answer, label=mask.mask(answer.label), decision=mask.mask(answer.decision))
         for answer in history.decided
     )
-    rounds = (
-        replace(part, events=tuple(_masked_event(event, mask) for event in part.events)) for part in history.rounds
-    )
-    reading = mask_item_text(mask, history.item_text) if history.item_text else None
-    return replace(history, reading=reading, decided=tuple(decided), rounds=tuple(rounds))
+    rounds = (replace(part, events=tuple(_mask_event(event, mask) for event in part.events)) for part in history.rounds)
+    item_text = mask_item_text(mask, history.item_text) if history.item_text else None
+    return replace(history, item_text=item_text, decided=tuple(decided), rounds=tuple(rounds))
 
 
-def _masked_event(event: ItemEvent, mask: TextMask) -> ItemEvent:
-    answers = tuple((facet, mask.mask(words)) for facet, words in event.answers)
-    return replace(event, said=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
+def _mask_event(event: ItemEvent, mask: TextMask) -> ItemEvent:
+    answers = tuple((facet, mask.mask(answer)) for facet, answer in event.answers)
+    return replace(event, answers=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
 
 
 def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
-    """Put on record whose ratings of an item the viewer is about to see; decided again under the journal's lock.
+    """Records that the viewer is about to see other raters' ratings of an item, which ends their blindness.
 
-    A round that is reopened first shows nothing afterwards; one whose view is recorded first is no longer blind.
+    The acts are built again under the journal's lock, because a round may have been reopened in the meantime: it then
+    shows nothing, and no view is recorded.
     """
 
-    def views(state: State) -> list[NewAct]:
+    def build_views(state: State) -> list[NewAct]:
         rated = [
-            one.plan.round
-            for one in state.rounds.values()
-            if any(item in given for rater, given in one.ratings.items() if rater != viewer.name)
+            round_state.plan.round
+            for round_state in state.rounds.values()
+            if any(item in ratings for rater, ratings in round_state.ratings.items() if rater != viewer.name)
         ]
         return Sight(state, coding.lead, viewer).views_to_record(rated)
 
     with coding.looking() as state:
-        due = bool(views(state))
-    if due:
-        coding.act(views)
+        has_views = bool(build_views(state))
+    if has_views:
+        coding.act(build_views)
 
 
 def list_rounds(study: Study, sight: Sight, item: str) -> tuple[RoundHistory, ...]:
-    """The rounds that had the item, in the order in which they were opened, then published decisions."""
+    """Returns the rounds with the item in the order in which they were opened, then published decisions."""
     state = sight.state
-    found = [_part(study, sight, one, item) for one in state.rounds.values() if item in _members(one)]
+    rounds = [
+        _build_round(study, sight, round_state, item)
+        for round_state in state.rounds.values()
+        if item in _get_items(round_state)
+    ]
     for name, published in state.published.items():
-        made = [one for (about, _), one in published.items() if about == item]
-        if made:
-            events = tuple(_decision(study, sight, name, one, last=True) for one in made)
-            found.append(RoundHistory(name, "published", "published", closed=made[-1].time, events=events))
-    return tuple(found)
+        decisions = [decision for (decided, _), decision in published.items() if decided == item]
+        if decisions:
+            events = tuple(_build_decision(study, sight, name, decision, last=True) for decision in decisions)
+            rounds.append(RoundHistory(name, "published", "published", closed=decisions[-1].time, events=events))
+    return tuple(rounds)
 
 
-def _members(one: RoundState) -> frozenset[str]:
-    if "members" not in one.memory:
-        one.memory["members"] = frozenset(one.plan.items)
-    found: frozenset[str] = one.memory["members"]
-    return found
+def _get_items(round_state: RoundState) -> frozenset[str]:
+    """Returns the items of a round as a set, cached with the round."""
+    if "members" not in round_state.memory:
+        round_state.memory["members"] = frozenset(round_state.plan.items)
+    items: frozenset[str] = round_state.memory["members"]
+    return items
 
 
-def _part(study: Study, sight: Sight, one: RoundState, item: str) -> RoundHistory:
-    name = one.plan.round
+def _build_round(study: Study, sight: Sight, round_state: RoundState, item: str) -> RoundHistory:
+    plan = round_state.plan
+    name = plan.round
     no_ratings, no_decisions = sight.why_no_ratings(name), sight.why_no_decisions(name)
-    book = sight.state.history.at(one.plan.codebook)
-    seen = [rater for rater in raters_of(one) if not no_ratings or rater == sight.viewer.name]
-    given = [(rating, rating is ratings[-1]) for rater in seen if (ratings := one.ratings.get(rater, {}).get(item))
-             for rating in ratings]  # fmt: skip
-    numbered = [(rating.number, _rating(sight, name, book, rating, counts)) for rating, counts in given]
+    book = sight.state.history.at(plan.codebook)
+    events: list[tuple[int, ItemEvent]] = []
+    for rater in raters_of(round_state):
+        if not no_ratings or rater == sight.viewer.name:
+            ratings = round_state.ratings.get(rater, {}).get(item, [])
+            events += [
+                (rating.number, _build_rating(sight, name, book, rating, rating is ratings[-1])) for rating in ratings
+            ]
     if not no_ratings:
-        numbered += [(said.number, _comment(sight, name, said, COMMENT)) for said in one.comments if said.item == item]
-        ties = [one.tie_comments.get((item, facet.id)) for facet in one.plan.facets]
-        numbered += [(said.number, _comment(sight, name, said, TIE)) for said in ties if said is not None]
+        comments = [comment for comment in round_state.comments if comment.item == item]
+        events += [(comment.number, _build_comment(sight, name, comment, COMMENT)) for comment in comments]
+        ties = [round_state.tie_comments.get((item, facet.id)) for facet in plan.facets]
+        events += [
+            (comment.number, _build_comment(sight, name, comment, TIE)) for comment in ties if comment is not None
+        ]
     if not no_decisions:
-        for facet in one.plan.facets:
-            made = one.decisions.get((item, facet.id), [])
-            numbered += [(each.number, _decision(study, sight, name, each, last=each is made[-1])) for each in made]
-    events = tuple(event for _, event in sorted(numbered, key=lambda pair: pair[0]))
-    why = no_ratings or no_decisions
-    return RoundHistory(name, one.plan.kind, one.status, one.opened, one.closed, one.blindness, events, why)
+        for facet in plan.facets:
+            decisions = round_state.decisions.get((item, facet.id), [])
+            events += [
+                (decision.number, _build_decision(study, sight, name, decision, last=decision is decisions[-1]))
+                for decision in decisions
+            ]
+    return RoundHistory(
+        name,
+        plan.kind,
+        round_state.status,
+        round_state.opened,
+        round_state.closed,
+        round_state.blindness,
+        tuple(event for _, event in sorted(events, key=lambda pair: pair[0])),
+        no_ratings or no_decisions,
+    )
 
 
-def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> ItemEvent:
+def _build_rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> ItemEvent:
     facets = [facet for facet in sight.state.round(name).plan.facets if facet.id in rating.answers]
-    said = tuple((facet.id, _words(facet, book, rating.answers[facet.id])) for facet in facets)
     return ItemEvent(
         RATING,
         rating.time,
         sight.shown(name, rating.rater),
-        said,
+        tuple((facet.id, _format_answer(facet, book, rating.answers[facet.id])) for facet in facets),
         sight.text(name, rating.memo),
         unsure=rating.unsure,
         superseded=not counts,
@@ -191,43 +211,44 @@ def _rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: boo
     )
 
 
-def _words(facet: Facet, book: Codebook, answer: Any) -> str:
+def _format_answer(facet: Facet, book: Codebook, answer: Any) -> str:
     if isinstance(answer, list | tuple):
-        return "; ".join(_words(facet, book, one) for one in codes_in(answer)) or "nothing coded"
+        return "; ".join(_format_answer(facet, book, code) for code in codes_in(answer)) or "nothing coded"
     return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else write_cell(facet, answer)
 
 
-def _comment(sight: Sight, name: str, comment: Comment, what: str) -> ItemEvent:
+def _build_comment(sight: Sight, name: str, comment: Comment, kind: str) -> ItemEvent:
     plan = sight.state.round(name).plan
     book, answer = sight.state.history.at(plan.codebook), comment.answer
-    said = ((comment.facet, _words(plan.facet(comment.facet), book, answer)),) if answer is not None else ()
+    answers = ((comment.facet, _format_answer(plan.facet(comment.facet), book, answer)),) if answer is not None else ()
     text = sight.text(name, comment.text)
-    return ItemEvent(what, comment.time, sight.shown(name, comment.actor), said, text, simulated=comment.simulated)
+    return ItemEvent(kind, comment.time, sight.shown(name, comment.actor), answers, text, simulated=comment.simulated)
 
 
-def _decision(study: Study, sight: Sight, name: str, made: Decision, *, last: bool) -> ItemEvent:
+def _build_decision(study: Study, sight: Sight, name: str, decision: Decision, *, last: bool) -> ItemEvent:
     state = sight.state
-    answer = format_decision(state, state.history.latest, made)
+    answer = format_decision(state, state.history.latest, decision)
     code = answer.decision.partition(":")[2]
     return ItemEvent(
         DECISION,
-        made.time,
-        sight.shown(name, made.actor),
-        ((made.facet, answer.label),),
-        sight.text(name, made.reason) or made.source,
-        made.how,
+        decision.time,
+        sight.shown(name, decision.actor),
+        ((decision.facet, answer.label),),
+        sight.text(name, decision.reason) or decision.source,
+        decision.how,
         answer.decision,
-        _handbook_page(study, state.history.latest, code),
+        _find_handbook_page(study, state.history.latest, code),
         superseded=not last,
-        simulated=made.simulated,
+        simulated=decision.simulated,
     )
 
 
-def _handbook_page(study: Study, book: Codebook, code: str) -> str:
-    """Where the handbook explains a code, if it has been published and does."""
+def _find_handbook_page(study: Study, book: Codebook, code: str) -> str:
+    """Returns the path of a code's page in the published handbook; empty if there is none."""
     if code not in book.codes:
         return ""
     facet = book.codes[code].facet
-    name = build_page_names(one.id for one in book.codes.values() if one.active and one.facet == facet).get(code, "")
+    active = (entry.id for entry in book.codes.values() if entry.active and entry.facet == facet)
+    name = build_page_names(active).get(code, "")
     page = f"codes/{name}.html"
     return page if name and (study.published / "handbook" / page).is_file() else ""

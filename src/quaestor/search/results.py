@@ -1,4 +1,4 @@
-"""What a search finds: a page of items, how many there are in all, and how they spread over years and tags."""
+"""The results of a search: a page of items, their total number, counts by year and tag, and exports."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from quaestor.evidence.sources.protocol import no_progress
 from quaestor.evidence.text_index import TOKENS, build_index
 from quaestor.people.roles import Role
 from quaestor.search.coded_items import CodedAnswer
-from quaestor.search.index_query import SearchCondition, RecentResults, Search
+from quaestor.search.index_query import RecentResults, Search, SearchCondition
 from quaestor.search.query import Query, Terms
 from quaestor.study.folder import Study, has_journal
 
 MAX_RANKED = 20_000
-"""Items that are put in the order of how well they fit; of more than that, none fits better than the next."""
-_TAGS = 12
+"""Up to this many items are ranked by relevance; with more, the most viewed come first."""
+_MAX_TAGS = 12
 _BEGIN, _END = "\x02", "\x03"
 _RANK = "bm25(texts, 8.0, 1.0, 4.0)"
 _ORDERS = {
@@ -40,7 +40,7 @@ _COLUMNS = "number, item, title, created, tags, score, views, fell_at"
 
 @dataclass(frozen=True)
 class MarkedText:
-    """A stretch of text, marked where it is a word that was searched for."""
+    """A part of a text; `marked` if it matches a search term."""
 
     text: str
     marked: bool = False
@@ -48,7 +48,7 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One item as a list shows it."""
+    """An item in the list of results."""
 
     item: str
     title: tuple[MarkedText, ...]
@@ -58,7 +58,7 @@ class ResultRow:
     score: int | None
     views: int | None
     dropped_at: str
-    """The step it was dropped at; empty where it is still in."""
+    """The step that dropped the item; empty if none did."""
     decided: tuple[CodedAnswer, ...] = ()
 
     @property
@@ -73,7 +73,7 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class ResultPage:
-    """A page of what was found."""
+    """A page of results."""
 
     rows: tuple[ResultRow, ...]
     total: int
@@ -81,11 +81,11 @@ class ResultPage:
     size: int
     years: tuple[tuple[int | None, int], ...] = ()
     tags: tuple[tuple[str, int], ...] = ()
-    """The most frequent ones; none where there are too many items to count them at once."""
+    """The most frequent tags; empty if there are too many items to count."""
     ranked: bool = False
-    """Whether those that fit best come first."""
+    """Whether the items are in order of relevance."""
     hidden_rounds: tuple[str, ...] = ()
-    """Why rounds are left out."""
+    """The reasons why rounds are left out."""
 
     @property
     def pages(self) -> int:
@@ -100,66 +100,70 @@ _COUNTS = RecentResults(100)
 
 
 def find_items(search: Search, query: Query, size: int = 25) -> ResultPage:
-    """A page of the items a query asks for, with what the viewer may see of what was decided about them."""
+    """Returns a page of the items that match a query, with the decisions that the viewer may see."""
     steps, key = search.steps, search.index.key
     with search.index.reading() as connection:
-        asked = search.build_condition(connection, query)
-        years, total = _COUNTS.get((key, "years", asked), lambda: _by_year(connection, asked))
-        ranked = bool(asked.terms.required) and query.order in ("", "best") and total <= MAX_RANKED
+        condition = search.build_condition(connection, query)
+        years, total = _COUNTS.get((key, "years", condition), lambda: _count_by_year(connection, condition))
+        ranked = bool(condition.terms.required) and query.order in ("", "best") and total <= MAX_RANKED
         order = _RANK if ranked else _ORDERS.get(query.order, _ORDERS["viewed"] if query.words else "items.number")
         page = min(query.page, max(1, -(-total // size)))
-        # Only numbers are put in order; what is shown is fetched for one page alone.
+        # Only item numbers are sorted; texts are fetched for one page only.
         numbers = [number for (number,) in connection.execute(
-            f"SELECT items.number {asked.where} ORDER BY {order} LIMIT ? OFFSET ?",
-            (*asked.values, size, (page - 1) * size),
+            f"SELECT items.number {condition.where} ORDER BY {order} LIMIT ? OFFSET ?",
+            (*condition.values, size, (page - 1) * size),
         )]  # fmt: skip
-        rows = _rows(connection, numbers, asked.terms, steps)
-        tags = _COUNTS.get((key, "tags", asked), lambda: _by_tag(connection, asked, total))
-    with search.open_decisions() as outcomes:
-        shown = tuple(replace(row, decided=outcomes.list_answers(row.item)) for row in rows)
-    return ResultPage(shown, total, page, size, years, tags, ranked, asked.hidden_rounds)
+        rows = _read_rows(connection, numbers, condition.terms, steps)
+        tags = _COUNTS.get((key, "tags", condition), lambda: _count_by_tag(connection, condition, total))
+    with search.open_decisions() as decisions:
+        shown = tuple(replace(row, decided=decisions.list_answers(row.item)) for row in rows)
+    return ResultPage(shown, total, page, size, years, tags, ranked, condition.hidden_rounds)
 
 
-def _by_year(connection: sqlite3.Connection, asked: SearchCondition) -> tuple[tuple[tuple[int | None, int], ...], int]:
+def _count_by_year(
+    connection: sqlite3.Connection, condition: SearchCondition
+) -> tuple[tuple[tuple[int | None, int], ...], int]:
     rows = connection.execute(
-        f"SELECT items.year, count(*) {asked.where} GROUP BY items.year ORDER BY items.year",
-        asked.values,
+        f"SELECT items.year, count(*) {condition.where} GROUP BY items.year ORDER BY items.year",
+        condition.values,
     ).fetchall()
     return tuple(rows), sum(count for _, count in rows)
 
 
-def _by_tag(connection: sqlite3.Connection, asked: SearchCondition, total: int) -> tuple[tuple[str, int], ...]:
-    if not asked.conditions:
-        counted = connection.execute("SELECT tag, items FROM tag_counts ORDER BY items DESC, tag LIMIT ?", (_TAGS,))
+def _count_by_tag(
+    connection: sqlite3.Connection, condition: SearchCondition, total: int
+) -> tuple[tuple[str, int], ...]:
+    if not condition.conditions:
+        counted = connection.execute("SELECT tag, items FROM tag_counts ORDER BY items DESC, tag LIMIT ?", (_MAX_TAGS,))
     elif total <= MAX_RANKED:
         counted = connection.execute(
-            f"SELECT tag, count(*) AS items FROM tagged WHERE number IN (SELECT items.number {asked.where}) "  # noqa: S608
+            f"SELECT tag, count(*) AS items FROM tagged WHERE number IN (SELECT items.number {condition.where}) "  # noqa: S608
             "GROUP BY tag ORDER BY items DESC, tag LIMIT ?",
-            (*asked.values, _TAGS),
+            (*condition.values, _MAX_TAGS),
         )
     else:
         return ()
     return tuple(counted.fetchall())
 
 
-def _rows(
+def _read_rows(
     connection: sqlite3.Connection, numbers: Sequence[int], terms: Terms, steps: Sequence[str]
 ) -> list[ResultRow]:
-    marks = ",".join("?" * len(numbers))
+    placeholders = ",".join("?" * len(numbers))
     by_number = {row[0]: row for row in connection.execute(
-        f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks})", tuple(numbers)  # noqa: S608
+        f"SELECT {_COLUMNS} FROM items WHERE number IN ({placeholders})", tuple(numbers)  # noqa: S608
     )}  # fmt: skip
-    texts = _marked(connection, numbers, terms) if terms.required else {}
-    return [_row(by_number[number], *texts.get(number, ("", "")), steps) for number in numbers]
+    texts = _mark_terms(connection, numbers, terms) if terms.required else {}
+    return [_build_row(by_number[number], *texts.get(number, ("", "")), steps) for number in numbers]
 
 
-def _marked(connection: sqlite3.Connection, numbers: Sequence[int], terms: Terms) -> dict[int, tuple[str, str]]:
-    """Title and a stretch of the body with the words that were searched for between two marks.
+def _mark_terms(connection: sqlite3.Connection, numbers: Sequence[int], terms: Terms) -> dict[int, tuple[str, str]]:
+    """Returns the title and a snippet of the body by item number, with search terms between two control characters.
 
-    Marked in an index of these few alone: the large one would look for the words anew with every row.
+    Uses a temporary index of these few texts: the main index would repeat the search for every row.
     """
-    marks = ",".join("?" * len(numbers))
-    texts = connection.execute(f"SELECT rowid, title, body FROM texts WHERE rowid IN ({marks})", tuple(numbers))  # noqa: S608
+    placeholders = ",".join("?" * len(numbers))
+    texts = connection.execute(f"SELECT rowid, title, body FROM texts WHERE rowid IN ({placeholders})", tuple(numbers))  # noqa: S608
     with closing(sqlite3.connect(":memory:")) as few:
         few.execute(f"CREATE VIRTUAL TABLE few USING fts5(title, body, {TOKENS})")
         few.executemany("INSERT INTO few (rowid, title, body) VALUES (?, ?, ?)", texts)
@@ -170,7 +174,7 @@ def _marked(connection: sqlite3.Connection, numbers: Sequence[int], terms: Terms
         return {number: (title, snippet) for number, title, snippet in rows}
 
 
-def _row(row: tuple[Any, ...], title: str, snippet: str, steps: Sequence[str]) -> ResultRow:
+def _build_row(row: tuple[Any, ...], title: str, snippet: str, steps: Sequence[str]) -> ResultRow:
     _, item, plain, created, tags, score, views, dropped_at = row
     return ResultRow(
         item=item,
@@ -196,41 +200,43 @@ def _split_marked(text: str) -> Iterator[MarkedText]:
 
 
 _FIXED = ("item", "title", "created", "tags", "score", "views", "author", "link", "fell out at")
-_AT_ONCE = 1_000
+_BATCH_SIZE = 1_000
 Row = Sequence[Cell]
 
 
 def export_csv(search: Search, query: Query) -> Iterator[str]:
-    """The whole result as CSV, some lines at a time; what cannot be asked is refused at once."""
+    """Yields all results as CSV, some lines at a time; raises an error for an invalid query before the first line."""
     return map(format_csv, export_rows(search, query))
 
 
 def export_rows(search: Search, query: Query) -> Iterator[Sequence[Row]]:
-    """The names of the columns, then the rows, some at a time, in the order of the evidence."""
+    """Yields the column names, then batches of rows in the order of the evidence."""
     steps = search.steps
     with search.index.reading() as connection:
-        asked = search.build_condition(connection, query)
-    with search.open_decisions() as outcomes:
-        facets = list(outcomes.facets)
-    return _batches(search, asked, steps, facets)
+        condition = search.build_condition(connection, query)
+    with search.open_decisions() as decisions:
+        facets = list(decisions.facets)
+    return _read_batches(search, condition, steps, facets)
 
 
-def _batches(search: Search, asked: SearchCondition, steps: Sequence[str], facets: Sequence[str]) -> Iterator[Sequence[Row]]:
+def _read_batches(
+    search: Search, condition: SearchCondition, steps: Sequence[str], facets: Sequence[str]
+) -> Iterator[Sequence[Row]]:
     yield [[*_FIXED, *(f"decided: {facet}" for facet in facets)]]
     after = -1
     while True:
-        # Asked anew for every thousand: nothing is held while a reader is slow.
+        # A new query for every batch: no lock or cursor stays open while a client reads slowly.
         with search.index.reading() as connection:
-            conditions = " AND ".join(part for part in (asked.conditions, "items.number > ?") if part)
+            conditions = " AND ".join(part for part in (condition.conditions, "items.number > ?") if part)
             rows = connection.execute(
                 "SELECT items.number, items.item, items.title, items.created, items.tags, items.score, items.views, "  # noqa: S608
-                f"items.author, items.fell_at FROM {asked.tables} WHERE {conditions} ORDER BY items.number LIMIT ?",
-                (*asked.values, after, _AT_ONCE),
+                f"items.author, items.fell_at FROM {condition.tables} WHERE {conditions} ORDER BY items.number LIMIT ?",
+                (*condition.values, after, _BATCH_SIZE),
             ).fetchall()
         if not rows:
             return
-        with search.open_decisions() as outcomes:
-            decided = [{answer.facet: answer.label for answer in outcomes.list_answers(row[1])} for row in rows]
+        with search.open_decisions() as decisions:
+            decided = [{answer.facet: answer.label for answer in decisions.list_answers(row[1])} for row in rows]
         yield [
             [
                 item, title, created, " ".join(tags.split("\n")), score, views,
@@ -247,9 +253,9 @@ def _batches(search: Search, asked: SearchCondition, steps: Sequence[str], facet
 
 @contextmanager
 def open_search(study: Study) -> Iterator[Search]:
-    """A search by the lead at the command line: the index is made first where it has to be.
+    """Opens a search with the lead's permissions for the command line, after building the index if needed.
 
-    A study in which nobody has acted gets no journal by being searched.
+    A study without a journal stays without one.
     """
     with open_coding(study) if has_journal(study) else nullcontext() as coding:
         current_result(study, coding)
@@ -257,7 +263,7 @@ def open_search(study: Study) -> Iterator[Search]:
 
 
 def write_results(search: Search, query: Query, path: Path) -> None:
-    """Write all that a query asks for as a CSV or XLSX file, as private as the evidence."""
+    """Writes all results of a query as a CSV or XLSX file, which is private if the evidence is."""
     batches = export_rows(search, query)
     columns = [str(name) for name in next(batches)[0]]
     table = ExportTable("items", columns, chain.from_iterable(batches))

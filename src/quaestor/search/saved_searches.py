@@ -1,4 +1,4 @@
-"""Searches that people keep under a name, for themselves alone; erased with the account."""
+"""Saved filters: named searches of one account, erased with it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from quaestor.people.roles import Role
 from quaestor.search.query import Query
 
 MAX_FILTERS = 100
-_LONGEST_NAME, _LONGEST_QUERY = 80, 4_000
+_MAX_NAME_LENGTH, _MAX_QUERY_LENGTH = 80, 4_000
 
 
 @dataclass(frozen=True)
 class SavedFilter:
-    """A search somebody wants to come back to."""
+    """A search that an account has saved under a name."""
 
     number: int
     name: str
@@ -36,10 +36,10 @@ def list_filters(directory: Directory, account: str) -> list[SavedFilter]:
 
 
 def save_filter(directory: Directory, account: str, name: str, query: str, now: datetime) -> None:
-    """Keep a filter; one of the same name is replaced."""
-    name = _checked(name)
-    if len(query) > _LONGEST_QUERY:
-        raise InputError("this filter is too long to be kept: shorten its words")
+    """Saves a filter, replacing one of the same name."""
+    name = _require_valid_name(name)
+    if len(query) > _MAX_QUERY_LENGTH:
+        raise InputError("this filter is too long to save: shorten the search text")
     with directory.file.writing() as writing:
         (count,) = writing.execute(
             "SELECT count(*) FROM filters WHERE account = ? AND name <> ?", (account, name)
@@ -47,7 +47,7 @@ def save_filter(directory: Directory, account: str, name: str, query: str, now: 
         if count >= MAX_FILTERS:
             raise StateError(f"you have {MAX_FILTERS} filters: delete one first")
         if writing.execute("SELECT 1 FROM accounts WHERE name = ?", (account,)).fetchone() is None:
-            raise StateError(f"{account!r} has no account to keep filters in")
+            raise StateError(f"{account!r} has no account: only accounts can save filters")
         writing.execute(
             "INSERT INTO filters (account, name, query, made) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (account, name) DO UPDATE SET query = excluded.query, made = excluded.made",
@@ -56,30 +56,32 @@ def save_filter(directory: Directory, account: str, name: str, query: str, now: 
 
 
 def rename_filter(directory: Directory, account: str, number: int, name: str) -> None:
-    name = _checked(name)
+    name = _require_valid_name(name)
     with directory.file.writing() as writing:
-        taken = writing.execute(
+        duplicate = writing.execute(
             "SELECT 1 FROM filters WHERE account = ? AND name = ? AND number <> ?", (account, name, number)
         ).fetchone()
-        if taken is not None:
-            raise StateError(f"you have a filter {name!r} already: take another name")
+        if duplicate is not None:
+            raise StateError(f"you already have a filter {name!r}: use another name")
         changed = writing.execute(
             "UPDATE filters SET name = ? WHERE account = ? AND number = ?", (name, account, number)
         ).rowcount
         if not changed:
-            raise StateError("this filter is not there any more: load the page again")
+            raise StateError("this filter no longer exists: reload the page")
 
 
 def delete_filter(directory: Directory, account: str, number: int) -> None:
-    """Forget a filter; one that is gone already, or another's, is left alone."""
+    """Deletes a filter of an account; does nothing if the account has no such filter."""
     with directory.file.writing() as writing:
         writing.execute("DELETE FROM filters WHERE account = ? AND number = ?", (account, number))
 
 
-def _checked(name: str) -> str:
+def _require_valid_name(name: str) -> str:
     name = " ".join(name.split())
-    if not name or not name.isprintable() or len(name) > _LONGEST_NAME:
-        raise InputError(f"{name[:60]!r} cannot be the name of a filter: take 1 to {_LONGEST_NAME} visible characters")
+    if not name or not name.isprintable() or len(name) > _MAX_NAME_LENGTH:
+        raise InputError(
+            f"{name[:60]!r} cannot be the name of a filter: use 1 to {_MAX_NAME_LENGTH} visible characters"
+        )
     return name
 
 
@@ -87,7 +89,7 @@ SAVE, RENAME, DELETE = "save", "rename", "delete"
 
 
 def can_save(viewer: Viewer) -> bool:
-    """A reviewer's link only reads, and may be in several hands."""
+    """Whether a viewer can save filters; a reviewer's link is read-only and may be shared."""
     return viewer.role is not Role.REVIEWER
 
 
@@ -98,23 +100,23 @@ def list_saved(directory: Directory, viewer: Viewer) -> list[SavedFilter]:
 def change_saved_filter(
     directory: Directory, viewer: Viewer, act: str, *, name: str, query: str, number: str, now: datetime
 ) -> str:
-    """Save, rename or delete one of one's filters; the query of the search it was done from."""
+    """Saves, renames or deletes a filter of the viewer and returns the query string of the current search."""
     if not can_save(viewer):
-        raise StateError("a reviewer's link only reads: keep the address of the search instead")
-    wanted = Query.from_parameters(dict(parse_qsl(query)))
+        raise StateError("a reviewer's link is read-only: save the URL of the search instead")
+    search_query = Query.from_parameters(dict(parse_qsl(query)))
     if act == SAVE:
-        save_filter(directory, viewer.name, name, wanted.to_query_string(page=1), now)
+        save_filter(directory, viewer.name, name, search_query.to_query_string(page=1), now)
     elif act == RENAME:
-        rename_filter(directory, viewer.name, _number(number), name)
+        rename_filter(directory, viewer.name, _parse_number(number), name)
     elif act == DELETE:
-        delete_filter(directory, viewer.name, _number(number))
+        delete_filter(directory, viewer.name, _parse_number(number))
     else:
         raise InputError(f"a filter can be saved, renamed or deleted, not {act[:60]!r}")
-    return wanted.to_query_string()
+    return search_query.to_query_string()
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     number = parse_whole_number(text)
     if number is None:
-        raise InputError("this filter is not there any more: load the page again")
+        raise InputError("this filter no longer exists: reload the page")
     return number
