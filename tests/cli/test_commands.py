@@ -1,4 +1,4 @@
-"""The command line as a person or a script meets it: words, JSON, exit codes, and never a traceback."""
+"""The command line: output, JSON, exit codes, and never a traceback."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_a_dump_is_read_without_a_study(coffee: Path, tmp_path: Path) -> None:
     assert "Nothing to do" in again.stdout
 
 
-def test_the_whole_way_from_a_synthetic_dump_to_the_funnel(tmp_path: Path) -> None:
+def test_a_synthetic_dump_is_ingested_and_goes_through_the_funnel(tmp_path: Path) -> None:
     assert quaestor("new", "mine", "--template", "blank", cwd=tmp_path).returncode == 0
     study = tmp_path / "mine"
-    made = quaestor(
+    dump = quaestor(
         "synth", "stackexchange", study / "dump", "--posts", "3000", "--seed", "5", "--tag-syntax", "old", "--json"
     )
-    truth = json.loads(made.stdout)
+    truth = json.loads(dump.stdout)
     with (study / "study.toml").open("a") as file:
         file.write(
             '[sources.so]\nkind = "stackexchange"\npath = "dump"\nsite = "stackoverflow"\n'
@@ -64,14 +64,14 @@ def test_the_whole_way_from_a_synthetic_dump_to_the_funnel(tmp_path: Path) -> No
     assert "\n  dropped\n" in shown.stdout
     assert "synthetic evidence" in shown.stderr
     assert "synthetic evidence" in (study / "published" / "funnel.svg").read_text()
-    told = quaestor("items", "--step", "tagged", "--limit", "2", "--study", study)
-    assert "shown; --limit N for more" in told.stderr
+    listing = quaestor("items", "--step", "tagged", "--limit", "2", "--study", study)
+    assert "shown; use --limit N for more" in listing.stderr
     quaestor("items", "--step", "tagged", "--out", study / "tagged.csv", "--study", study)
     assert len((study / "tagged.csv").read_text().splitlines()) == truth["funnel"][0]["out"] + 1
     listed = json.loads(quaestor("items", "--step", "tagged", "--limit", "3", "--json", "--study", study).stdout)
     assert len(listed) == 3
-    way = json.loads(quaestor("items", listed[0]["item"], "--json", "--study", study).stdout)
-    assert way["passed"][0] == "tagged"
+    path = json.loads(quaestor("items", listed[0]["item"], "--json", "--study", study).stdout)
+    assert path["passed"][0] == "tagged"
     drawn = json.loads(quaestor("sample", "--size", "2", "--after", "tagged", "--json", "--study", study).stdout)
     assert drawn["size"] == 2
     status = json.loads(quaestor("status", "--json", "--study", study).stdout)
@@ -83,10 +83,10 @@ def test_the_whole_way_from_a_synthetic_dump_to_the_funnel(tmp_path: Path) -> No
     ("arguments", "expected"),
     [
         (["ingest", "stackexchange", "nowhere", "--out", "out"], "nowhere does not exist"),
-        (["ingest", "stackexchange", "."], "where shall the evidence go?"),
+        (["ingest", "stackexchange", "."], "--out is missing"),
         (["ingest", "mailbox", ".", "--out", "out"], "not as 'mailbox'"),
         (["ingest", "stackexchange", ".", "--out", "out", "--tags", " , "], "--tags is empty"),
-        (["ingest", "--out", "out"], "go with a PATH"),
+        (["ingest", "--out", "out"], "need a PATH"),
         (["ingest"], "there is no study.toml"),
         (["funnel"], "there is no study.toml"),
         (["status", "--study", "nowhere"], "does not exist"),
@@ -106,7 +106,7 @@ def test_a_wrong_call_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list
     assert expected in refusal(*arguments, cwd=tmp_path)
 
 
-def test_wishes_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+def test_impossible_options_are_refused(tmp_path: Path) -> None:
     quaestor("new", "mine", cwd=tmp_path)
     for arguments, expected in (
         (["items"], "name an item, a cell, a step or words"),
@@ -119,7 +119,7 @@ def test_wishes_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         assert expected in refusal(*arguments, cwd=tmp_path / "mine")
 
 
-def test_the_doctor_says_what_is_there_and_what_is_not(tmp_path: Path) -> None:
+def test_the_doctor_lists_what_is_present_and_what_is_missing(tmp_path: Path) -> None:
     done = quaestor("doctor", "--json", cwd=tmp_path)
     assert done.returncode == 0
     checks = {check["name"]: check for check in json.loads(done.stdout)}
@@ -129,7 +129,7 @@ def test_the_doctor_says_what_is_there_and_what_is_not(tmp_path: Path) -> None:
     assert "GB free" in quaestor("doctor", cwd=tmp_path).stdout
 
 
-def test_an_interrupt_ends_with_a_word_and_leaves_nothing_half_done(tmp_path: Path) -> None:
+def test_an_interrupt_prints_a_message_and_leaves_no_partial_results(tmp_path: Path) -> None:
     quaestor("synth", "stackexchange", tmp_path / "dump", "--posts", "120000", "--only-posts")
     command = [QUAESTOR, "ingest", "stackexchange", str(tmp_path / "dump"), "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -139,7 +139,7 @@ def test_an_interrupt_ends_with_a_word_and_leaves_nothing_half_done(tmp_path: Pa
         process.send_signal(signal.SIGINT)
         _, words = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "nothing half-written is visible" in words
+    assert "no partial results were saved" in words
     assert "Traceback" not in words
     assert not (tmp_path / "out" / "manifest.json").exists()
     assert quaestor("ingest", "stackexchange", tmp_path / "dump", "--out", tmp_path / "out").returncode == 0

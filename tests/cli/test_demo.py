@@ -1,4 +1,4 @@
-"""`quaestor demo` as a person meets it: an address at once, a page that answers, and an end whenever it is wanted."""
+"""`quaestor demo`: prints its address at once, serves a page while it builds, and can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 
 @contextmanager
 def demo(folder: Path, *more: str, before: str = "") -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A demo in a session of its own, as in a terminal; its address, which is the first thing it says."""
+    """Runs a demo in its own session, as in a terminal, and yields its process and the address it prints first."""
     command = f'{before} exec "$0" "$@"'
     arguments = ["bash", "-c", command, QUAESTOR, "demo", str(folder), "--port", "0", *more]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "COLUMNS": "200"}
@@ -38,20 +38,20 @@ def demo(folder: Path, *more: str, before: str = "") -> Iterator[tuple[subproces
         try:
             assert running.stdout is not None
             first = running.stdout.readline()
-            found = re.search(r"http://127\.0\.0\.1:\d+/", first)
-            assert found, first
-            yield running, found[0]
+            match = re.search(r"http://127\.0\.0\.1:\d+/", first)
+            assert match, first
+            yield running, match[0]
         finally:
             running.kill()
 
 
-def page_with(address: str, words: str) -> str:
-    """The demo's page as soon as it says something; it answers from the first moment on."""
+def page_with(address: str, text: str) -> str:
+    """Returns the demo's page as soon as it contains a text."""
     deadline = time.monotonic() + 180
     while True:
         with urllib.request.urlopen(f"{address}demo", timeout=30) as answer:
             page = str(answer.read().decode())
-        if words in page:
+        if text in page:
             return page
         assert time.monotonic() < deadline, page
         time.sleep(0.1)
@@ -63,20 +63,20 @@ def refusal(*arguments: str | Path) -> str:
     return done.stderr
 
 
-def test_an_interrupt_in_the_middle_ends_everything_and_the_next_demo_finds_room(tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_processes_and_the_folder_can_be_reused(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     with demo(folder) as (running, address):
         shown = page_with(address, "Step 2 of 16")
         assert "A new study in" in shown
-        assert "join/" not in shown, "nobody comes in before there is something to rate"
+        assert "join/" not in shown, "nobody can join before there is something to rate"
         processes = psutil.Process(running.pid).children(recursive=True)
         assert processes
         os.killpg(running.pid, signal.SIGINT)
-        said, complained = running.communicate(timeout=120)
+        output, errors = running.communicate(timeout=120)
         assert running.returncode == 130
-    assert "1. A new study in" in said
-    assert "interrupted" in complained
-    assert "Traceback" not in complained
+    assert "1. A new study in" in output
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
     gone, alive = psutil.wait_procs(processes, timeout=60)
     assert (len(gone), alive) == (len(processes), [])
     require_room(folder)
@@ -88,20 +88,20 @@ def test_a_failure_in_the_middle_is_shown_on_the_page_and_ends_the_command(tmp_p
         shown = page_with(address, "The demo stopped")
         assert "File too large" in shown
         assert "Stopped at step 2 of 16." in shown
-        _, complained = running.communicate(timeout=120)
+        _, errors = running.communicate(timeout=120)
         assert running.returncode == 2
-    assert "File too large" in complained
-    assert "Traceback" not in complained
+    assert "File too large" in errors
+    assert "Traceback" not in errors
     require_room(tmp_path / "demo")
 
 
-def test_what_cannot_begin_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_used_folder_or_port_is_refused_before_anything_is_built(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").touch()
     assert "not an earlier demo: name another folder" in refusal(tmp_path / "mine", "--port", "0")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
         assert "name another with --port" in refusal(tmp_path / "new", "--port", port)
     assert not (tmp_path / "new").exists()

@@ -41,17 +41,17 @@ def run(folder: Path, *arguments: str) -> str:
     [("rater-1", "rater"), ("tie-breaker", "tie-breaker"), ("somebody", "viewer"), ("a journal", "reviewer")],
 )
 def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None:
-    said = run(folder, "invite", name, "--role", role, "--address", "https://study.example/desk/")
-    found = re.fullmatch(rf"https://study\.example/desk/join/({LINK_END})\n", said)
-    assert found
+    output = run(folder, "invite", name, "--role", role, "--address", "https://study.example/desk/")
+    match = re.fullmatch(rf"https://study\.example/desk/join/({LINK_END})\n", output)
+    assert match
     with Directory(folder / PEOPLE_FILE) as directory:
-        opened = directory.find_invitation(found[1], exact_now())
-    assert opened is not None
-    assert (opened.name, opened.role) == (name, role)
+        invitation = directory.find_invitation(match[1], exact_now())
+    assert invitation is not None
+    assert (invitation.name, invitation.role) == (name, role)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "expected"),
     [
         (("rater-9", "--role", "rater"), "no round has a rater 'rater-9', allowed: rater-"),
         (("rater-1", "--role", "tie-breaker"), "allowed: tie-breaker"),
@@ -63,20 +63,20 @@ def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None
         (("x", "--role", "viewer", "--address", "study.example"), "--address is 'study.example'"),
     ],
 )
-def test_an_invitation_that_makes_no_sense_is_refused(folder: Path, arguments: tuple[str, ...], words: str) -> None:
-    with pytest.raises(Exception, match=re.escape(words)):
+def test_an_impossible_invitation_is_refused(folder: Path, arguments: tuple[str, ...], expected: str) -> None:
+    with pytest.raises(Exception, match=re.escape(expected)):
         run(folder, "invite", *arguments)
     assert json.loads(run(folder, "people", "list", "--json")) == {"accounts": [], "invitations": []}
 
 
-def test_people_are_listed_taken_back_and_removed(folder: Path) -> None:
-    told = json.loads(run(folder, "invite", "rater-1", "--role", "rater", "--days", "3", "--json"))
+def test_people_are_listed_revoked_and_removed(folder: Path) -> None:
+    invitation = json.loads(run(folder, "invite", "rater-1", "--role", "rater", "--days", "3", "--json"))
     run(folder, "invite", "reader", "--role", "viewer")
     with Directory(folder / PEOPLE_FILE) as directory:
-        directory.accept_invitation(told["link"].rpartition("/")[2], "$argon2id$", exact_now())
+        directory.accept_invitation(invitation["link"].rpartition("/")[2], "$argon2id$", exact_now())
     listed = json.loads(run(folder, "people", "list", "--json"))
-    assert [(one["name"], one["role"]) for one in listed["accounts"]] == [("rater-1", "rater")]
-    assert [(one["name"], one["role"]) for one in listed["invitations"]] == [("reader", "viewer")]
+    assert [(person["name"], person["role"]) for person in listed["accounts"]] == [("rater-1", "rater")]
+    assert [(person["name"], person["role"]) for person in listed["invitations"]] == [("reader", "viewer")]
     assert "rater-1" in run(folder, "people", "list")
     run(folder, "people", "revoke", "reader")
     run(folder, "people", "remove", "rater-1")
@@ -88,16 +88,16 @@ def test_people_are_listed_taken_back_and_removed(folder: Path) -> None:
 
 @contextmanager
 def served(folder: Path, *more: str) -> Iterator[list[str]]:
-    """The lines that `quaestor serve` says at its start."""
-    said = folder / "said"
-    said.write_text("")
-    server = begun("serve", "--study", str(folder), "--port", "0", *more, out=said)
+    """Runs `quaestor serve` and yields the lines it prints at the start."""
+    output = folder / "said"
+    output.write_text("")
+    server = begun("serve", "--study", str(folder), "--port", "0", *more, out=output)
     try:
         deadline = time.monotonic() + 60
-        while not (found := re.search(r" at (http\S+)", said.read_text())) or not answers(found[1]):
-            assert time.monotonic() < deadline, said.read_text()
+        while not (match := re.search(r" at (http\S+)", output.read_text())) or not answers(match[1]):
+            assert time.monotonic() < deadline, output.read_text()
             time.sleep(0.05)
-        yield said.read_text().splitlines(keepends=True)
+        yield output.read_text().splitlines(keepends=True)
     finally:
         server.terminate()
         server.join()

@@ -1,4 +1,4 @@
-"""`quaestor new`, `status`, `doctor`: a study folder and the machine it is on."""
+"""`quaestor new`, `status`, `doctor`: create a study, show its status, check the machine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LEAST_FREE = 5 * 10**9
 
 
 @dataclass(frozen=True)
-class Check:
-    """One thing looked at; `needed` when Quaestor cannot work without it."""
+class MachineCheck:
+    """The result of checking one requirement; `needed` if Quaestor cannot work without it."""
 
     name: str
     found: bool
@@ -30,63 +30,64 @@ class Check:
     needed: bool = False
 
 
-def examine(folder: Path) -> list[Check]:
-    """Look at the machine from a folder where evidence would go."""
+def examine(folder: Path) -> list[MachineCheck]:
+    """Checks the machine for a study in this folder."""
     return [
-        _python(), _cores(), _disk(folder), _memory(), _archives(), _browser(), *_packages(), *_erasures(folder),
+        _check_python(), _check_cores(), _check_disk(folder), _check_memory(), _check_archives(), _check_browser(),
+        *_check_packages(), *_check_erasures(folder),
     ]  # fmt: skip
 
 
-def _erasures(folder: Path) -> list[Check]:
-    """Only where something is pending: most folders are no study, and in most studies nobody withdraws."""
+def _check_erasures(folder: Path) -> list[MachineCheck]:
+    """Finishes pending erasures and reports those that remain; most folders have none."""
     pending = finish_erasures(folder) if folder.is_dir() else []
-    remedy = "end the program that uses the file, or free space on the disk, then run this again"
-    return [Check("erasure", False, describe_pending_erasures(folder), remedy)] if pending else []
+    remedy = "close the program that uses the file, or free disk space, then run `quaestor doctor` again"
+    return [MachineCheck("erasure", False, describe_pending_erasures(folder), remedy)] if pending else []
 
 
-def _python() -> Check:
+def _check_python() -> MachineCheck:
     version = sys.version.split()[0]
-    return Check("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer", needed=True)
+    return MachineCheck("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer", needed=True)
 
 
-def _cores() -> Check:
-    return Check("cores", True, f"{default_worker_count()} used for ingest")
+def _check_cores() -> MachineCheck:
+    return MachineCheck("cores", True, f"{default_worker_count()} used for ingest")
 
 
-def _disk(folder: Path) -> Check:
+def _check_disk(folder: Path) -> MachineCheck:
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
     detail = f"{free / 1e9:,.0f} GB free at {folder}"
-    remedy = "free some space: a dump of 100 GB becomes about 35 GB of Parquet"
-    return Check("disk", free > _LEAST_FREE, detail, remedy)
+    remedy = "free disk space: a dump of 100 GB becomes about 35 GB of Parquet"
+    return MachineCheck("disk", free > _LEAST_FREE, detail, remedy)
 
 
-def _memory() -> Check:
+def _check_memory() -> MachineCheck:
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return Check("memory", True, "unknown on this system")
+        return MachineCheck("memory", True, "unknown on this system")
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return Check("memory", total > 2 * 10**9, f"{total / 1e9:,.0f} GB", "2 GB are needed for the funnel")
+    return MachineCheck("memory", total > 2 * 10**9, f"{total / 1e9:,.0f} GB", "the funnel needs 2 GB")
 
 
-def _archives() -> Check:
-    found = next((name for name in ("7zz", "7z", "7za", "bsdtar") if shutil.which(name)), None)
-    if found:
-        return Check("7-Zip", True, f"{found} found: .7z archives are read with it where it is faster")
-    remedy = "optional: .7z works without it, slower; get it with `apt install 7zip` or `brew install sevenzip`"
-    return Check("7-Zip", False, "no 7zz, 7z or bsdtar on the path", remedy)
+def _check_archives() -> MachineCheck:
+    program = next((name for name in ("7zz", "7z", "7za", "bsdtar") if shutil.which(name)), None)
+    if program:
+        return MachineCheck("7-Zip", True, f"{program}, used for .7z archives where it is faster")
+    remedy = "optional, for faster reading of .7z archives: `apt install 7zip` or `brew install sevenzip`"
+    return MachineCheck("7-Zip", False, "no 7zz, 7z or bsdtar on the path", remedy)
 
 
-def _browser() -> Check:
+def _check_browser() -> MachineCheck:
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = next((name for name in names if shutil.which(name)), None)
-    remedy = "only for running the tests of the desk: `apt install chromium`"
-    return Check("Chromium", found is not None, found or "not on the path", remedy)
+    program = next((name for name in names if shutil.which(name)), None)
+    remedy = "needed only to test the desk itself: `apt install chromium`"
+    return MachineCheck("Chromium", program is not None, program or "not on the path", remedy)
 
 
-def _packages() -> list[Check]:
+def _check_packages() -> list[MachineCheck]:
     return [
-        Check(
+        MachineCheck(
             name,
             importlib.util.find_spec(name) is not None,
             "Python package",
@@ -113,10 +114,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
-    template: Annotated[str, typer.Option(help="The bundled study to begin from.")] = "blank",
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to create.")],
+    template: Annotated[str, typer.Option(help="The bundled study to start from.")] = "blank",
 ) -> None:
-    """Make a study folder from a bundled study.
+    """Create a study folder from a bundled study.
 
     Example: quaestor new my-study --template dl-implementation-issues
     """
@@ -124,34 +125,34 @@ def new(
     from quaestor.study.status import study_status
     from quaestor.study.templates import new_study
 
-    made = new_study(folder, template)
+    root = new_study(folder, template)
     screen = console()
-    screen.print(f"Made {made} from the bundled study {template}.", soft_wrap=True)
-    screen.print(f"Next: {study_status(open_study(made)).next}", soft_wrap=True)
+    screen.print(f"Created {root} from the bundled study {template}.", soft_wrap=True)
+    screen.print(f"Next: {study_status(open_study(root)).next}", soft_wrap=True)
 
 
 def status(study: StudyOption = None, json: JsonOption = False) -> None:
-    """Say what a study has done and what comes next."""
+    """Show the progress of a study and the next step."""
     from rich.markup import escape
     from rich.table import Table
 
     from quaestor.study.status import study_status
 
-    found = study_status(chosen_study(study))
+    summary = study_status(chosen_study(study))
     if json:
-        print_json(asdict(found))
+        print_json(asdict(summary))
         return
     screen = console()
-    screen.print(f"[bold]{escape(found.title)}[/bold]")
+    screen.print(f"[bold]{escape(summary.title)}[/bold]")
     table = Table(box=None, pad_edge=False, show_header=False)
-    for stage in found.stages:
+    for stage in summary.stages:
         table.add_row(_MARKS[stage.state], escape(stage.name), escape(stage.detail))
     screen.print(table)
-    screen.print(f"Next: {escape(found.next)}", soft_wrap=True)
+    screen.print(f"Next: {escape(summary.next)}", soft_wrap=True)
 
 
 def doctor(study: StudyOption = None, json: JsonOption = False) -> None:
-    """Say what this machine lacks and how to get it; exit 1 when something needed is missing."""
+    """Check this machine and print how to fix what is missing; exit 1 if a requirement is not met."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -161,9 +162,9 @@ def doctor(study: StudyOption = None, json: JsonOption = False) -> None:
     else:
         table = Table(box=None, pad_edge=False, show_header=False)
         for check in checks:
-            mark = "done" if check.found else "none" if check.needed else "stale"
+            state = "done" if check.found else "none" if check.needed else "stale"
             detail = check.detail if check.found else f"{check.detail}: {check.remedy}"
-            table.add_row(_MARKS[mark], check.name, escape(detail))
+            table.add_row(_MARKS[state], check.name, escape(detail))
         console().print(table)
     if any(check.needed and not check.found for check in checks):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`quaestor audit` and `quaestor replicate` as a reviewer meets them: words, JSON, exit codes, no traceback."""
+"""`quaestor audit` and `quaestor replicate`: output, JSON, exit codes, and no traceback."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from quaestor.study.folder import open_study
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a call said, and how it ended."""
+class Outcome:
+    """The exit code and the output of a call."""
 
     code: int
     out: str
     err: str
 
 
-Call = Callable[..., Said]
+Call = Callable[..., Outcome]
 
 
 @pytest.fixture
@@ -48,25 +48,25 @@ def quaestor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setenv("NO_COLOR", "1")
 
-    def call(*arguments: str | Path) -> Said:
+    def call(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["quaestor", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             run()
-        said = capsys.readouterr()
+        captured = capsys.readouterr()
         code = ended.value.code
-        return Said(code if isinstance(code, int) else 0 if code is None else 1, said.out, said.err)
+        return Outcome(code if isinstance(code, int) else 0 if code is None else 1, captured.out, captured.err)
 
     yield call
     signal.signal(signal.SIGINT, before)
 
 
-def refused(said: Said) -> str:
-    """The one sentence in which a call was refused."""
-    assert said.code == 2, said
-    assert said.out == ""
-    lines = said.err.strip().splitlines()
-    assert "Traceback" not in said.err
+def refusal(done: Outcome) -> str:
+    """Returns the sentence with which a call was refused."""
+    assert done.code == 2, done
+    assert done.out == ""
+    lines = done.err.strip().splitlines()
+    assert "Traceback" not in done.err
     assert lines[-1].startswith("quaestor: ")
     return lines[-1]
 
@@ -79,19 +79,19 @@ def test_a_fresh_bundled_study_has_nothing_open(
 ) -> None:
     assert quaestor("new", tmp_path / "x", "--template", BUNDLED).code == 0
     monkeypatch.chdir(tmp_path / "x" / "printed")
-    said = quaestor("audit")
-    assert said.code == 0, said.err
-    assert "There are no results (nothing has been decided yet)" in said.out
-    assert "17 failed (17 noted)" in said.out
-    assert said.out.rstrip().endswith("Nothing differs without a note. 889 cells could not be computed.")
+    done = quaestor("audit")
+    assert done.code == 0, done.err
+    assert "There are no results (nothing has been decided yet)" in done.out
+    assert "17 failed (17 noted)" in done.out
+    assert done.out.rstrip().endswith("No unexplained differences. 889 cells could not be computed.")
 
 
 def test_the_audit_as_json(quaestor: Call, tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "x")
-    said = quaestor("audit", "--json", "--study", study.root)
-    assert said.code == 0
-    document = json.loads(said.out)
-    cell = next(one for one in document["cells"] if (one["table"], one["row"]) == ("3", "D1"))
+    done = quaestor("audit", "--json", "--study", study.root)
+    assert done.code == 0
+    document = json.loads(done.out)
+    cell = next(cell for cell in document["cells"] if (cell["table"], cell["row"]) == ("3", "D1"))
     assert cell == {
         "table": "3", "row": "D1", "column": "tensorflow", "printed": 328, "computed": None,
         "verdict": "not computable",
@@ -102,27 +102,27 @@ def test_the_audit_as_json(quaestor: Call, tmp_path: Path) -> None:
 def test_a_changed_figure_is_named_and_the_audit_fails(quaestor: Call, tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "x")
     change(study.root / "printed" / "table03-taxonomy.csv", "D1,Data,328,91,7,426", "D1,Data,329,91,7,426")
-    said = quaestor("audit", "--study", study.root)
-    assert said.code == 1
-    assert "table 3, D1: tensorflow + pytorch + theano = total: does not hold; 427 against 426" in said.out
-    assert "differences have no note." in said.out
+    done = quaestor("audit", "--study", study.root)
+    assert done.code == 1
+    assert "table 3, D1: tensorflow + pytorch + theano = total: does not hold; 427 against 426" in done.out
+    assert "differences have no note." in done.out
 
 
 def test_without_its_note_a_known_fault_fails_the_audit(quaestor: Call, tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "x")
     note = 'note = "82 and 173 posts, as the section counts them, are 83.3% of 306; the finding prints 80.2%."\n'
     change(study.root / "printed" / "printed.toml", note, "")
-    said = quaestor("audit", "--study", study.root)
-    assert said.code == 1
-    assert "1 differences have no note." in said.out
+    done = quaestor("audit", "--study", study.root)
+    assert done.code == 1
+    assert "1 differences have no note." in done.out
 
 
 def test_all_lists_every_cell_and_every_check(quaestor: Call, tmp_path: Path) -> None:
     study = printed_study(tmp_path, COUNTS, {"counts.csv": COUNTS_FILE})
-    said = quaestor("audit", "--all", "--study", study.root)
-    assert said.code == 0
-    assert said.out.count("not computable\n") == 7 * 3 + 1  # and the heading of the overview
-    assert said.out.count(": holds; ") == 16
+    done = quaestor("audit", "--all", "--study", study.root)
+    assert done.code == 0
+    assert done.out.count("not computable\n") == 7 * 3 + 1  # and the heading of the overview
+    assert done.out.count(": holds; ") == 16
     assert "holds" not in quaestor("audit", "--study", study.root).out
 
 
@@ -139,12 +139,12 @@ def test_printed_figures_that_cannot_be_read_are_one_sentence(
     quaestor: Call, tmp_path: Path, settings: str, words: str
 ) -> None:
     study = printed_study(tmp_path, settings, {"counts.csv": COUNTS_FILE})
-    assert words in refused(quaestor("audit", "--study", study.root))
+    assert words in refusal(quaestor("audit", "--study", study.root))
 
 
 def test_a_row_that_is_too_short_is_one_sentence(quaestor: Call, tmp_path: Path) -> None:
     study = printed_study(tmp_path, COUNTS, {"counts.csv": COUNTS_FILE.replace("T2,Batch,3,1,4", "T2,Batch")})
-    assert "row 3" in refused(quaestor("audit", "--study", study.root))
+    assert "row 3" in refusal(quaestor("audit", "--study", study.root))
 
 
 def test_an_open_round_is_why_there_are_no_results(quaestor: Call, tmp_path: Path) -> None:
@@ -156,16 +156,16 @@ def test_an_open_round_is_why_there_are_no_results(quaestor: Call, tmp_path: Pat
     (tmp_path / "printed-only" / "printed").rename(study.root / "printed")
     study = open_study(study.root)
     import_codebook(study)
-    said = quaestor("audit", "--study", study.root)
-    assert (said.code, "the round 'main' has not been opened" in said.out) == (0, True)
+    done = quaestor("audit", "--study", study.root)
+    assert (done.code, "the round 'main' has not been opened" in done.out) == (0, True)
     open_by_name(study, "pilot", None)
     close_by_name(study, "pilot", None, "not needed here")
     waive_by_name(study, "pilot", None, "not needed here")
     open_by_name(study, "main", None)
-    said = quaestor("audit", "--study", study.root)
-    assert said.code == 0
-    assert "There are no results (the round 'main' is still open" in said.out
-    assert "21 cells: 21 not computable" in said.out
+    done = quaestor("audit", "--study", study.root)
+    assert done.code == 0
+    assert "There are no results (the round 'main' is still open" in done.out
+    assert "21 cells: 21 not computable" in done.out
 
 
 # Replicate ---------------------------------------------------------------------------------------------
@@ -181,21 +181,21 @@ def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_study_without_printed_figures_cannot_be_audited(quaestor: Call, tmp_path: Path, posts: Path) -> None:
     study = load_labels(BUNDLED, posts, tmp_path / "study", lambda words: None).study
     (study.root / "printed" / "printed.toml").unlink()
-    sentence = refused(quaestor("audit", "--study", study.root))
+    sentence = refusal(quaestor("audit", "--study", study.root))
     assert f"{study.root / 'printed'} has no printed figures: add printed/printed.toml" in sentence
 
 
 def test_a_label_that_names_nothing_is_listed(quaestor: Call, tmp_path: Path, posts: Path) -> None:
-    said = quaestor("replicate", BUNDLED, "--data", posts, "--json")
-    assert said.code == 1  # two posts are not 2,401
-    document = json.loads(said.out)
+    done = quaestor("replicate", BUNDLED, "--data", posts, "--json")
+    assert done.code == 1  # two posts are not 2,401
+    document = json.loads(done.out)
     assert {"cells", "summary", "checks", "placements", "findings", "posts", "rejected", "unread"} <= set(document)
     assert (document["posts"], document["rejected"]) == (3, 0)
     assert document["notes"][0] == "Computed from 2 decided items."
     (unread,) = document["unread"]
     assert (unread["item"], unread["label"]) == ("stackoverflow/question/3", "stir,spoon,r")
     assert "names no object" in unread["why"]
-    counts = {(one["row"], one["column"]): one["computed"] for one in document["cells"] if one["table"] == "3"}
+    counts = {(cell["row"], cell["column"]): cell["computed"] for cell in document["cells"] if cell["table"] == "3"}
     assert (counts["D3", "tensorflow"], counts["M1", "pytorch"], counts["R", "total"]) == (1, 1, 0)
 
 
@@ -203,17 +203,17 @@ def test_a_label_that_names_nothing_is_listed(quaestor: Call, tmp_path: Path, po
 def test_a_kept_replication_is_a_study_of_its_own(quaestor: Call, tmp_path: Path, posts: Path) -> None:
     out = tmp_path / "deep" / "kept"
     out.mkdir(parents=True)  # an empty folder may be filled
-    said = quaestor("replicate", BUNDLED, "--data", posts, "--out", out)
-    assert said.code == 1
-    assert "label not read: stackoverflow/question/3" in said.out
-    assert f"The study is in {out}" in said.err
+    done = quaestor("replicate", BUNDLED, "--data", posts, "--out", out)
+    assert done.code == 1
+    assert "label not read: stackoverflow/question/3" in done.out
+    assert f"The study is in {out}" in done.err
     assert (out / "published" / "report" / "index.html").is_file()
-    assert [one.name for one in out.parent.iterdir()] == ["kept"]
+    assert [path.name for path in out.parent.iterdir()] == ["kept"]
     assert "stackoverflow/question/1" in quaestor("items", "--cell", "3:D3:tensorflow", "--study", out).out
     for file in out.rglob("*"):
         if file.is_file():
             assert b".quaestor-" not in file.read_bytes(), file  # nothing remembers where it was built
-    assert "already there and not empty" in refused(quaestor("replicate", BUNDLED, "--data", posts, "--out", out))
+    assert "already exists and is not empty" in refusal(quaestor("replicate", BUNDLED, "--data", posts, "--out", out))
 
 
 WHOLE = f'{HEADER}\nhow to turn it,"<tensorflow>",1,1,1,2018-03-01T10:00:00,2018-03-01T11:00:00,"rotate,di,d"\n'
@@ -225,7 +225,7 @@ WHOLE = f'{HEADER}\nhow to turn it,"<tensorflow>",1,1,1,2018-03-01T10:00:00,2018
         ("posts.csv", b"", "posts.csv is empty"),
         ("posts.csv", f"{HEADER}\n".encode(), "no row of"),
         ("posts.csv", WHOLE.replace(",label", ",labels").encode(), "has no column 'label'"),
-        ("posts.csv", WHOLE.replace("rotate,di,d", "spoon").encode(), "no label of"),
+        ("posts.csv", WHOLE.replace("rotate,di,d", "spoon").encode(), "none of the labels in"),
         ("posts.csv", WHOLE.replace(",1,1,1,", ",one,1,1,").encode(), "no row of"),
         ("posts.csv", bytes(range(256)) * 8, "posts.csv is binary"),
         ("posts.xlsx", bytes(range(256)) * 8, "posts.xlsx is not a sound XLSX workbook"),
@@ -236,10 +236,10 @@ def test_data_that_cannot_be_replicated_leaves_no_trace(
 ) -> None:
     data = tmp_path / name
     data.write_bytes(content)
-    sentence = refused(quaestor("replicate", BUNDLED, "--data", data, "--out", tmp_path / "some" / "where"))
+    sentence = refusal(quaestor("replicate", BUNDLED, "--data", data, "--out", tmp_path / "some" / "where"))
     assert words in sentence
-    assert str(data) in sentence  # the file that was given, not the copy that is gone
-    assert [one.name for one in tmp_path.iterdir()] == [name]
+    assert str(data) in sentence  # the original file, not the study's copy, which was deleted
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_wrong_call_of_replicate_is_one_sentence(quaestor: Call, tmp_path: Path, posts: Path) -> None:
@@ -252,11 +252,11 @@ def test_a_wrong_call_of_replicate_is_one_sentence(quaestor: Call, tmp_path: Pat
         ([BUNDLED, "--data", tmp_path], "there is no file"),
         (["dl-implementation-issue", "--data", posts], f"allowed: {BUNDLED}"),
         (["blank", "--data", posts], "does not say how published labels are read"),
-        ([BUNDLED, "--data", posts, "--out", full], "already there and not empty: name a new folder"),
+        ([BUNDLED, "--data", posts, "--out", full], "already exists and is not empty: name a new folder"),
         ([BUNDLED, "--data", posts, "--out", tmp_path / "file"], "is a file: name a new folder"),
-        ([BUNDLED, "--data", posts, "--out", tmp_path / "file" / "below"], "cannot lie in it"),
+        ([BUNDLED, "--data", posts, "--out", tmp_path / "file" / "below"], "cannot be created in it"),
     ]
     for arguments, words in calls:
-        assert words in refused(quaestor("replicate", *arguments)), arguments
-    assert [one.name for one in full.iterdir()] == ["mine.txt"]
-    assert {one.name for one in tmp_path.iterdir()} == {"file", "full"}
+        assert words in refusal(quaestor("replicate", *arguments)), arguments
+    assert [path.name for path in full.iterdir()] == ["mine.txt"]
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "full"}

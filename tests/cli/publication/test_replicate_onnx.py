@@ -1,4 +1,4 @@
-"""`quaestor replicate onnx-interoperability` as a reviewer meets it: words, JSON, exit codes, the folder it leaves."""
+"""`quaestor replicate onnx-interoperability`: output, JSON, exit codes, and the folder it creates."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def quaestor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             run()
-        said = capsys.readouterr()
-        return CompletedProcess(arguments, int(ended.value.code or 0), said.out, said.err)
+        done = capsys.readouterr()
+        return CompletedProcess(arguments, int(ended.value.code or 0), done.out, done.err)
 
     yield call
     signal.signal(signal.SIGINT, before)
@@ -39,7 +39,7 @@ def quaestor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all that is printed, and tables that are none of the survey's."""
+    """A folder with all published answers and a table that does not belong to the survey."""
     folder = tmp_path_factory.mktemp("public")
     (folder / "failures.csv").write_text("issue,cause\n1,type\n")
     write_answers(folder / "survey.csv", planted_rows())
@@ -54,36 +54,36 @@ def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_whole_file_leaves_nothing_open(quaestor: Call, data: Path) -> None:
-    said = quaestor("replicate", STUDY, "--data", data)
-    assert said.returncode == 0, said.stderr
-    assert "Years in machine learning" in said.stdout
-    assert "survey:valid responses:n  printed 92, computed 91 (base 91)" in said.stdout
+    done = quaestor("replicate", STUDY, "--data", data)
+    assert done.returncode == 0, done.stderr
+    assert "Years in machine learning" in done.stdout
+    assert "survey:valid responses:n  printed 92, computed 91 (base 91)" in done.stdout
     perhaps = "    perhaps fits with 1 row without consent (row 3) counted\n    noted: The page counts a row"
-    assert perhaps in said.stdout
-    assert said.stdout.rstrip().endswith("Nothing differs without a note. 34 cells could not be computed.")
-    assert "91 of 92 rows are responses; rows left out: 1 without consent; 1 markers" in said.stderr
+    assert perhaps in done.stdout
+    assert done.stdout.rstrip().endswith("No unexplained differences. 34 cells could not be computed.")
+    assert "91 of 92 rows are responses; rows left out: 1 without consent; 1 markers" in done.stderr
 
 
 def test_half_of_it_differs_and_the_exit_says_so(quaestor: Call, half: Path) -> None:
-    said = quaestor("replicate", STUDY, "--data", half)
-    assert said.returncode == 1
-    assert "The page has 92 responses, more than the 46 there are here" in said.stdout
-    assert "differences have no note." in said.stdout
-    assert "noted: " not in said.stdout  # what is known explains 91 responses against 92, and not 46
+    done = quaestor("replicate", STUDY, "--data", half)
+    assert done.returncode == 1
+    assert "The page has 92 responses, more than the 46 there are here" in done.stdout
+    assert "differences have no note." in done.stdout
+    assert "noted: " not in done.stdout  # what is known explains 91 responses against 92, and not 46
 
 
 def test_json_has_the_shape_of_every_audit_and_the_tables(quaestor: Call, data: Path) -> None:
-    said = quaestor("replicate", STUDY, "--data", data / "survey.csv", "--json")
-    assert said.returncode == 0, said.stderr
-    document = json.loads(said.stdout)
+    done = quaestor("replicate", STUDY, "--data", data / "survey.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
     assert document.keys() >= AUDIT_KEYS
     assert document["summary"]["cells"] == len(document["cells"]) == 61
-    meets = next(one for one in document["cells"] if one["row"] == "meets problems")
+    meets = next(cell for cell in document["cells"] if cell["row"] == "meets problems")
     assert {key: meets[key] for key in ("table", "column", "printed", "computed", "verdict", "base")} == {
         "table": "problems", "column": "n", "printed": 32, "computed": 31, "verdict": "differs", "base": 53,
     }  # fmt: skip
     assert (document["responses"], document["rows"], document["without_consent"]) == (91, 92, [3])
-    use = next(one for one in document["tables"] if one["table"] == "use")
+    use = next(table for table in document["tables"] if table["table"] == "use")
     assert use["rows"] == [{"row": "uses ONNX", "n": 38, "share": pytest.approx(38 / 91), "base": 91, "printed": 39}]
     assert document["unmapped"] == ["Q20"]
 
@@ -103,18 +103,18 @@ def test_the_study_that_is_kept_audits_itself_alike(quaestor: Call, data: Path, 
 
 def test_a_fresh_study_has_figures_to_compute_and_no_answers(quaestor: Call, tmp_path: Path) -> None:
     assert quaestor("new", tmp_path / "x", "--template", STUDY).returncode == 0
-    said = quaestor("audit", "--study", tmp_path / "x")
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.rstrip().endswith("Nothing differs without a note. 61 cells could not be computed.")
+    done = quaestor("audit", "--study", tmp_path / "x")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("No unexplained differences. 61 cells could not be computed.")
 
 
 def test_a_call_that_cannot_be_done_is_one_sentence_and_leaves_nothing(
     quaestor: Call, data: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "kept"
-    said = quaestor("replicate", STUDY, "--data", tmp_path / "nowhere", "--out", out)
-    assert said.returncode == 2
-    assert said.stderr.strip().splitlines()[-1].startswith("quaestor: there is no folder")
-    assert "Traceback" not in said.stderr
+    done = quaestor("replicate", STUDY, "--data", tmp_path / "nowhere", "--out", out)
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1].startswith("quaestor: there is no folder")
+    assert "Traceback" not in done.stderr
     assert not out.exists()
     assert quaestor("replicate", "onnx", "--data", data).returncode == 2

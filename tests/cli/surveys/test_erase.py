@@ -1,4 +1,4 @@
-"""`quaestor survey erase`: nothing without being sure, then for good."""
+"""`quaestor survey erase`: needs a confirmation, and erases permanently."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from quaestor.base.errors import InputError
 from quaestor.surveys.lifecycle import open_surveys
 
 
-def test_a_response_is_erased_by_whoever_is_sure(tmp_path: Path) -> None:
+def test_a_response_is_erased_only_with_a_confirmation(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 1)
     with open_surveys(study) as surveys:
-        [one] = surveys.answers.listed(NAME)
-    command = ("survey", "erase", NAME, one.id, "--why", "asked to by letter", "--study", study.root)
+        [response] = surveys.answers.listed(NAME)
+    command = ("survey", "erase", NAME, response.id, "--why", "asked to by letter", "--study", study.root)
     unsure = in_this_process(*command, **PLAIN)
     assert isinstance(unsure.exception, InputError)
-    assert "say --yes" in str(unsure.exception)
+    assert "add --yes to erase" in str(unsure.exception)
     with open_surveys(study) as surveys:
-        assert surveys.answers.response(one.id) is not None
+        assert surveys.answers.response(response.id) is not None
     done = in_this_process(*command, "--yes", **PLAIN)
-    assert (done.exit_code, f"{one.id} is erased" in done.stderr) == (0, True)
+    assert (done.exit_code, f"{response.id} is erased" in done.stderr) == (0, True)
     with open_surveys(study) as surveys:
-        assert surveys.answers.response(one.id) is None
+        assert surveys.answers.response(response.id) is None
 
 
 @pytest.mark.slow
-def test_while_another_program_reads_the_answers_it_does_not_say_that_they_are_erased(tmp_path: Path) -> None:
+def test_an_erasure_is_not_reported_as_done_while_another_program_reads_the_answers(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 1)
     with open_surveys(study) as surveys:
-        [one] = surveys.answers.listed(NAME)
+        [response] = surveys.answers.listed(NAME)
     with read_elsewhere(study.root / "answers.db"):
-        command = ("survey", "erase", NAME, one.id, "--why", "asked to", "--yes", "--study", study.root)
+        command = ("survey", "erase", NAME, response.id, "--why", "asked to", "--yes", "--study", study.root)
         done = in_this_process(*command, **PLAIN)
         assert (done.exit_code, "is erased" in done.stderr) == (1, False)
         assert "can still be found in the bytes of answers.db" in done.stderr
         assert files_with(study.root, "They never fit")
-        told = in_this_process("status", "--json", "--study", study.root, **PLAIN)
-        assert [stage["name"] for stage in json.loads(told.stdout)["stages"]][-1] == "erasure"
+        status = in_this_process("status", "--json", "--study", study.root, **PLAIN)
+        assert [stage["name"] for stage in json.loads(status.stdout)["stages"]][-1] == "erasure"
         checked = in_this_process("doctor", "--study", study.root, **PLAIN)
         assert "can still be found in the bytes of answers.db" in " ".join(checked.stdout.split())
-    told = in_this_process("status", "--json", "--study", study.root, **PLAIN)
-    assert "erasure" not in [stage["name"] for stage in json.loads(told.stdout)["stages"]]
+    status = in_this_process("status", "--json", "--study", study.root, **PLAIN)
+    assert "erasure" not in [stage["name"] for stage in json.loads(status.stdout)["stages"]]
     assert files_with(study.root, "They never fit") == []
 
 
-def test_a_reason_is_asked_for(tmp_path: Path) -> None:
+def test_an_erasure_needs_a_reason(tmp_path: Path) -> None:
     done = in_this_process("survey", "erase", NAME, "0" * 16, "--yes", "--study", tmp_path, **PLAIN)
     assert (done.exit_code, "--why" in done.stderr) == (2, True)

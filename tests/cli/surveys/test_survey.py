@@ -1,4 +1,4 @@
-"""`quaestor survey`: a questionnaire is checked, walked through, opened, followed and closed."""
+"""`quaestor survey`: check, preview, open, follow and close surveys."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Done:
 
 
 def quaestor(*arguments: str, cwd: Path) -> Done:
-    """A command within this process, which saves the start of another."""
+    """Runs a command in this process, which is faster than starting another one."""
     done = in_this_process(*arguments, "--study", cwd, **PLAIN)
     if isinstance(done.exception, QuaestorError):
         return Done(done.exception.exit_code, done.stdout, f"{done.exception}\n")
@@ -63,27 +63,27 @@ def quaestor(*arguments: str, cwd: Path) -> Done:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = new_study(tmp_path / "study", "blank")
-    (made / "instruments").mkdir(exist_ok=True)
-    (made / "instruments" / "tools.toml").write_text(SOUND, "utf-8")
-    return made
+    root = new_study(tmp_path / "study", "blank")
+    (root / "instruments").mkdir(exist_ok=True)
+    (root / "instruments" / "tools.toml").write_text(SOUND, "utf-8")
+    return root
 
 
-def test_a_check_tells_what_is_wrong_and_whether_it_can_be_opened(folder: Path) -> None:
+def test_a_check_lists_problems_and_whether_the_survey_can_be_opened(folder: Path) -> None:
     done = quaestor("survey", "check", "tools", cwd=folder)
     assert done.returncode == 0
     assert "Tools [of] ours: 3 pages, 3 questions, about 1 min" in done.stdout
     assert "research rq1" in done.stdout
-    assert "It can be opened, with this to think about" in done.stderr
+    assert "It can be opened; consider the warnings" in done.stderr
     file = folder / "instruments" / "tools.toml"
     file.write_text(SOUND.replace("onnx = yes", "onyx = yes"), "utf-8")
     wrong = quaestor("survey", "check", "tools", cwd=folder)
     assert wrong.returncode == 1
-    assert "grave  page more" in wrong.stdout
-    assert "1 of 2 problems is grave" in wrong.stderr
-    told = json.loads(quaestor("survey", "check", str(file), "--json", cwd=folder.parent).stdout)
-    assert (told["survey"], told["pages"], told["questions"], told["grave"]) == ("tools", 3, 3, 1)
-    assert [sorted(one) for one in told["problems"]] == [["grave", "where", "words"]] * 2
+    assert "error    page more" in wrong.stdout
+    assert "It cannot be opened until this error is fixed" in wrong.stderr
+    document = json.loads(quaestor("survey", "check", str(file), "--json", cwd=folder.parent).stdout)
+    assert (document["survey"], document["pages"], document["questions"], document["grave"]) == ("tools", 3, 3, 1)
+    assert [sorted(problem) for problem in document["problems"]] == [["grave", "where", "words"]] * 2
     refused = quaestor("survey", "open", "tools", cwd=folder)
     assert refused.returncode == 2
     assert "looks at 'onyx', which is no question" in refused.stderr
@@ -109,23 +109,23 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(folder: Path, name: str,
         assert done.stderr.count("\n") == 1
 
 
-def test_a_preview_walks_every_path(folder: Path) -> None:
+def test_a_preview_lists_every_path(folder: Path) -> None:
     done = quaestor("survey", "preview", "tools", cwd=folder)
     assert done.returncode == 0
     assert "Path 1 of 3, to the end: 3 questions, about 1 min" in done.stdout
     assert "Path 3 of 3, ends early, declined: 1 question" in done.stdout
     assert "onnx: Do you use ONNX? → Yes" in done.stdout
-    told = json.loads(quaestor("survey", "preview", "tools", "--json", cwd=folder).stdout)
-    assert told["whole"] is True
-    assert [(one["standing"], one["ends_early"], len(one["pages"])) for one in told["paths"]] == [
+    document = json.loads(quaestor("survey", "preview", "tools", "--json", cwd=folder).stdout)
+    assert document["whole"] is True
+    assert [(path["standing"], path["ends_early"], len(path["pages"])) for path in document["paths"]] == [
         ("finished", False, 3),
         ("finished", False, 2),
         ("declined", True, 1),
     ]
-    assert told["paths"][0]["answers"]["onnx"] == {"choices": ["yes"]}
+    assert document["paths"][0]["answers"]["onnx"] == {"choices": ["yes"]}
     some = quaestor("survey", "preview", "tools", "--most", "1", cwd=folder)
     assert "Path 1 of 1" in some.stdout
-    assert "more paths than these 1" in some.stderr
+    assert "Only the first 1 paths are shown" in some.stderr
 
 
 def test_a_survey_is_opened_followed_and_closed(folder: Path) -> None:
@@ -150,14 +150,14 @@ def test_a_survey_is_opened_followed_and_closed(folder: Path) -> None:
     assert "closed, version 2: no responses yet" in quaestor("status", cwd=folder).stdout
 
 
-def test_a_study_without_questionnaires_is_told_how_to_begin(folder: Path) -> None:
+def test_a_study_without_questionnaires_prints_how_to_begin(folder: Path) -> None:
     (folder / "instruments" / "tools.toml").unlink()
     done = quaestor("survey", "status", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "")
     assert "write instruments/NAME.toml" in done.stderr
 
 
-def test_words_in_the_wrong_language_are_found(folder: Path) -> None:
+def test_missing_translations_are_found(folder: Path) -> None:
     text = SOUND.replace('title = "Tools [of] ours"', 'title = "Tools"\nlanguages = ["en", "de"]').replace(
         'text = "Why?"', 'text = { en = "Why?" }'
     )
@@ -168,18 +168,18 @@ def test_words_in_the_wrong_language_are_found(folder: Path) -> None:
     assert "its text is the same in en and de: write it in both" in done.stdout
 
 
-def test_options_in_english_are_told_for_a_language_without_texts_of_ours(folder: Path) -> None:
+def test_english_options_are_reported_for_a_language_without_built_in_texts(folder: Path) -> None:
     text = SOUND.replace('title = "Tools [of] ours"', 'title = "Tools"\nlanguages = ["en", "sv"]')
     (folder / "instruments" / "tools.toml").write_text(text, "utf-8")
     assert "its options are in English in sv" in quaestor("survey", "check", "tools", cwd=folder).stdout
 
 
-def test_opening_says_how_many_answers_were_imported_before(tmp_path: Path) -> None:
+def test_opening_reports_earlier_imported_responses(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 3)
     assert json.loads(quaestor("survey", "status", "--json", cwd=study.root).stdout)[0]["status"] == "imported"
     done = quaestor("survey", "open", NAME, cwd=study.root)
     assert done.returncode == 0
     assert "is open in version 1" in done.stderr
-    assert "There are 3 imported answers already" in done.stderr
+    assert "Results will include 3 imported responses" in done.stderr
     quaestor("survey", "close", NAME, cwd=study.root)
     assert "imported" not in quaestor("survey", "open", NAME, cwd=study.root).stderr

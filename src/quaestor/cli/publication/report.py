@@ -144,7 +144,7 @@ def replicate(
     from quaestor.publication.replicate.posts import load_labels
     from quaestor.publication.report.make import build_report
 
-    with _folder(out) as folder:
+    with _study_folder(out) as folder:
         with _original_name_in_errors(data, folder):
             loaded = load_labels(name, data, folder, say)
         if len(loaded.unread) == loaded.labelled:
@@ -189,7 +189,7 @@ def _replicate_survey(name: str, data: Path, out: Path | None, every: bool, json
     from quaestor.cli.publication.survey_replication import print_answers_json, replicate_answers, show_tables
     from quaestor.publication.audit.run import audit_json
 
-    with _folder(out) as folder:
+    with _study_folder(out) as folder:
         replication, result = replicate_answers(name, data, folder, out is not None)
     if out is not None:
         say(f"The study is in {out}, its report in {out / 'published' / 'report' / 'index.html'}")
@@ -203,7 +203,7 @@ def _replicate_survey(name: str, data: Path, out: Path | None, every: bool, json
 
 
 @contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
+def _study_folder(out: Path | None) -> Iterator[Path]:
     """Yields a temporary folder for the study and moves it to its destination only when it is complete."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="quaestor-replicate-") as folder:
@@ -219,12 +219,12 @@ def _folder(out: Path | None) -> Iterator[Path]:
         raise InputError(f"{existing} is a file, so {out} cannot be created in it: name a new folder")
     # The temporary folder is on the same file system, so that the move is atomic.
     with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=existing) as temporary:
-        folder = Path(temporary) / "study"
-        yield folder
+        study_folder = Path(temporary) / "study"
+        yield study_folder
         destination.parent.mkdir(parents=True, exist_ok=True)
         if destination.exists():
             destination.rmdir()
-        os.replace(folder, destination)
+        os.replace(study_folder, destination)
 
 
 @contextmanager
@@ -279,7 +279,7 @@ def _show_audit(audit: Audit, every: bool) -> None:
     else:
         unknown = audit.summary()["not computable"]
         rest = f" {number(unknown)} cells could not be computed." if unknown else ""
-        screen.print(f"Every difference has a note.{rest}", style="green", markup=False)
+        screen.print(f"No unexplained differences.{rest}", style="green", markup=False)
 
 
 def _show_cells(audit: Audit, every: bool, show: Callable[..., None]) -> None:

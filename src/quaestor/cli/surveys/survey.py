@@ -83,8 +83,8 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
             }
         )
     else:
-        questionnaire = checked.questionnaire
-        size = f"{len(questionnaire.pages)} pages, {len(list(questionnaire.questions()))} questions, {_format_minutes(checked.minutes)}"
+        questionnaire, minutes = checked.questionnaire, _format_minutes(checked.minutes)
+        size = f"{len(questionnaire.pages)} pages, {len(list(questionnaire.questions()))} questions, {minutes}"
         print_problems(questionnaire.title, size, checked.problems, "opened")
     if checked.grave:
         raise typer.Exit(1)
