@@ -153,7 +153,7 @@ def test_a_reviewer_keeps_nothing(reviewer: TestClient) -> None:
     data = {"csrf": csrf_in(reviewer.get("/me").text), "act": "save", "name": "x", "query": ""}
     answer = reviewer.post("/evidence/filters", data=data, headers={"origin": HERE})
     assert answer.status_code == 409
-    assert "only reads" in answer.text
+    assert "is read-only" in answer.text
 
 
 @pytest.mark.parametrize("role", [Role.LEAD, Role.VIEWER, Role.REVIEWER])
@@ -169,7 +169,7 @@ def test_of_an_open_round_no_page_tells_what_anybody_said(tmp_path: Path, role: 
             text = opened.get(path).text
             assert TELLING not in text, path
             assert "exclude" not in text, path
-            assert "model training" not in text or "nothing is decided" in text, path
+            assert "model training" not in text or "no item was coded" in text, path
 
 
 @pytest.fixture(scope="module")

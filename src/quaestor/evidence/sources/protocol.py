@@ -1,4 +1,4 @@
-"""What a kind of source is: the settings it reads, how its input is found, and how it becomes rows in a sink."""
+"""The interface of a source kind: its settings, the plan to ingest its input, and the sink for its rows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from quaestor import __version__
 from quaestor.study.settings.sources import SourceSettings
 
 REJECT_EXCERPT = 2_000
-"""Bytes of a bad row that are kept with its reject; the offset leads to the rest."""
+"""Bytes of a bad row that are stored with its reject; its offset leads to the rest."""
 
 
 LEFT_OUT = "left_out"
-"""The table of a few rows that a source left out by choice, kept so that they can be shown."""
+"""The table with examples of rows that a source skipped by tag."""
 
 
 @dataclass(frozen=True)
 class Reject:
-    """One piece of the input that could not become a row: where it is, why, and how it begins."""
+    """A part of the input that is not a valid row: its offset, the reason, and how it begins."""
 
     offset: int
     reason: str
@@ -33,7 +33,7 @@ class Reject:
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file that was read, as the manifest remembers it."""
+    """An input file as recorded in the manifest."""
 
     name: str
     bytes: int
@@ -43,7 +43,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class TableCounts:
-    """What came out of one table of the input."""
+    """Counts of the rows of one input table."""
 
     rows: int = 0
     rejected: int = 0
@@ -66,7 +66,7 @@ def _sum(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
 
 
 class RowWriter(Protocol):
-    """Takes the rows and rejects of one lane of one table; nothing is visible before the whole is committed."""
+    """Receives the rows and rejects of one part of a table; nothing is visible before the dataset is committed."""
 
     def write(self, batch: pa.RecordBatch) -> None: ...
 
@@ -76,22 +76,22 @@ class RowWriter(Protocol):
 
 
 class Sink(Protocol):
-    """Where a source puts its rows; it travels to worker processes, so it must pickle."""
+    """Receives the rows of a source; must be picklable, since worker processes use it."""
 
     @property
     def scratch(self) -> Path:
-        """A folder for notes that are needed only while the source is read."""
+        """A folder for temporary files."""
         ...
 
-    def open(self, table: str, lane: str, schema: pa.Schema) -> RowWriter: ...
+    def open(self, table: str, part: str, schema: pa.Schema) -> RowWriter: ...
 
 
 Progress = Callable[[str, int, int], None]
-"""Told as work goes on: what is being read, bytes done, bytes in all (0 where unknown)."""
+"""Called during the work with what is being read, bytes done and total bytes (0 if unknown)."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
-    """For callers that do not look."""
+    """Ignores progress."""
 
 
 Row = dict[str, Any]
@@ -100,26 +100,26 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class IngestPlan:
-    """What is to be read of a source, and how."""
+    """What to read from a source, and how."""
 
     kind: str
     settings: dict[str, Any]
-    """What the manifest remembers of the settings; `site` begins the ids of items that have none of their own."""
+    """The settings recorded in the manifest; `site` is the prefix of item ids that the source does not define itself."""
     files: list[Path]
-    """The files that are read: named in the manifest with size, time and SHA-256, and looked at for changes."""
+    """The input files, which the manifest lists with size, time and SHA-256 to detect changes."""
     text_sizes: dict[str, int]
-    """By table, in the order of the manifest, how many bytes of text it has as far as that is known beforehand."""
+    """Bytes of text by table, in the order of the manifest; 0 if unknown before reading."""
     read: Callable[[Sink, Mapping[str, TableCounts]], Iterator[tuple[str, TableCounts, int]]]
-    """Puts rows into a sink and gives each table that is finished, with counts and bytes.
+    """Writes rows to a sink and yields each finished table with its counts and bytes.
 
-    Where the plan is resumable, it leaves out the tables that an interrupted run had finished.
+    A resumable plan skips the tables that an interrupted run finished.
     """
     resumable: bool = False
     notes: tuple[str, ...] = ()
-    """What whoever sees the evidence must know, such as that it is synthetic."""
+    """Caveats for all readers of the evidence, for example that it is synthetic."""
 
     def fingerprint(self) -> str:
-        """Changes whenever the evidence would."""
+        """Returns a hash of everything that the evidence depends on."""
         stats = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
         text = json.dumps([__version__, self.kind, self.settings, stats], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -130,33 +130,33 @@ SettingsType = TypeVar("SettingsType", bound=SourceSettings)
 
 @dataclass(frozen=True)
 class SourceRequest(Generic[SettingsType]):
-    """One `[sources.NAME]` of a study, to be read."""
+    """A `[sources.NAME]` table of a study file, to be ingested."""
 
     name: str
     settings: SettingsType
     path: Path
-    """Where its input is; the input is there."""
+    """The existing input."""
     families: Mapping[str, tuple[str, ...]]
-    """The tag families of the study, which a source may name in place of tags."""
+    """The tag families of the study, whose names a source accepts in place of tags."""
     progress: Progress = no_progress
 
 
 PUT_INPUT = "put the input there or correct the path"
-"""The remedy of a source whose input comes from elsewhere."""
+"""The remedy if the input of a source is missing and no command writes it."""
 
 
 class Source(Protocol[SettingsType]):
-    """A kind of source; it is made without arguments and keeps nothing between calls."""
+    """A kind of source; constructed without arguments, and stateless."""
 
     @property
     def settings(self) -> type[SettingsType]:
-        """What study.toml may say about it; `kind` is the name it is registered under."""
+        """The settings it accepts in study.toml; `kind` is the name it is registered under."""
         ...
 
     def plan(self, request: SourceRequest[SettingsType]) -> IngestPlan:
-        """Find the input and say how it is read; refuses an input that is none with an InputError."""
+        """Returns how to ingest the input; raises InputError if the input is not of this kind."""
         ...
 
     def remedy(self, path: Path) -> str:
-        """What to do where there is no input at a path; of an input that a feature writes, the feature says it."""
+        """Returns what to do if there is no input at a path and no feature writes it."""
         ...

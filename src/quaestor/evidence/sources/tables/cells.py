@@ -1,4 +1,4 @@
-"""Cells of a table, from what the file holds to the type a study asks for."""
+"""Converts the cells of a table file to the types that the study file declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN_CHARACTERS = 60
 """Characters of a value that a message shows."""
 
 LONGEST_FIELD = 4 * 1024 * 1024
-"""Characters of one cell; a longer one is an accident, or made to fill the memory."""
+"""Characters of one cell; a longer one is a mistake or an attack on memory."""
 
 ARROW_TYPES: dict[ColumnType, pa.DataType] = {
     "text": pa.string(),
@@ -46,7 +46,7 @@ _FLAGS = {
     "false": False, "no": False, "f": False, "n": False, "0": False,
 }  # fmt: skip
 _EXACT = 2**53
-"""Above this a number of a spreadsheet skips whole numbers, so what it holds may not be what was meant."""
+"""Above this a floating-point number cannot represent every integer, so its value may not be the intended one."""
 
 
 @dataclass(frozen=True)
@@ -61,25 +61,25 @@ Value = str | int | float | bool | datetime | list[str] | None
 
 
 class Record(NamedTuple):
-    """One row of the file as it stands there, or the reason why it cannot be told apart into cells."""
+    """One row of the file, or the reason why it cannot be split into cells."""
 
     number: int
     """The row's number in the file, from 1."""
     offset: int
-    """Where a reject points: a byte in a text file, the row's number in a workbook."""
+    """The offset for a reject: a byte in a text file, the row's number in a workbook."""
     cells: list[Cell] | list[str]
     excerpt: Callable[[], str]
     fault: str = ""
     done: int = 0
-    """Bytes of the file behind this row, for the progress."""
+    """Bytes of the file up to the end of this row, for the progress."""
 
 
 class BadValue(ValueError):
-    """Why a cell does not fit its column."""
+    """A cell that does not match the type of its column; the message says why."""
 
 
 def as_text(cell: Cell) -> str:
-    """What the cell says, as text: a whole number without a decimal point, a time as ISO 8601."""
+    """Returns a cell as text: a whole number without a decimal point, a time as ISO 8601."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, ErrorCell):
@@ -94,11 +94,11 @@ def as_text(cell: Cell) -> str:
 
 
 def convert(cell: Cell, column: TableColumnSettings) -> Value:
-    """The cell at the type of its column, None where it is missing; raises BadValue."""
+    """Converts a cell to the type of its column, or to None if it is empty; raises BadValue."""
     text = as_text(cell)
     if text in column.empty or (column.type not in ("text", "list") and text.strip() in column.empty):
         if column.required:
-            raise BadValue(f"is required, and the row has {shorten(text)}")
+            raise BadValue(f"is required, but the row has {shorten(text)}")
         return None
     value = None if isinstance(cell, ErrorCell) else _CONVERTERS[column.type](cell, text, column)
     if value is None:
@@ -108,7 +108,7 @@ def convert(cell: Cell, column: TableColumnSettings) -> Value:
 
 
 def shorten(text: str) -> str:
-    """The text as a message may show it: quoted, its control characters escaped, not long."""
+    """Returns a text for a message: quoted, with control characters escaped, and shortened."""
     return repr(text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…")
 
 
@@ -153,7 +153,7 @@ def _time(cell: Cell, text: str, column: TableColumnSettings) -> Value:
 
 
 def _in_milliseconds(moment: datetime) -> datetime | None:
-    """In UTC where the value names its offset, else as it stands."""
+    """Truncates to milliseconds, and converts to UTC if the value has a time zone."""
     if moment.tzinfo is not None:
         try:
             moment = moment.astimezone(UTC).replace(tzinfo=None)

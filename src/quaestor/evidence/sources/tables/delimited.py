@@ -1,4 +1,4 @@
-"""Rows of a CSV or TSV file, each with the byte it begins at, whatever stands between them."""
+"""Reads the rows of a CSV or TSV file with their byte offsets, and recovers after broken rows."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from quaestor.evidence.sources.tables.cells import LONGEST_FIELD, Record
 from quaestor.evidence.sources.tables.settings import TableSettings
 
 LONGEST_ROW = 4 * LONGEST_FIELD
-"""Characters of a row; one that goes on for longer is a quote that nobody closed."""
+"""Characters of a row; a longer one has an unclosed quote."""
 
 MOST_SEPARATORS = 250_000
-"""Separators of a row, those in quoted cells included; a row of more cells is made to fill the memory."""
+"""Separators of a row, including those in quoted cells; more are an attack on memory."""
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 _CHUNK = 1024 * 1024
 _HEAD = 64 * 1024
-_MARKS = (  # the longer marks first: UTF-16's is the beginning of UTF-32's
+_BYTE_ORDER_MARKS = (  # the longer ones first: that of UTF-16 is a prefix of that of UTF-32
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_UNMARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-_NO_TEXT = (
+_WITHOUT_MARK = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_BINARY_FORMATS = (
     (b"PK\x03\x04", "a zip archive or a workbook"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file"),
     (b"\x1f\x8b", "gzip-compressed"),
@@ -46,7 +46,7 @@ _CONTROLS = bytes({*range(32)} - set(b"\t\n\r\f\x1b"))
 
 
 class _Line(NamedTuple):
-    """A line of the file; a row takes more than one where a quoted field holds a line break."""
+    """A line of the file; a row has several if a quoted field contains a line break."""
 
     offset: int
     text: str
@@ -56,7 +56,7 @@ class _Line(NamedTuple):
 
 
 class _Row:
-    """What is known of the row at hand: enough for its faults and its excerpt, however many lines it takes."""
+    """The state of the current row: enough for its faults and its excerpt, without keeping all its lines."""
 
     def __init__(self, separator: str) -> None:
         self._separator = separator
@@ -65,19 +65,19 @@ class _Row:
         self.end = self.lines = self.quotes = 0
         self.fault = self.nul = self.excerpt = ""
 
-    def take(self, line: _Line, encoding: str) -> None:
-        """Add a line; raises csv.Error where the row grows beyond any bound."""
+    def add(self, line: _Line, encoding: str) -> None:
+        """Adds a line; raises csv.Error if the row becomes too large."""
         self.first = self.first or line
         self.end = line.end
         self.lines += 1
         if len(self.excerpt) < REJECT_EXCERPT:
             self.excerpt = (self.excerpt + line.text[:REJECT_EXCERPT])[:REJECT_EXCERPT]
-        into = line.offset - self.first.offset
+        line_start = line.offset - self.first.offset
         if line.fault and not self.fault:
-            self.fault = f"{line.fault} (in the line that begins {into} bytes into the row)"
+            self.fault = f"{line.fault} (in the line that begins {line_start} bytes into the row)"
         if "\0" in line.text and not self.nul:
-            at = into + len(line.text[: line.text.index("\0")].encode(encoding))
-            self.nul = f"holds a NUL at byte {at} of the row"
+            at = line_start + len(line.text[: line.text.index("\0")].encode(encoding))
+            self.nul = f"has a NUL at byte {at} of the row"
         self.quotes += line.text.count('"')
         if line.too_long:
             return
@@ -90,9 +90,9 @@ class _Row:
 
 
 class _Feed:
-    """Hands the lines of a file to the csv reader, and goes back to the second line of a row that is broken.
+    """Feeds the lines of a file to the csv reader, and can return to the second line of a broken row.
 
-    Lines are read again from the file: those of a long row would take many times the memory of its text.
+    Lines are read from the file again: keeping those of a long row would need many times the memory of its text.
     """
 
     def __init__(self, file: BinaryIO, start: int, encoding: str, newline: bytes, separator: str) -> None:
@@ -109,29 +109,29 @@ class _Feed:
 
     def __next__(self) -> str:
         line = next(self._lines)
-        self.row.take(line, self._encoding)
+        self.row.add(line, self._encoding)
         return "" if line.too_long else line.text
 
     def begin_row(self) -> None:
         self.row = _Row(self._separator)
 
-    def give_back_all_but_first(self) -> int:
-        """Let the lines after the first be read again as rows; how many bytes are then read twice."""
+    def rewind_to_second_line(self) -> int:
+        """Reads the lines after the row's first one again as rows; returns how many bytes are read twice."""
         first, end = self.row.first, self.row.end
         if first is None or end == first.end:
             return 0
         self._go_to(first.end)
         self.begin_row()
         with contextlib.suppress(csv.Error):
-            self.row.take(first, self._encoding)
+            self.row.add(first, self._encoding)
         return end - first.end
 
 
 def read_delimited(path: Path, settings: TableSettings) -> Iterator[Record]:
-    """Every row from the first, good or not; raises InputError where the file is no text at all.
+    """Yields every row, valid or not; raises InputError if the file is not text.
 
-    A quote that is never closed would make the rest of the file one field. Then only the line where the
-    row begins is given up, and reading goes on with the line after it.
+    An unclosed quote would turn the rest of the file into one field. In that case only the first line of the row is
+    rejected, and reading continues with the next line.
     """
     with path.open("rb") as file:
         encoding, start, newline = _examine(file, path, settings.encoding)
@@ -141,7 +141,7 @@ def read_delimited(path: Path, settings: TableSettings) -> Iterator[Record]:
 
 def _assemble(feed: _Feed, delimiter: str, size: int) -> Iterator[Record]:
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
-    patience = 8 * size  # else a file made for it would be read again from each of its lines
+    rewind_budget = 8 * size  # without it, a malicious file would be read again from each of its lines
     broken = 0
     number = 0
     while True:
@@ -158,8 +158,8 @@ def _assemble(feed: _Feed, delimiter: str, size: int) -> Iterator[Record]:
         except csv.Error as error:
             cells = []
             fault = _explain(error, feed.row.lines)
-            if patience > 0:
-                patience -= feed.give_back_all_but_first()
+            if rewind_budget > 0:
+                rewind_budget -= feed.rewind_to_second_line()
             broken = number
         else:
             if broken and feed.row.quotes % 2:
@@ -172,25 +172,25 @@ def _assemble(feed: _Feed, delimiter: str, size: int) -> Iterator[Record]:
 
 
 def _explain(error: csv.Error, lines: int) -> str:
-    """The csv module speaks of its own state; a person wants to know what is wrong with the row."""
-    words = str(error)
-    if "unexpected end" in words:
+    """Translates a message of the csv module, which is about its own state, into what is wrong with the row."""
+    message = str(error)
+    if "unexpected end" in message:
         return "a quote is opened and never closed before the file ends"
-    if "field limit" in words and lines > 1:
+    if "field limit" in message and lines > 1:
         return f"a quoted field is over {LONGEST_FIELD // 2**20} MB long: is its closing quote missing?"
-    if "field limit" in words:
+    if "field limit" in message:
         return f"a field is over {LONGEST_FIELD // 2**20} MB long"
-    if "too many cells" in words:
+    if "too many cells" in message:
         return f"the row has over {MOST_SEPARATORS:,} separators: is the delimiter right?"
-    if "new-line character" in words:
-        return "a carriage return stands in a field without quotes"
+    if "new-line character" in message:
+        return "a field without quotes contains a carriage return"
     if lines > 1:
-        return f"a quote that is opened here ends {lines - 1} lines later in the middle of a field"
+        return f"a quote opened here ends {lines - 1} lines later in the middle of a field"
     return "a quote ends in the middle of a field: quotes inside a quoted field must be doubled"
 
 
 def _read_lines(file: BinaryIO, offset: int, encoding: str, newline: bytes) -> Iterator[_Line]:
-    """Lines with their offsets; of a line too long for any row only the beginning is kept."""
+    """Yields lines with their offsets; of a line longer than any valid row it keeps only the beginning."""
     rest, searched = b"", 0
     while True:
         begin = 0
@@ -215,7 +215,7 @@ def _read_lines(file: BinaryIO, offset: int, encoding: str, newline: bytes) -> I
 
 
 def _find(data: bytes, newline: bytes, start: int) -> int:
-    """Where a line ends; in UTF-16 the two bytes of a line feed also occur across two characters."""
+    """Finds the end of a line; in UTF-16 the two bytes of a line feed can also span two characters."""
     width = len(newline)
     start -= start % width
     at = data.find(newline, start)
@@ -241,27 +241,27 @@ def _decode(raw: bytes, offset: int, encoding: str) -> _Line:
     try:
         return _Line(offset, raw.decode(encoding), offset + len(raw))
     except UnicodeDecodeError as error:
-        found = raw[error.start : error.start + 4].hex(" ")
-        fault = f"not {encoding}: found bytes {found} at byte {offset + error.start} of the file"
+        bad_bytes = raw[error.start : error.start + 4].hex(" ")
+        fault = f"not {encoding}: found bytes {bad_bytes} at byte {offset + error.start} of the file"
         return _Line(offset, raw.decode(encoding, "replace"), offset + len(raw), fault)
 
 
 def _examine(file: BinaryIO, path: Path, setting: str) -> tuple[str, int, bytes]:
-    """The encoding by its plain name, where the text begins, and what ends a line."""
+    """Returns the encoding, the offset of the text, and the bytes that end a line."""
     head = file.read(_HEAD)
     name = codecs.lookup(setting).name
-    mark, marked = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", ""))
-    what = next((what for magic, what in _NO_TEXT if head.startswith(magic)), "")
-    encoding = _UNMARKED.get(name, name)
+    mark, marked = next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), (b"", ""))
+    binary_format = next((description for magic, description in _BINARY_FORMATS if head.startswith(magic)), "")
+    encoding = _WITHOUT_MARK.get(name, name)
     if marked and marked[:6] != encoding[:6]:
         family = marked if marked == "utf-8" else marked[:6]
-        raise InputError(f'{path} begins with the mark of {family}, not {setting}: set encoding = "{family}"')
+        raise InputError(f'{path} begins with the byte order mark of {family}, not {setting}: set encoding = "{family}"')
     wide = encoding.startswith(("utf-16", "utf-32"))
     controls = len(head) - len(head.translate(None, _CONTROLS))
-    if not what and not wide and controls > max(16, len(head) // 20):
-        what = "binary, or text in another encoding such as utf-16"
-    if what:
-        raise InputError(f"{path} is {what}, not a table in {setting}: give a CSV file, or set its encoding")
+    if not binary_format and not wide and controls > max(16, len(head) // 20):
+        binary_format = "binary, or text in another encoding such as utf-16"
+    if binary_format:
+        raise InputError(f"{path} is {binary_format}, not a table in {setting}: give a CSV file, or set its encoding")
     encoding = marked or encoding
     text = head[len(mark) :].decode(encoding, "replace")
     if not text.strip("\0\r\n\t ,;"):

@@ -1,4 +1,4 @@
-"""What a study file says about a table: where it is, how it is written, what its columns mean."""
+"""The settings of a table source: its file, its format, and the meaning of its columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quaestor.study.settings.sources import SourceSettings
 ColumnType = Literal["text", "whole", "number", "time", "flag", "list"]
 
 ITEM, ROW_NUMBER, OTHER = "item", "row_number", "other"
-"""The columns every table source has beside the mapped ones."""
+"""The columns that every table source has in addition to the mapped ones."""
 
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
@@ -33,7 +33,7 @@ class TableColumnSettings(BaseModel):
     separator: str = Field(default=",", min_length=1)
     strip: str | None = None
     escaped: bool = False
-    """Whether the text stands there as HTML writes it: `&quot;` for a quotation mark."""
+    """Whether the text has HTML entities, such as `&quot;` for a quotation mark."""
 
     @field_validator("format")
     @classmethod
@@ -42,7 +42,7 @@ class TableColumnSettings(BaseModel):
             try:
                 datetime.strptime(datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC).strftime(value), value)
             except ValueError as error:
-                raise ValueError(f"{value!r} is no format of times such as '%Y-%m-%d' ({error})") from None
+                raise ValueError(f"{value!r} is not a time format such as '%Y-%m-%d' ({error})") from None
         return value
 
     @model_validator(mode="after")
@@ -72,14 +72,14 @@ class TableSettings(SourceSettings):
         try:
             "a,\n".encode(value)
         except (LookupError, UnicodeError):
-            raise ValueError(f"{value!r} is no text encoding: use utf-8, utf-16, cp1252 …") from None
+            raise ValueError(f"{value!r} is not a text encoding: use utf-8, utf-16, cp1252 …") from None
         return value
 
     @field_validator("delimiter")
     @classmethod
     def _delimiter_is_one_character(cls, value: str | None) -> str | None:
         if value is not None and (len(value) != 1 or value in '"\r\n\0'):
-            raise ValueError(f'{value!r} cannot part fields: give one character, such as "," or ";" or "\\t"')
+            raise ValueError(f'{value!r} cannot separate fields: give one character, such as "," or ";" or "\\t"')
         return value
 
     @field_validator("item")
@@ -89,7 +89,7 @@ class TableSettings(SourceSettings):
         if not any(name for _, name in parts):
             raise ValueError(f'{value!r} gives every row the same item: name a column, as in "posts/{{id}}"')
         if any("{" in text or "}" in text for text, _ in parts):
-            raise ValueError(f"{value!r} has a brace without its partner, or a column without a name")
+            raise ValueError(f"{value!r} has an unmatched brace, or a column without a name")
         return value
 
     @model_validator(mode="after")
@@ -98,14 +98,14 @@ class TableSettings(SourceSettings):
             if not _COLUMN_NAME.fullmatch(name):
                 raise ValueError(f"column {name!r}: use a-z, 0-9 and _, and give the name in the file as `from`")
             if name in (ITEM, ROW_NUMBER, OTHER):
-                raise ValueError(f"column {name!r} is made by every table source: choose another name")
+                raise ValueError(f"column {name!r} is reserved, since every table source has it: choose another name")
         for _, name in split_template(self.item):
             if name in self.columns and self.columns[name].type == "list":
-                raise ValueError(f"item cannot be made from {name!r}, which is a list")
+                raise ValueError(f"item cannot contain {name!r}, which is a list")
         return self
 
 
 def split_template(template: str) -> list[tuple[str, str]]:
-    """`a/{id}/b` → `("a/", "id"), ("/b", "")`: text, and the column whose value follows it."""
+    """Splits `a/{id}/b` into `("a/", "id"), ("/b", "")`: texts, and the column whose value follows each."""
     pieces = _PLACEHOLDER.split(template)
     return list(zip(pieces[::2], [*pieces[1::2], ""], strict=True))
