@@ -11,8 +11,8 @@ import numpy as np
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import listed, nearest_first
-from quaestor.measures.correlation import pearson
-from quaestor.measures.survey_answers import kappa_range, p_range
+from quaestor.measures.agreement.chance_corrected import kappa_range
+from quaestor.measures.correlation import p_range, pearson
 from quaestor.publication.audit.compare import compared, explained, numbers_in, verdict_of
 from quaestor.publication.audit.printed import FINDINGS, Printed, PrintedRow
 from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedTable
