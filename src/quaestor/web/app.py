@@ -48,10 +48,9 @@ from quaestor.web.html.texts import language_name, say, set_markdown, set_text, 
 from quaestor.web.interviews.coding import CodingPages
 from quaestor.web.interviews.conduct import ConductPages
 from quaestor.web.interviews.consent import ConsentPages
-from quaestor.web.interviews.guides import GuidePages
 from quaestor.web.interviews.in_vivo import InVivoPages
 from quaestor.web.interviews.names import NamePages
-from quaestor.web.interviews.pages import InterviewPages
+from quaestor.web.interviews.pages import GuidePages, InterviewPages
 from quaestor.web.interviews.themes import ThemePages
 from quaestor.web.interviews.transcripts import TranscriptPages
 from quaestor.web.navigation import Addresses, navigation_entries

@@ -11,8 +11,7 @@ from python_calamine import CalamineWorkbook
 
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 from quaestor.render.tables.layout import Link
-from quaestor.render.tables.number_formats import number_format
-from quaestor.render.tables.workbook import to_xlsx
+from quaestor.render.tables.workbook import number_format, to_xlsx
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
