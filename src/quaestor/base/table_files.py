@@ -32,6 +32,7 @@ LONGEST_TEXT = 32_767
 # The limit of the csv module belongs to the whole process and is lower than a long answer; readers have their own.
 csv.field_size_limit(2**31 - 1)
 
+_LINE_END = "\r\n"
 _MOST_ROWS, _MOST_COLUMNS, _LARGEST_WHOLE = 1_048_576, 16_384, 2**53
 # Spreadsheets pass over blanks, control characters and invisible marks before they look for the sign of a formula.
 _PASSED_OVER = r"[\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*"
@@ -70,8 +71,12 @@ def _is_risky(text: str) -> bool:
     return _FORMULA.match(text) is not None and not _NUMBER.fullmatch(text.lstrip("'"))
 
 
-def csv_text(rows: Iterable[Sequence[Cell]], *, guarded: bool = True) -> str:
+def csv_text(rows: Iterable[Sequence[Cell]], *, guarded: bool = True, line_end: str = _LINE_END) -> str:
     """Rows as CSV after RFC 4180. A character that no file can hold, such as NUL, becomes U+FFFD."""
+    if line_end != _LINE_END:
+        # Told of another line end, the csv module would leave \r unquoted in a text.
+        lines = (csv_text([row], guarded=guarded) for row in rows)
+        return "".join(line.removesuffix(_LINE_END) + line_end for line in lines)
     file = io.StringIO(newline="")
     _write_csv(file, rows, guarded)
     return file.getvalue()
@@ -155,7 +160,7 @@ def _written(cell: Cell, guarded: bool) -> str | int | float:
 
 
 def _write_csv(file: IO[str], rows: Iterable[Sequence[Cell]], guarded: bool) -> int:
-    writer, count = csv.writer(file, lineterminator="\r\n"), 0
+    writer, count = csv.writer(file, lineterminator=_LINE_END), 0
     for row in rows:
         writer.writerow([_written(cell, guarded) for cell in row])
         count += 1

@@ -41,8 +41,8 @@ def to_csv(table: Table) -> str:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
             lines.append([*fields, *_values(table, row.cells, counts)])
-    # One line at a time, since published files end their lines as other text files of a repository do.
-    return "".join(csv_text([[printable(text) for text in line]]).removesuffix("\r\n") + "\n" for line in lines)
+    # Published files end their lines as other text files of a repository do.
+    return csv_text([[printable(text) for text in line] for line in lines], line_end="\n")
 
 
 def exact(value: Number) -> str:

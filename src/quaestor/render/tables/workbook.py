@@ -14,7 +14,7 @@ from typing import Any
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from quaestor.base.table_files import LONGEST_TEXT, sheet_text
+from quaestor.base.table_files import LONGEST_TEXT, guard, sheet_text
 from quaestor.render.table_model import Cell, Column, Number, Row, Table
 from quaestor.render.tables.layout import (
     NO_ITEMS,
@@ -99,7 +99,7 @@ class _Sheet:
         return self._formats[key]
 
     def _text(self, column: int, text: str, **properties: Any) -> None:
-        shown = sheet_text(one_line(text)[:LONGEST_TEXT])
+        shown = sheet_text(guard(one_line(text))[:LONGEST_TEXT])
         self._sheet.write_string(self._line, column, shown, self._format(**properties) if properties else None)
 
     def _heading(self) -> None:
@@ -133,12 +133,10 @@ class _Sheet:
         self._line += 1
 
     def _across(self, column: int, width: int, text: str, **properties: Any) -> None:
-        if width == 1:
-            self._text(column, text, **properties)
-            return
-        last, shown = column + width - 1, sheet_text(one_line(text)[:LONGEST_TEXT])
-        self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
-        self._sheet.write_string(self._line, column, shown, self._format(**properties))
+        if width > 1:
+            last = column + width - 1
+            self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
+        self._text(column, text, **properties)
 
     def _row(self, row: Row, indent: int) -> None:
         look: dict[str, Any] = {"bold": True, "top": 1} if row.total else {}
