@@ -1,6 +1,7 @@
 """The coding page of transcripts: stretches by mouse, key or form, each turn's rating acknowledged from the disk.
 
-A page has hundreds of stretches; written here as HTML they cost half of what a template takes for them.
+Also words that stood for themselves in a closed round, which the lead adopts as codes. A page has hundreds of
+stretches; written here as HTML they cost half of what a template takes for them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import NotNow, QuaestorError
+from quaestor.base.errors import InputError, NotNow, QuaestorError
 from quaestor.base.names import whole_number
 from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
@@ -32,16 +33,17 @@ from quaestor.interviews.coding.acts import (
     selected_place,
     stretches_shown,
 )
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
 from quaestor.interviews.coding.progress import round_progress
 from quaestor.interviews.model.records import item_of
 from quaestor.interviews.pages.coding_sheet import CodedTurn, CodingSheet, Mark, coding_sheet, next_transcript
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act
 from quaestor.study.session import PendingAct
-from quaestor.web.coding.disagreements import one_of
-from quaestor.web.error_pages import is_unavailable
+from quaestor.web.coding.disagreements import one_of, page_of
+from quaestor.web.error_pages import is_unavailable, refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import checked_key, fields_in, json_in
+from quaestor.web.security.forms import checked_key, fields_in, fields_of, json_in
 from quaestor.web.study_session import KeptOpen
 
 _LONGEST_BODY = 400_000
@@ -277,3 +279,48 @@ def _told(mark: Mark) -> dict[str, Any]:
     fields = {name: words for name, words in mark.fields if words}
     more = {"code": mark.code, "memo": mark.memo, "fields": fields, "link": mark.link}
     return {"start": mark.start, "end": mark.end, **{name: value for name, value in more.items() if value}}
+
+
+class InVivoPages(Pages):
+    """For the lead alone, once a round is closed."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo")]
+
+    def _interviews(self, name: str) -> Interviews:
+        require_passages(self.opened.desk.coding, name)
+        return self.opened.interviews
+
+    async def in_vivo(self, request: Request) -> Response:
+        """All words in vivo, and by form one of them adopted."""
+        refused, status = "", 200
+        if request.method == "POST":
+            fields = await fields_of(request)
+            try:
+                await self.work(lambda: self._adopt(request, fields))
+            except QuaestorError as error:
+                refused, status = str(error), refusal_status(error)
+            else:
+                return self.go(request, "in-vivo", f"page={fields.get('page', '1')}", name=request.path_params["name"])
+        return await self._list(request, refused, status)
+
+    async def _list(self, request: Request, refused: str, status: int) -> Response:
+        name, who = request.path_params["name"], visitor(request).name
+        interviews = await self.work(lambda: self._interviews(name))
+        found = await self.work(lambda: in_vivo_of(interviews, name, who))
+        rows, place = page_of(request, found)
+        codes = await self.work(lambda: codes_to_adopt(interviews.coding, name))
+        left = sum(not one.name for one in found)
+        context = {"round": name, "rows": rows, "codes": codes, "left": left, "total": len(found), "refused": refused}
+        return self.page(request, "in_vivo.html", {**context, **place}, status)
+
+    def _adopt(self, request: Request, fields: dict[str, str]) -> None:
+        name = request.path_params["name"]
+        start, end = whole_number(fields.get("start", "")), whole_number(fields.get("end", ""))
+        if start is None or end is None:
+            raise HTTPException(400)
+        new = fields.get("new", "").strip()
+        code = NewCode(new, fields.get("code", "")) if new else fields.get("code", "")
+        if not code and not fields.get("back"):
+            raise InputError("nothing was chosen: choose the code that these words count as, or name a new one")
+        adopt(self._interviews(name).coding, name, fields.get("item", ""), start, end, code, visitor(request).name)
