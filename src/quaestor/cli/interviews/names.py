@@ -11,7 +11,6 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 
 if TYPE_CHECKING:
     from quaestor.deidentify.name_forms import KnownName
-    from quaestor.interviews.names.matches import Proposal
     from quaestor.interviews.names.overview import NameLine
 
 group = typer.Typer(help="Names in transcripts, and what is shown instead.", no_args_is_help=True)
@@ -168,7 +167,7 @@ def find(
     with open_interviews(chosen_study(study)) as interviews:
         found = proposals(interviews, interview, name, state, actor)
     if json:
-        print_json({"places": [_place(one) for one in found]})
+        print_json({"places": [{**asdict(one), "place": one.place} for one in found]})
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("place", "words", "shown", "why"):
@@ -311,7 +310,3 @@ def _name(one: KnownName) -> dict[str, Any]:
 def _line(one: NameLine) -> dict[str, Any]:
     counts = {key: getattr(one.progress, key) for key in ("open", "doubtful", "confirmed", "refused")}
     return {"id": one.id, "kind": one.kind, "forms": list(one.forms), "shown": one.shown, **counts}
-
-
-def _place(one: Proposal) -> dict[str, Any]:
-    return {**asdict(one), "place": one.place}
