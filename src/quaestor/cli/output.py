@@ -17,13 +17,10 @@ from quaestor.base.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from quaestor.base.errors import Problem
+    from quaestor.evidence.derived_items import ItemsMade
     from quaestor.evidence.sources.protocol import Progress
     from quaestor.study.folder import Study
-if TYPE_CHECKING:
-    from quaestor.evidence.derived_items import ItemsMade
-if TYPE_CHECKING:
-    from quaestor.base.errors import Problem
-
 
 StudyOption = Annotated[
     Path | None,
