@@ -10,7 +10,7 @@ import pytest
 from tests.support.labelled_study import labelled_study
 from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
 
-from quaestor.base.errors import TemporarilyUnavailable, StateError
+from quaestor.base.errors import StateError, TemporarilyUnavailable
 from quaestor.base.files import build_folder
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw

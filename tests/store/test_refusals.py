@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.store_backup import back_up
 
-from quaestor.base.errors import InputError, MissingDependency, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingDependency, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 

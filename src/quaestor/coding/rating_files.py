@@ -21,7 +21,7 @@ from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
 from quaestor.coding.session import Coding, Where, open_coding
-from quaestor.evidence.item_origin import find_origin
+from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import Act, NewAct
 from quaestor.study.contributions import KnownNames

@@ -31,8 +31,8 @@ from quaestor.coding.model.rounds import (
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import rater_view
 from quaestor.coding.session import Coding, Where, open_coding, require_lead, require_part
+from quaestor.evidence.erasure import drop_withdrawn, find_origin
 from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.item_origin import find_origin, drop_withdrawn
 from quaestor.evidence.samples import draw_sample, draw_simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct

@@ -20,7 +20,7 @@ from quaestor.demo.folder import VISITOR, make_room
 from quaestor.demo.interviews import make_demo_interviews
 from quaestor.demo.progress import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
 from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
-from quaestor.evidence.funnel import write_funnel_svg, run_funnel
+from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.records import FunnelResult
 from quaestor.evidence.sources.protocol import Progress

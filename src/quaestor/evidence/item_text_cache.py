@@ -98,7 +98,7 @@ class ItemTextCache:
             for _ in process.told():
                 pass
 
-    def _go_on(self) -> bool:
+    def _may_continue(self) -> bool:
         return not self._is_closing.is_set()
 
     def wait(self) -> None:

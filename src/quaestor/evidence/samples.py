@@ -16,8 +16,8 @@ from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.evidence.engine import engine
+from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.funnel import dropped_at_file, last_result, read_passed, step_number
-from quaestor.evidence.item_origin import drop_withdrawn
 from quaestor.evidence.items import read_items
 from quaestor.study.folder import Study
 from quaestor.study.settings.evidence import SampleSettings

@@ -34,15 +34,14 @@ def association(counts: ArrayLike, seed: int) -> Association:
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
     statistic = float(((table - expected) ** 2 / expected).sum())
     v = min(math.sqrt(statistic / (n * (min(table.shape) - 1))), 1.0)
-    smallest = float(expected.min())
     if table.shape == (2, 2):
         p = _fisher(table)
-        return Association(n, "Fisher's exact", p=p, cramers_v=v, smallest_expected=smallest)
+        return Association(n, "Fisher's exact", p=p, cramers_v=v)
     if (expected < FEWEST_EXPECTED).mean() > MOST_SPARSE:
         p = _permuted(table, statistic, seed)
-        return Association(n, "chi-square, permuted", statistic, p=p, cramers_v=v, smallest_expected=smallest)
+        return Association(n, "chi-square, permuted", statistic, p=p, cramers_v=v)
     df = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return Association(n, "chi-square", statistic, df, float(chdtrc(df, statistic)), v, smallest)
+    return Association(n, "chi-square", statistic, df, float(chdtrc(df, statistic)), v)
 
 
 def _checked(counts: ArrayLike) -> Whole:

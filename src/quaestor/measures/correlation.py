@@ -1,4 +1,7 @@
-"""Pearson's and Spearman's correlation: one sees straight lines and heeds extremes, the other sees ranks alone."""
+"""Pearson's and Spearman's correlation: one sees straight lines and heeds extremes, the other sees ranks alone.
+
+Also the p-values that a printed correlation allows.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
+from scipy.special import betainc, stdtr
 
 from quaestor.measures.agreement.estimates import QUANTILE
 from quaestor.measures.arrays import Floats, numbers, ranked, same_length
@@ -28,6 +31,24 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Correlation:
     """The correlation of average ranks, over the items that have both values."""
     first, second = _complete(x, y)
     return _correlated("spearman", ranked(first).ranks, ranked(second).ranks)
+
+
+def p_of_correlation(r: float, n: int) -> float | None:
+    """The two-sided p-value of Pearson's r over n pairs; None where n allows none."""
+    if n < 3:
+        return None
+    if abs(r) >= 1:
+        return 0.0
+    t = abs(r) * math.sqrt((n - 2) / (1 - r * r))
+    return float(2 * stdtr(n - 2, -t))
+
+
+def p_range(r: float, decimals: int, n: int) -> tuple[float, float] | None:
+    """The p-values that a printed r, rounded to so many decimals, may stand for."""
+    half = 0.5 * 10.0**-decimals
+    low, high = max(0.0, abs(r) - half), min(1.0, abs(r) + half)
+    largest, smallest = p_of_correlation(low, n), p_of_correlation(high, n)
+    return None if largest is None or smallest is None else (smallest, largest)
 
 
 def _complete(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

@@ -72,19 +72,17 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> Effect:
     n, m = len(one), len(other)
     if not n or not m:
         why = "no group has values" if not n and not m else "one of the two groups has no values"
-        return Effect(n, m, undefined=f"undefined, because {why}")
+        return Effect(undefined=f"undefined, because {why}")
     wins, ties = _dominance(one, other)
     value = int(wins.sum()) / (n * m)
     if min(n, m) == 1:
         why = "a group of one item has no spread"
-        return Effect(n, m, value, _delta_band(value), undefined=f"the interval is undefined, because {why}")
+        return Effect(value, _delta_band(value), undefined=f"the interval is undefined, because {why}")
     if ties == n * m:
-        return Effect(
-            n, m, value, _delta_band(value), undefined="the interval is undefined, because every value is the same"
-        )
+        return Effect(value, _delta_band(value), undefined="the interval is undefined, because every value is the same")
     back, _ = _dominance(other, one)
     low, high = _delta_interval(value, _delta_variance(wins / m, -back / n, ties, value), min(n, m))
-    return Effect(n, m, value, _delta_band(value), low, high)
+    return Effect(value, _delta_band(value), low, high)
 
 
 def _dominance(one: Floats, other: Floats) -> tuple[Whole, int]:

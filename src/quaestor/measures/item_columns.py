@@ -90,15 +90,12 @@ class Decided:
         chosen = np.ones(len(self.items), bool)
         for name, keys in conditions:
             if tuple(keys) == (ANY_VALUE,):
-                chosen &= self._has_value(name)
+                chosen &= ~np.isnan(self.numbers[name]) if name in self.numbers else self.attribute(name).codes != NONE
                 continue
             attribute = self.attribute(name)
             places = [attribute.place(key) for key in keys]
             chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
         return chosen
-
-    def _has_value(self, name: str) -> Flags:
-        return ~np.isnan(self.numbers[name]) if name in self.numbers else self.attribute(name).codes != NONE
 
     def chosen(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
         """The items that fulfil conditions."""

@@ -101,19 +101,19 @@ def build_item_history(
 
 def _masked(history: ItemHistory, mask: TextMask) -> ItemHistory:
     decided = (
-        replace(answer, words=mask.mask(answer.label), decision=mask.mask(answer.decision))
+        replace(answer, label=mask.mask(answer.label), decision=mask.mask(answer.decision))
         for answer in history.decided
     )
     rounds = (
         replace(part, events=tuple(_masked_event(event, mask) for event in part.events)) for part in history.rounds
     )
-    reading = mask_item_text(mask, history.item_text) if history.item_text else None
-    return replace(history, reading=reading, decided=tuple(decided), rounds=tuple(rounds))
+    item_text = mask_item_text(mask, history.item_text) if history.item_text else None
+    return replace(history, item_text=item_text, decided=tuple(decided), rounds=tuple(rounds))
 
 
 def _masked_event(event: ItemEvent, mask: TextMask) -> ItemEvent:
     answers = tuple((facet, mask.mask(words)) for facet, words in event.answers)
-    return replace(event, said=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
+    return replace(event, answers=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
 
 
 def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:

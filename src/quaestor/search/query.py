@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import urlencode
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity, parse_whole_number
+from quaestor.base.names import join_with_or, parse_whole_number, sort_by_similarity
 
 SIDES = ("kept", "dropped")
 DISAGREEMENTS = ("any", "open", "settled")

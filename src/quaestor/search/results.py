@@ -20,7 +20,7 @@ from quaestor.evidence.sources.protocol import no_progress
 from quaestor.evidence.text_index import TOKENS, build_index
 from quaestor.people.roles import Role
 from quaestor.search.coded_items import CodedAnswer
-from quaestor.search.index_query import SearchCondition, RecentResults, Search
+from quaestor.search.index_query import RecentResults, Search, SearchCondition
 from quaestor.search.query import Query, Terms
 from quaestor.study.folder import Study, has_journal
 

@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Self, TypeVar
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError
-from quaestor.base.files import restrict_to_owner, create_private_file
+from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
+from quaestor.base.files import create_private_file, restrict_to_owner
 from quaestor.store.erasure import ErasureNote, connect, empty_log, finish_erasure
 
 _Read = TypeVar("_Read")

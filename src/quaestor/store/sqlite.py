@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
-from quaestor.base.files import restrict_to_owner, create_private_file, fsync, open_private
+from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
+from quaestor.base.files import create_private_file, fsync, open_private, restrict_to_owner
 from quaestor.store.backup_file import BACKUP
 from quaestor.store.database import Damaged, explained, one_line
 from quaestor.store.schema import VERSIONS, noted_revision

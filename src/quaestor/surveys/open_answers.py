@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import require_lead
-from quaestor.evidence.derived_items import DerivedSource, DerivedItems, as_html, erase_lines, write_derived_items
+from quaestor.evidence.derived_items import DerivedItems, DerivedSource, as_html, erase_lines, write_derived_items
 from quaestor.evidence.erasure import erase_items, list_sources_in_folder
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study

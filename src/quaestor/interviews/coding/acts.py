@@ -19,7 +19,6 @@ from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_place
 from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
 from quaestor.coding.session import Coding
-from quaestor.interviews.coding.merge_edits import holds_changes, with_changes
 from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
 from quaestor.interviews.names.masking import shown_then
 from quaestor.interviews.repository import Interviews
@@ -199,3 +198,32 @@ def _quoted(text: str, words: str) -> tuple[int, int]:
     if len(found) > 1:
         raise InputError(f"these words stand in the turn {len(found)} times: copy some more around them")
     return found[0]
+
+
+Told = Mapping[str, Any]
+"""A stretch as a page tells it, with places in the words that it showed."""
+Place = tuple[Any, Any, str]
+
+
+def with_changes(now: Sequence[Told], before: Sequence[Told], wanted: Sequence[Told]) -> list[Told]:
+    """What is on record with what a page made of the stretches that it knew: added, told more about, removed."""
+    known, given = _placed(before), _placed(wanted)
+    changed = {place: one for place, one in given.items() if known.get(place) != one}
+    gone = known.keys() - given.keys()
+    stays = [one for one in now if _stretch_place(one) not in gone and _stretch_place(one) not in changed]
+    return [*stays, *changed.values()]
+
+
+def holds_changes(recorded: Sequence[Told], before: Sequence[Told], wanted: Sequence[Told]) -> bool:
+    """Whether what was recorded has what a page added and nothing of what it removed."""
+    known, given, there = set(_placed(before)), set(_placed(wanted)), set(_placed(recorded))
+    return given - known <= there and not (known - given) & there
+
+
+def _stretch_place(one: Told) -> Place:
+    """Where a stretch lies and what its words are about: all that makes two of a turn the same."""
+    return one.get("start"), one.get("end"), str(one.get("code", ""))
+
+
+def _placed(stretches: Sequence[Told]) -> dict[Place, Told]:
+    return {_stretch_place(one): one for one in stretches}

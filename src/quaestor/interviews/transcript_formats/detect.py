@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
@@ -79,15 +78,6 @@ _OLD_WORD = b"\xd0\xcf\x11\xe0"
 _HEAD = 50
 """Lines that are not empty, among which SubRip has its first cue; above it may stand what the file is about."""
 _WEBVTT = re.compile(r"WEBVTT(?:[ \t].*)?")
-
-
-def read_transcript(path: Path, format: str = "", named: Collection[str] = (), encoding: str = "") -> ReadTranscript:
-    """What is said in a file; it is only read."""
-    if not path.is_file():
-        raise InputError(f"{path} is no file: name the transcript")
-    with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
-    return transcript_in(data, path.name, format, named, encoding)
 
 
 def transcript_in(

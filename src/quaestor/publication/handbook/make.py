@@ -223,7 +223,7 @@ class _Figures:
 
     def measures(self, book: Codebook, code: Code, key: str, names: tuple[str, ...], total: float) -> Measures:
         groups = (code.parent, *code.across.values())
-        named = [(_name(book, group).casefold(), code.name.casefold()) for group in groups]
+        named = [((book.codes[group].name if group else "").casefold(), code.name.casefold()) for group in groups]
         lines = [self.by_line[line] for line in named if line in self.by_line]
         count = self.by_key.get((key, TOTAL), lines[0] if lines else None)
         return Measures(
@@ -234,7 +234,3 @@ class _Figures:
             days=self.by_key.get((key, "response_days")),
             frameworks=tuple((name, int(self.by_key[key, name] or 0)) for name in names if (key, name) in self.by_key),
         )
-
-
-def _name(book: Codebook, code: str) -> str:
-    return book.codes[code].name if code else ""

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.measures.arrays import Whole
 from quaestor.measures.association import association
 from quaestor.measures.correlation import pearson, spearman
 from quaestor.measures.descriptive import cross_counts, group_counts
@@ -51,7 +50,7 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
         places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]
         cells: list[Cell] = [Cell((whole(len(places)),), (len(places),))]
         for pair in asked.against:
-            x, y = (_column(counts, everything, by, name)[places] for name in pair)
+            x, y = ((everything if name == TOTAL else counts[:, by.place(name)])[places] for name in pair)
             named = [name for name in pair if name != TOTAL]
             selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
             if len(named) == len(pair):
@@ -71,10 +70,6 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
         asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
         tuple(one for one in notes if one),
     )  # fmt: skip
-
-
-def _column(counts: Whole, everything: Whole, by: Attribute, name: str) -> Whole:
-    return everything if name == TOTAL else counts[:, by.place(name)]
 
 
 def _both(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -261,15 +261,11 @@ def _check_names(book: Codebook, code: Code) -> None:
         raise StateError(f"the key of {code.id!r} is {code.key!r}: one key of the keyboard is allowed")
     if not code.name.strip():
         raise StateError(f"the code {code.id!r} has no name: give it one")
-    for other in _siblings(book, code):
+    for other in (one for one in book.children(code.parent, code.facet) if one.id != code.id):
         if other.name.casefold() == code.name.casefold():
             raise StateError(f"{other.id!r} is called {other.name!r} already: choose another name, or merge the two")
         if code.key and other.key == code.key:
             raise StateError(f"the key {code.key!r} is taken by {other.id!r}: choose another")
-
-
-def _siblings(book: Codebook, code: Code) -> Iterable[Code]:
-    return (one for one in book.children(code.parent, code.facet) if one.id != code.id)
 
 
 def _check_across(book: Codebook, code: Code) -> None:

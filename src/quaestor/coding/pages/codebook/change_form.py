@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity, parse_whole_number
+from quaestor.base.names import join_with_or, parse_whole_number, sort_by_similarity
 from quaestor.coding.model.codebook.changes import id_from
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 
