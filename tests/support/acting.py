@@ -13,6 +13,7 @@ from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Facet, Plan
 from quaestor.coding.model.rounds import close_round, open_round, replace_rater
 from quaestor.coding.model.state import State
+from quaestor.coding.session import new_state
 from quaestor.store.journal import Journal
 from quaestor.store.records import Act, NewAct
 
@@ -39,7 +40,7 @@ class Table:
     """A study at a table: acts are recorded in order and folded at once."""
 
     def __init__(self) -> None:
-        self.state = State()
+        self.state = new_state()
         self.acts: list[Act] = []
 
     def record(self, wanted: NewAct | Sequence[NewAct] | None) -> None:
@@ -114,6 +115,6 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
 
 def rebuilt(journal: Journal) -> State:
     """The state from the journal alone, without the free text that it only refers to."""
-    state = State()
+    state = new_state()
     state.take(journal.acts())
     return state

@@ -9,7 +9,7 @@ asks its user to try again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -68,6 +68,26 @@ class StatusPart:
     """Whether the lines are about sources and the funnel."""
     is_empty: bool = False
     """Whether the lines only say that nothing is set up, and are left out where people are asked instead."""
+
+
+@dataclass(frozen=True)
+class ActKind:
+    """How a kind of act is described to others, and which items it removes."""
+
+    sentence: str
+    """What the actor did; `{round}`, `{survey}` and `{count}` are filled in."""
+    counted: str = ""
+    """What `{count}` counts, in the singular."""
+    is_joined: bool = False
+    """Whether acts of one person in a row are described by one sentence; `{count}` is then their number."""
+    actor: str = ""
+    """Stands in the place of an actor who is not named."""
+    removes: Callable[[Mapping[str, Any]], Callable[[str], object]] | None = None
+    """Returns, for the payload of an act, a test for the ids of the feature's items that nobody can read after it."""
+
+    def describe(self, *, round: str, survey: str, count: int) -> str:
+        counted = f"{count:,} {self.counted}{'' if count == 1 else 's'}"
+        return self.sentence.format(round=round, survey=survey, count=counted)
 
 
 class KnownNames(Protocol):

@@ -1,29 +1,29 @@
 """The features of Quaestor and what each of them contributes to a study.
 
-Features are named in one visible tuple and loaded on first use. They never register themselves when they are imported:
-a command that happens not to import `surveys` would then write a backup without answers.
+Features are named in one visible tuple (`FEATURES`) and loaded on first use. They never register themselves when they
+are imported: a command that happens not to import `surveys` would then write a backup without answers.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from quaestor.study.contributions import BackupPart, FeatureBackup, NoNames, StatusPart, StatusRequest, TextMask
+from quaestor.study.contributions import (
+    ActKind,
+    BackupPart,
+    FeatureBackup,
+    NoNames,
+    StatusPart,
+    StatusRequest,
+    TextMask,
+)
+from quaestor.study.feature_modules import FEATURES, load_feature
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
-
-FEATURES = (
-    "quaestor.evidence.feature",
-    "quaestor.surveys.feature",
-    "quaestor.interviews.feature",
-    "quaestor.coding.feature",
-)
-"""Modules with a `FEATURE`, in the order in which status lists them and backups take the locks of their files."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,10 @@ class Feature:
     """Stored with each round as the origin of its items: never change it."""
     status: Callable[[StatusRequest], StatusPart] | None = None
     backup: FeatureBackup | None = None
-    act_sentences: Mapping[str, str] = field(default_factory=dict)
-    """By kind of act, what it did, as the list of latest acts says it; `{round}` and `{survey}` are filled in."""
+    act_kinds: Mapping[str, ActKind] = field(default_factory=dict)
+    """By name, as the journal has it, the acts that the feature records."""
+    source_kinds: Mapping[str, str] = field(default_factory=dict)
+    """By name, as study.toml has it, the class of a kind of source as `module:Class`, loaded where a study names it."""
     input_folder: str = ""
     """Where the inputs of the sources lie that the feature writes of what people said, within the study folder.
 
@@ -59,7 +61,7 @@ class Feature:
 @cache
 def features() -> tuple[Feature, ...]:
     """Every feature, loaded on the first call."""
-    return tuple(importlib.import_module(name).FEATURE for name in FEATURES)
+    return tuple(map(load_feature, FEATURES))
 
 
 def backup_parts() -> tuple[BackupPart, ...]:

@@ -32,6 +32,7 @@ from quaestor.coding.model.rounds import (
 )
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_place, rater_view, unblinding
+from quaestor.coding.session import new_state
 from quaestor.store.records import NewAct
 
 
@@ -96,7 +97,7 @@ def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_n
         table.rate(rater, "P10/00001", relevance="keep")
     table.close()
     assert not one.incomplete
-    again = State()
+    again = new_state()
     again.take(table.acts)
     assert again == table.state
 
