@@ -12,13 +12,19 @@ import pytest
 from tests.support.older_study import act_kinds_in_source, expected
 
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
-from quaestor.coding.model.state import _TAKES
+from quaestor.coding.model.state import _FOLDS
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 from quaestor.study.feature_modules import FEATURES
-from quaestor.study.features import Feature, backup_parts, features
+from quaestor.study.features import (
+    Feature,
+    backup_parts,
+    features,
+    open_known_names,
+    open_round_outcomes,
+    open_session,
+)
 from quaestor.study.folder import open_study
-from quaestor.study.free_text import NoFreeText
 from quaestor.study.session import Session
 from quaestor.study.settings.sources import SourceSettings, source_kind_names
 
@@ -42,7 +48,7 @@ def test_a_process_that_imports_no_feature_still_finds_them_all() -> None:
 def test_each_kind_of_act_that_can_be_recorded_is_described_by_one_feature() -> None:
     declared = [kind for feature in features() for kind in feature.act_kinds]
     assert len(declared) == len(set(declared))
-    recorded = {*expected()["acts"], *act_kinds_in_source(), *_TAKES, *CAN_BE_UNDONE}
+    recorded = {*expected()["acts"], *act_kinds_in_source(), *_FOLDS, *CAN_BE_UNDONE}
     assert len(recorded) > 35
     assert recorded - set(declared) == set()
 
@@ -94,6 +100,28 @@ class LetterSource:
     settings = LetterSettings
 
 
+@pytest.mark.parametrize("declared", ["known_names", "open_session", "round_outcomes"])
+def test_two_features_that_declare_what_only_one_may_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, declared: str
+) -> None:
+    both = tuple(Feature(name, **{declared: lambda where: None}) for name in ("letters", "diaries"))  # type: ignore[arg-type]
+    monkeypatch.setattr("quaestor.study.features.features", lambda: both)
+    (tmp_path / "study.toml").write_text(STUDY)
+    opener = {"known_names": open_known_names, "open_session": open_session, "round_outcomes": open_round_outcomes}
+    with pytest.raises(RuntimeError, match=f"letters and diaries both declare {declared}: only one feature may"):
+        opener[declared](open_study(tmp_path))
+
+
+def test_a_study_without_a_feature_that_knows_names_masks_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("quaestor.study.features.features", lambda: (Feature("letters"),))
+    (tmp_path / "study.toml").write_text(STUDY)
+    with open_known_names(open_study(tmp_path)) as names:
+        assert names.mask("Ada") == "Ada"
+        assert not names.find("Ada")
+
+
 def features_by_name() -> dict[str, Feature]:
     return {feature.name: feature for feature in features()}
 
@@ -105,7 +133,7 @@ class Count:
         self.head = 0
         self.kinds: list[str] = []
 
-    def take(self, acts: object) -> None:
+    def fold(self, acts: object) -> None:
         for act in acts:  # type: ignore[attr-defined]
             self.head = act.number
             self.kinds.append(act.kind)
@@ -114,7 +142,7 @@ class Count:
 def test_a_session_folds_any_state(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     with Journal.open(tmp_path / "study.db") as journal:
-        session = Session(open_study(tmp_path), journal, Count, NoFreeText())
+        session = Session(open_study(tmp_path), journal, Count)
         session.act(lambda state: NewAct("count", "lead", {"seen": state.head}))
         recorded = session.act(lambda state: NewAct("count", "lead", {"seen": state.head}))
         assert session.state.kinds == ["count", "count"]

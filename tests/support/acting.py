@@ -47,7 +47,7 @@ class Table:
         for new in [wanted] if isinstance(wanted, NewAct) else wanted or ():
             act = Act(len(self.acts) + 1, NOW, new.kind, new.actor, dict(new.payload), new.codebook, new.key)
             self.acts.append(act)
-            self.state.take([act])
+            self.state.fold([act])
 
     def codebook(self) -> None:
         self.record(NewAct("codebook.import", "lead", CODEBOOK))
@@ -116,5 +116,5 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
 def rebuilt(journal: Journal) -> State:
     """The state from the journal alone, without the free text that it only refers to."""
     state = new_state()
-    state.take(journal.acts())
+    state.fold(journal.acts())
     return state

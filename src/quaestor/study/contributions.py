@@ -9,7 +9,7 @@ asks its user to try again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -88,6 +88,19 @@ class ActKind:
     def describe(self, *, round: str, survey: str, count: int) -> str:
         counted = f"{count:,} {self.counted}{'' if count == 1 else 's'}"
         return self.sentence.format(round=round, survey=survey, count=counted)
+
+
+class RoundOutcomes(Protocol):
+    """The outcome of a study's rounds, for the steps of its funnel that a round decides."""
+
+    def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
+        """By round the items that it keeps; a round that is not settled yet is missing."""
+
+    def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
+        """What a reader of the funnel must know about rounds, given by round the items that reached its step."""
+
+    def change_stamp(self, rounds: Collection[str]) -> object:
+        """Changes when a round decides something else; cheap enough to ask for with every page."""
 
 
 class KnownNames(Protocol):

@@ -17,12 +17,14 @@ from quaestor.study.contributions import (
     BackupPart,
     FeatureBackup,
     NoNames,
+    RoundOutcomes,
     StatusPart,
     StatusRequest,
     TextMask,
 )
 from quaestor.study.feature_modules import FEATURES, load_feature
 from quaestor.study.folder import Study
+from quaestor.study.free_text import FreeTextStore
 from quaestor.study.session import Session
 
 
@@ -47,15 +49,15 @@ class Feature:
     """What these inputs are made of, in a word."""
     input_command: str = ""
     """The command that writes these inputs."""
-    free_text: Callable[[Study], Any] | None = None
-    """Opens the feature's `coding.free_text.FreeTextStore`."""
+    free_text: Callable[[Study], FreeTextStore[Any]] | None = None
     withdrawn_items: Callable[[Study], Callable[[str], bool]] | None = None
     """Returns a test for the ids of items whose author has withdrawn."""
     known_names: Callable[[Study | Session[Any]], AbstractContextManager[TextMask]] | None = None
+    """Opens the names that a study knows; one feature alone may declare it, as for the two below."""
     open_session: Callable[[Study], AbstractContextManager[Session[Any]]] | None = None
-    """Opens the session on the journal; one feature defines the state that acts fold into."""
-    round_outcomes: Callable[[Study | Session[Any]], Any] | None = None
-    """Opens what rounds decided, for the funnel steps that go by it (`evidence.RoundOutcomes`)."""
+    """Opens the session on the journal, whose state it defines."""
+    round_outcomes: Callable[[Study | Session[Any]], RoundOutcomes] | None = None
+    """Opens what rounds decided, for the funnel steps that go by it."""
 
 
 @cache
@@ -71,18 +73,31 @@ def backup_parts() -> tuple[BackupPart, ...]:
 
 def open_session(study: Study) -> AbstractContextManager[Session[Any]]:
     """The session on a study's journal."""
-    (opener,) = (feature.open_session for feature in features() if feature.open_session is not None)
+    opener: Callable[[Study], AbstractContextManager[Session[Any]]] = _declared_once("open_session")
     return opener(study)
+
+
+def open_round_outcomes(where: Study | Session[Any]) -> RoundOutcomes:
+    """What the rounds of a study decided."""
+    opener: Callable[[Study | Session[Any]], RoundOutcomes] = _declared_once("round_outcomes")
+    return opener(where)
+
+
+def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[TextMask]:
+    """The names that a study knows; refuses where the file of names cannot be read."""
+    opener: Callable[[Study | Session[Any]], AbstractContextManager[TextMask]] | None = _declared_once("known_names")
+    return opener(where) if opener is not None else nullcontext(NoNames())
+
+
+def _declared_once(name: str) -> Any:
+    """What the only feature that declares it contributes; None where no feature does."""
+    declared = {one.name: getattr(one, name) for one in features() if getattr(one, name) is not None}
+    if len(declared) > 1:
+        raise RuntimeError(f"{' and '.join(declared)} both declare {name}: only one feature may")
+    return next(iter(declared.values()), None)
 
 
 def maker_of_input(study: Study, source: str) -> Feature | None:
     """The feature that writes the input of a source; None where somebody puts it there."""
     folder = study.path_of(source).parent
     return next((one for one in features() if one.input_folder and study.root / one.input_folder == folder), None)
-
-
-def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[TextMask]:
-    """The names that a study knows; refuses where the file of names cannot be read."""
-    # Interviews alone know names. A second feature that does would have to be asked as well.
-    openers = [feature.known_names for feature in features() if feature.known_names is not None]
-    return openers[0](where) if openers else nullcontext(NoNames())

@@ -39,7 +39,7 @@ from quaestor.store.records import NewAct
 def test_the_state_is_the_same_whether_acts_come_one_by_one_or_all_at_once() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     again = State()
-    again.take(table.acts)
+    again.fold(table.acts)
     assert again == table.state
 
 
@@ -98,7 +98,7 @@ def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_n
     table.close()
     assert not one.incomplete
     again = new_state()
-    again.take(table.acts)
+    again.fold(table.acts)
     assert again == table.state
 
 

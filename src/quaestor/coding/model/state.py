@@ -226,9 +226,9 @@ class State:
             raise StateError(f"the round {name!r} has not been opened, opened so far: {options}")
         return self.rounds[name]
 
-    def take(self, acts: Iterable[Act]) -> None:
+    def fold(self, acts: Iterable[Act]) -> None:
         """Go on from where the state stands."""
-        taken: deque[Act] = deque(maxlen=_REMEMBERED)  # noted at the end: of many acts, the last ones are enough
+        newest: deque[Act] = deque(maxlen=_REMEMBERED)  # noted at the end: of many acts, the last ones are enough
         try:
             for act in acts:
                 if act.number <= self.head:
@@ -236,17 +236,17 @@ class State:
                 self.head = act.number
                 if act.kind not in _QUIET:
                     self.changed = act.number
-                take = _TAKES.get(act.kind)
-                if take is not None:
-                    take(self, act)
+                fold_act = _FOLDS.get(act.kind)
+                if fold_act is not None:
+                    fold_act(self, act)
                 elif act.kind.startswith("codebook."):
                     self.history.record(act.kind, act.payload)
                 else:
                     self.others.append(act)
                     self._remove_items(act)
-                taken.append(act)
+                newest.append(act)
         finally:
-            self.latest.extend(map(_noted, taken))
+            self.latest.extend(map(_noted, newest))
 
     def _remove_items(self, act: Act) -> None:
         removal = self.removals.get(act.kind)
@@ -437,7 +437,7 @@ _QUIET = (
     "rating", "ratings.import", "practice", "comment", "tie.comment", "round.unblind", "round.deadline",
     "survey.invite",
 )  # fmt: skip
-_TAKES: dict[str, Callable[[State, Act], None]] = {
+_FOLDS: dict[str, Callable[[State, Act], None]] = {
     "round.open": _opened,
     "round.close": _closed,
     "round.reopen": _reopened,
