@@ -9,6 +9,8 @@ from typing import Any
 from quaestor.interviews.backup import InterviewBackup
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT
 from quaestor.interviews.free_text import FOLDER, REWORD_ACT, WITHDRAW_ACT, InterviewText
+from quaestor.interviews.publication_guard import InterviewGuard, fingerprint
+from quaestor.interviews.report_section import InterviewSection
 from quaestor.interviews.repository import INTERVIEWS_FILE
 from quaestor.interviews.status import FEATURE_NAME, interviews_status
 from quaestor.interviews.text_mask import open_text_mask
@@ -55,4 +57,7 @@ FEATURE = Feature(
     free_text=InterviewText,
     withdrawn_items=_withdrawn_items,
     known_names=open_text_mask,
+    fingerprint=fingerprint,
+    report_section=InterviewSection(),
+    publication_guard=InterviewGuard(),
 )

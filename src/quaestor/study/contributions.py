@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from quaestor.render.report_parts import Fact, ItemColumns, Section
 from quaestor.store.backup_file import Backup
 from quaestor.store.private_file_copy import PrivateFileSchema
 from quaestor.study.folder import Study
@@ -137,6 +139,58 @@ class NoNames:
 
     def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
         return None
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    """What a feature adds to a report."""
+
+    section: Section
+    made_from: str
+    """What it was made from, with its number, such as `12 quotations`."""
+    notices: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    quotations: ItemColumns | None = None
+    """What its numbers count, where the report can list that; a report has one such list."""
+
+
+class ReportSection(Protocol):
+    """How a feature adds a section to the report."""
+
+    @property
+    def missing(self) -> str:
+        """What has to be done before there is a section, as a sentence."""
+
+    def is_used(self, study: Study) -> bool:
+        """Whether a report without decided items may be made for this section."""
+
+    def is_ready(self, study: Study, state: Any) -> bool:
+        """Whether `build` returns a part, without making it; cheap enough to ask for with every page."""
+
+    def build(self, session: Session[Any], used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+        """Makes the part; its tables have none of the `used_names`."""
+
+
+class PublicationGuard(Protocol):
+    """Keeps out of what is published what nobody may read there."""
+
+    def refuse(self, study: Study) -> None:
+        """Raises StateError while the study holds something that must not be published, such as a known name."""
+
+    def text_stamps(self, study: Study) -> Mapping[str, str]:
+        """By document, a stamp that changes with what is left out of it; stored with what is published."""
+
+    def watch_withdrawals(self, study: Study, what: str) -> Callable[[], AbstractContextManager[None]]:
+        """Returns a context in which `what` (as `report`) is put in place, and nobody withdraws.
+
+        The context raises StateError where somebody has withdrawn since this call.
+        """
+
+    def withheld(self, opened: Any, published: Mapping[str, Mapping[str, str]]) -> Collection[str]:
+        """The names of published things that may hold what must not be read by now.
+
+        `published` has the stamps by which each was made; `opened` is what the feature has open already, or None.
+        """
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from quaestor.study.contributions import (
     BackupPart,
     FeatureBackup,
     NoNames,
+    PublicationGuard,
+    ReportSection,
     RoundOutcomes,
     StatusPart,
     StatusRequest,
@@ -53,11 +55,15 @@ class Feature:
     withdrawn_items: Callable[[Study], Callable[[str], bool]] | None = None
     """Returns a test for the ids of items whose author has withdrawn."""
     known_names: Callable[[Study | Session[Any]], AbstractContextManager[TextMask]] | None = None
-    """Opens the names that a study knows; one feature alone may declare it, as for the two below."""
+    """Opens the names that a study knows; one feature alone may declare it."""
+    fingerprint: Callable[[Study], str] | None = None
+    """Changes whenever a report could come out differently, for what the journal does not tell."""
+    report_section: ReportSection | None = None
+    publication_guard: PublicationGuard | None = None
     open_session: Callable[[Study], AbstractContextManager[Session[Any]]] | None = None
-    """Opens the session on the journal, whose state it defines."""
+    """Opens the session on the journal, whose state it defines; one feature alone may declare it."""
     round_outcomes: Callable[[Study | Session[Any]], RoundOutcomes] | None = None
-    """Opens what rounds decided, for the funnel steps that go by it."""
+    """Opens what rounds decided, for the funnel steps that go by it; one feature alone may declare it."""
 
 
 @cache
@@ -69,6 +75,21 @@ def features() -> tuple[Feature, ...]:
 def backup_parts() -> tuple[BackupPart, ...]:
     """The files that a backup holds next to the acts, in the order in which their locks are taken."""
     return tuple(part for feature in features() if feature.backup for part in feature.backup.parts)
+
+
+def fingerprints(study: Study) -> str:
+    """Changes whenever the fingerprint of any feature does."""
+    return "".join(feature.fingerprint(study) for feature in features() if feature.fingerprint)
+
+
+def report_sections() -> tuple[ReportSection, ...]:
+    """The sections that features add to a report, in their order."""
+    return tuple(feature.report_section for feature in features() if feature.report_section)
+
+
+def publication_guards() -> Mapping[str, PublicationGuard]:
+    """By feature, what keeps its data out of what is published."""
+    return {feature.name: feature.publication_guard for feature in features() if feature.publication_guard}
 
 
 def open_session(study: Study) -> AbstractContextManager[Session[Any]]:
