@@ -42,8 +42,7 @@ class _Pending:
 class CodingFreeText:
     """The free text of coding acts, as a session asks for it. Not safe for threads: the session has a lock.
 
-    Lock order: the journal first, then the file of a feature, as backups do. A restore takes the files first; whoever
-    waits for one of them meanwhile gives up after a while and is asked to try again.
+    `study.contributions` states the order of locks.
     """
 
     def __init__(self, study: Study) -> None:

@@ -1,9 +1,16 @@
-"""What a feature can contribute to a study: status lines, private files in backups, known names.
+"""What a feature can contribute to a study.
 
-Lock order, for everything that takes more than one lock: the journal first, then the private files in the order of
-`features.backup_parts()`. A backup holds the journal and all files for the instant in which it looks at them. A restore
-holds the files and then replaces the acts; a session that waits for one of them meanwhile gives up after a while and
-asks its user to try again.
+Lock order, for everything that takes more than one lock:
+
+1. the lock of the session within its process,
+2. the write lock of the journal,
+3. the private files in the order of `features.backup_parts()`, which is that of the features.
+
+An act takes the first two and then the file of its free text. A backup takes the journal and all files for the moment
+in which it starts to read them. A restore takes the journal and then all files of the backup. One exception: where a
+restore finds the journal damaged after it has locked the files, it keeps them locked, sets the journal aside and locks
+the new one. A session that has locked the new journal meanwhile waits for a file no longer than
+`store.private_file.PATIENCE`, then gives up and releases the journal, so neither waits forever.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ FEATURES = (
     "quaestor.interviews.feature",
     "quaestor.coding.feature",
 )
-"""Modules with a `FEATURE`, in the order of status lines; `contributions` says what else goes by this order."""
+"""Modules with a `FEATURE`, in the order of status lines and of locks (`contributions`)."""
 
 
 @cache

@@ -73,7 +73,7 @@ def features() -> tuple[Feature, ...]:
 
 
 def backup_parts() -> tuple[BackupPart, ...]:
-    """The files that a backup holds next to the acts, in the order in which their locks are taken."""
+    """The files that a backup holds next to the acts, in the order of their locks (`contributions`)."""
     return tuple(part for feature in features() if feature.backup for part in feature.backup.parts)
 
 

@@ -48,7 +48,7 @@ class PendingAct(PendingWrite[list[Act]], Generic[S]):
 class Session(Generic[S]):
     """An open journal with its state, which is kept and goes on with the journal; safe for threads.
 
-    Lock order: the lock of this process (`_lock`), then the write lock of the journal, then the files of free text.
+    `contributions` states the order of its locks.
     """
 
     def __init__(
