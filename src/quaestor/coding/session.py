@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 
 from quaestor.base.errors import StateError
 from quaestor.coding.free_text import CodingFreeText
-from quaestor.coding.model.state import State
+from quaestor.coding.model.state import ItemRemoval, State
 from quaestor.store.journal import Journal
+from quaestor.study.features import features
 from quaestor.study.folder import Study, open_journal
 from quaestor.study.session import Session
 
@@ -16,9 +18,24 @@ Coding = Session[State]
 """A session whose state is the study's codebook, rounds, ratings and decisions."""
 
 
+@cache
+def _item_removals() -> Mapping[str, ItemRemoval]:
+    return {
+        kind: ItemRemoval(feature.name, described.removes)
+        for feature in features()
+        for kind, described in feature.act_kinds.items()
+        if described.removes is not None
+    }
+
+
+def new_state() -> State:
+    """The state before the first act, which knows what acts of every feature remove."""
+    return State(removals=_item_removals())
+
+
 def coding_session(study: Study, journal: Journal) -> Coding:
     """A session on an open journal; the caller closes both."""
-    return Session(study, journal, State, CodingFreeText(study))
+    return Session(study, journal, new_state, CodingFreeText(study))
 
 
 def require_lead(coding: Coding, actor: str | None, what: str) -> str:
