@@ -10,7 +10,7 @@ import pytest
 from tests.support.labelled_study import labelled_study
 from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
 
-from quaestor.base.errors import TemporarilyUnavailable, StateError
+from quaestor.base.errors import StateError, TemporarilyUnavailable
 from quaestor.base.files import build_folder
 from quaestor.interviews.publication_guard import WithdrawalGuard
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -69,7 +69,9 @@ def test_what_was_begun_before_a_withdrawal_does_not_take_its_place(
 def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None:
     """A page that quotes P1, made the way reports are."""
     guard = WithdrawalGuard(room.study, "report")
-    with build_folder(room.study.published / "report", kind="report", marker="m", guard_placement=guard.placing) as folder:
+    with build_folder(
+        room.study.published / "report", kind="report", marker="m", guard_placement=guard.placing
+    ) as folder:
         (folder / "m").write_text(room.transcript("P1").turns[1].text)
         during()
         (folder / "index.html").write_text("and more")

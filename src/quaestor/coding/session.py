@@ -14,7 +14,7 @@ from quaestor.study.features import features
 from quaestor.study.folder import Study, open_journal
 from quaestor.study.session import Session
 
-Coding = Session[State]
+CodingSession = Session[State]
 """A session whose state is the study's codebook, rounds, ratings and decisions."""
 
 
@@ -33,19 +33,19 @@ def new_state() -> State:
     return State(removals=_item_removals())
 
 
-def coding_session(study: Study, journal: Journal) -> Coding:
+def coding_session(study: Study, journal: Journal) -> CodingSession:
     """A session on an open journal; the caller closes both."""
     return Session(study, journal, new_state, CodingFreeText(study))
 
 
-def require_lead(coding: Coding, actor: str | None, what: str) -> str:
+def require_lead(coding: CodingSession, actor: str | None, what: str) -> str:
     """The lead's name; refuses anybody else."""
     if actor not in (None, coding.lead):
         raise StateError(f"{actor!r} is not the lead of the study, who alone can {what}: {coding.lead!r} is")
     return coding.lead
 
 
-def require_part(coding: Coding, name: str, actor: str) -> str:
+def require_part(coding: CodingSession, name: str, actor: str) -> str:
     """The actor, where they rate in a round or lead the study; refuses anybody else."""
     one = coding.state.round(name)
     if actor != coding.lead and one.seat_of(actor) is None:
@@ -53,7 +53,7 @@ def require_part(coding: Coding, name: str, actor: str) -> str:
     return actor
 
 
-Where = Study | Coding
+Where = Study | CodingSession
 """A study whose journal is opened for one thing and closed again, or one whose journal is open already."""
 
 
@@ -62,10 +62,10 @@ def study_of(where: Where) -> Study:
 
 
 @contextmanager
-def open_coding(where: Where) -> Iterator[Coding]:
+def open_coding(where: Where) -> Iterator[CodingSession]:
     """The coding of a study, with nobody of this process in between until the end."""
     if isinstance(where, Session):
-        with where.looking():
+        with where.locked_state():
             yield where
         return
     with open_journal(where) as journal:

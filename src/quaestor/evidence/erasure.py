@@ -241,7 +241,11 @@ def find_origin(study: Study) -> str:
     """The feature that writes the source of the study's funnel, or `EVIDENCE`; empty where there is no source yet."""
     with suppress(SettingsError):
         source = study.funnel_source()
-        makers = (one.name for one in features() if one.input_folder and source in list_sources_in_folder(study, one.input_folder))
+        makers = (
+            one.name
+            for one in features()
+            if one.input_folder and source in list_sources_in_folder(study, one.input_folder)
+        )
         return next(makers, EVIDENCE)
     return ""
 

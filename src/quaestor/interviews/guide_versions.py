@@ -121,7 +121,9 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
     """A guide as its file says now, or in a version; without a file, as it was used last."""
     files, kept = guide_files(study), _kept(interviews, name)
     if name not in files and not kept:
-        options = join_with_or(sort_by_similarity(name, [*files, *_used(interviews)])) or "none: write instruments/NAME.md"
+        options = (
+            join_with_or(sort_by_similarity(name, [*files, *_used(interviews)])) or "none: write instruments/NAME.md"
+        )
         raise InputError(f"there is no interview guide {name!r}, there are: {options}")
     versions, newest = _versions(interviews, name), kept[-1] if kept else None
     if version is None and name in files:

@@ -37,7 +37,7 @@ class InterviewGuard:
         if opened is None or not published:
             return ()
         study = opened.study
-        with opened.coding.looking() as state:
+        with opened.coding.locked_state() as state:
             changed = state.changed
         settings = study.file.stat().st_mtime_ns if study.file.exists() else 0
         files = (change_stamp(interviews_path(study)), change_stamp(identities_path(study)), changed, settings)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.interviews.repository import Interviews, interviews_path, opened_files
 from quaestor.interviews.themes.quotations import NOTHING, has_themes, themes_of
 from quaestor.interviews.themes.records import Themes, columns_of
@@ -26,7 +26,7 @@ def has_themes_to_publish(study: Study, state: State) -> bool:
     return interviews_path(study).exists() and has_themes(state)
 
 
-def themes_to_publish(coding: Coding | None) -> Themes | None:
+def themes_to_publish(coding: CodingSession | None) -> Themes | None:
     """The themes of the closed rounds that coded transcripts; none where they decided nothing yet."""
     if coding is None or not has_themes_to_publish(coding.study, coding.state):
         return None
@@ -48,7 +48,7 @@ class InterviewSection:
     def is_ready(self, study: Study, state: State) -> bool:
         return has_themes_to_publish(study, state)
 
-    def build(self, session: Coding, used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+    def build(self, session: CodingSession, used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
         from quaestor.interviews.themes.cells import interview_tables
         from quaestor.interviews.themes.figures import figures_of

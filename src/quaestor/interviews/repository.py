@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.coding.session import Coding, Where, open_coding, study_of
+from quaestor.coding.session import CodingSession, Where, open_coding, study_of
 from quaestor.interviews.model.guide_checks import usable_guide
 from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
@@ -149,7 +149,7 @@ class Interviews:
     Those of a backup have no acts: there is nobody to act on them.
     """
 
-    def __init__(self, coding: Coding | None, file: SealedFile, identities: SealedFile) -> None:
+    def __init__(self, coding: CodingSession | None, file: SealedFile, identities: SealedFile) -> None:
         self._coding = coding
         self.file = file
         self.identities = identities
@@ -160,7 +160,7 @@ class Interviews:
         self._forgotten = 0
 
     @property
-    def coding(self) -> Coding:
+    def coding(self) -> CodingSession:
         if self._coding is None:
             raise RuntimeError("interviews of a backup have no acts")
         return self._coding

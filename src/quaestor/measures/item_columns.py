@@ -82,7 +82,9 @@ class Decided:
 
     def number(self, name: str) -> Floats:
         if name not in self.numbers:
-            raise InputError(f"items have no measure {name!r}, allowed: {join_with_or(sort_by_similarity(name, self.numbers))}")
+            raise InputError(
+                f"items have no measure {name!r}, allowed: {join_with_or(sort_by_similarity(name, self.numbers))}"
+            )
         return self.numbers[name]
 
     def mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:

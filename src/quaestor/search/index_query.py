@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
@@ -81,8 +81,8 @@ class SearchCondition:
         return f"FROM {self.tables}{' WHERE ' + self.conditions if self.conditions else ''}"
 
 
-def open_state(coding: Coding | None) -> AbstractContextManager[State]:
-    return coding.looking() if coding is not None else nullcontext(State())
+def open_state(coding: CodingSession | None) -> AbstractContextManager[State]:
+    return coding.locked_state() if coding is not None else nullcontext(State())
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Search:
     """What one viewer may find: a study with its index, and its rounds where anybody has acted."""
 
     study: Study
-    coding: Coding | None
+    coding: CodingSession | None
     index: Index
     viewer: Viewer
 
@@ -129,7 +129,9 @@ class Search:
             numbers = _NUMBERS.get((self.index.key, few), lambda: _numbers(connection, few))
             parts.append(("items.number IN (SELECT value FROM json_each(?))", numbers))
         tables = "texts JOIN items ON items.number = texts.rowid" if terms.required else "items"
-        return SearchCondition(tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, why)
+        return SearchCondition(
+            tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, why
+        )
 
     def _step_number(self, name: str) -> int:
         if name not in self.steps:

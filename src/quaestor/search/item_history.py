@@ -12,7 +12,7 @@ from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.facet_kinds.passages import codes_in
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import ASKER, Sight, Viewer, raters_of
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import trace_item
@@ -76,7 +76,7 @@ class ItemHistory:
 
 
 def build_item_history(
-    study: Study, coding: Coding | None, item: str, viewer: Viewer, mask: TextMask | None = None
+    study: Study, coding: CodingSession | None, item: str, viewer: Viewer, mask: TextMask | None = None
 ) -> ItemHistory:
     """Returns all that a viewer may see of an item, without known names; raises StateError where there is none."""
     reading = read_item_texts(study, [item]).get(item)
@@ -116,7 +116,7 @@ def _masked_event(event: ItemEvent, mask: TextMask) -> ItemEvent:
     return replace(event, answers=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
 
 
-def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
+def _record_views(coding: CodingSession, item: str, viewer: Viewer) -> None:
     """Put on record whose ratings of an item the viewer is about to see; decided again under the journal's lock.
 
     A round that is reopened first shows nothing afterwards; one whose view is recorded first is no longer blind.
@@ -130,7 +130,7 @@ def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
         ]
         return Sight(state, coding.lead, viewer).views_to_record(rated)
 
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         due = bool(views(state))
     if due:
         coding.act(views)

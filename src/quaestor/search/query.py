@@ -58,7 +58,9 @@ class Query:
         for name, allowed in (("side", SIDES), ("disagreement", DISAGREEMENTS), ("order", ORDERS)):
             value = getattr(self, name)
             if value and value not in allowed:
-                raise InputError(f"{name} is {value[:60]!r}, allowed: {join_with_or(sort_by_similarity(value, allowed))}")
+                raise InputError(
+                    f"{name} is {value[:60]!r}, allowed: {join_with_or(sort_by_similarity(value, allowed))}"
+                )
         return self
 
     def to_query_string(self, **changed: object) -> str:

@@ -215,7 +215,9 @@ def export_rows(search: Search, query: Query) -> Iterator[Sequence[Row]]:
     return _batches(search, asked, steps, facets)
 
 
-def _batches(search: Search, asked: SearchCondition, steps: Sequence[str], facets: Sequence[str]) -> Iterator[Sequence[Row]]:
+def _batches(
+    search: Search, asked: SearchCondition, steps: Sequence[str], facets: Sequence[str]
+) -> Iterator[Sequence[Row]]:
     yield [[*_FIXED, *(f"decided: {facet}" for facet in facets)]]
     after = -1
     while True:

@@ -185,10 +185,14 @@ class PrivateFile:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
-            return TemporarilyUnavailable(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return TemporarilyUnavailable(
+                f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+            )
         if code == sqlite3.SQLITE_FULL:
             return TemporarilyUnavailable(f"{self.path} cannot grow, the disk is full: free some space, then try again")
-        return TemporarilyUnavailable(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
+        return TemporarilyUnavailable(
+            f"{self.path} cannot be used ({error}): check its permissions and the space on the disk"
+        )
 
 
 def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:

@@ -131,9 +131,13 @@ class SQLite:
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
-            return TemporarilyUnavailable(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return TemporarilyUnavailable(
+                f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+            )
         if code == sqlite3.SQLITE_FULL:
-            return TemporarilyUnavailable(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
+            return TemporarilyUnavailable(
+                f"{self.shown} cannot grow, the disk is full: free some space, then try again"
+            )
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             return TemporarilyUnavailable(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
         if code == sqlite3.SQLITE_IOERR:

@@ -75,11 +75,11 @@ class Session(Generic[S]):
     @property
     def state(self) -> S:
         """What the journal says now."""
-        with self.looking() as state:
+        with self.locked_state() as state:
             return state
 
     @contextmanager
-    def looking(self) -> Iterator[S]:
+    def locked_state(self) -> Iterator[S]:
         """What the journal says now, and nobody of this process changes it meanwhile; keep it short."""
         with self._lock:
             head = self.journal.head()
@@ -164,7 +164,7 @@ class Session(Generic[S]):
 
     def require_words(self) -> None:
         """Refuses where words that somebody wrote cannot be read, so that they are not left out without a word."""
-        with self.looking():
+        with self.locked_state():
             self._free_text.require_loaded()
 
 

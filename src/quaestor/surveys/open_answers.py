@@ -153,5 +153,5 @@ def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
 
 
 def _places_that_quote(surveys: Surveys, response: Response) -> tuple[str, ...]:
-    with surveys.coding.looking() as state:
+    with surveys.coding.locked_state() as state:
         return places_that_quote(state, response)

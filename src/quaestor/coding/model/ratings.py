@@ -75,7 +75,9 @@ def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundS
     seat = one.seat_of(rater)
     if seat is None:
         raters = [seat.rater for seat in one.seats]
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {join_with_or(sort_by_similarity(rater, raters))}")
+        raise StateError(
+            f"{rater!r} does not rate in {name!r}, allowed: {join_with_or(sort_by_similarity(rater, raters))}"
+        )
     if seat.rater != rater:
         raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
     if not seat.has(rater, item):

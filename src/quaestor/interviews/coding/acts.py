@@ -18,7 +18,7 @@ from quaestor.coding.model.records import Stretch, stretches_in
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_place
 from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
 from quaestor.interviews.names.masking import shown_then
 from quaestor.interviews.repository import Interviews
@@ -65,11 +65,13 @@ class Selected:
     to_word: int | None = None
 
 
-def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> PendingAct[State]:
+def coding_wanted(
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, said: CodedAs
+) -> PendingAct[State]:
     """A turn's stretches as a rating to put in the line; what another window coded meanwhile stays."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
     item, now = item_of(said.interview, said.turn), coding.now()
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
     def told(state: State) -> Said:
@@ -82,7 +84,7 @@ def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str,
         return Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
 
     if said.before is None:
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             return rating_wanted(coding, name, rater, told(state))
     before = said.before
 
@@ -102,7 +104,9 @@ def differs(said: CodedAs, act: Act) -> bool:
     return sorted(one.code for one in stretches_in(answer)) != shown
 
 
-def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: ReadTo) -> PendingAct[State]:
+def reading_wanted(
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, said: ReadTo
+) -> PendingAct[State]:
     """A rater's own turns that have no rating yet as read, with nothing to code: all of them or none."""
     spoken = len(interviews.transcript(said.interview).turns)
     now = coding.now()
@@ -160,12 +164,12 @@ def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stretches_shown(
-    coding: Coding, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
 ) -> list[dict[str, Any]]:
     """A rater's own stretches of a turn with their places in the words that a page showed, else in those of now."""
     interview, number = place_of(item)
     turn = turn_seen(interviews, interview, number, seen)
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         place = rater_place(state, name, rater)
         rating = place.rating(item)
         answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()

@@ -73,7 +73,7 @@ def agreement_by_code(
     coding = interviews.coding
     require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
     segments = segments_of(interviews) if unit == ANSWER else {}
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         plan, blindness = state.round(name).plan, state.round(name).blindness
         facet = require_passage_facet(plan).id
         book = state.history.at(plan.codebook if version is None else version)

@@ -259,7 +259,9 @@ def _letters(number: int) -> str:
 
 def _kind(kind: str) -> str:
     if kind not in KINDS:
-        raise InputError(f"there is no kind of names {kind!r}, allowed: {join_with_or(sort_by_similarity(kind, KINDS))}")
+        raise InputError(
+            f"there is no kind of names {kind!r}, allowed: {join_with_or(sort_by_similarity(kind, KINDS))}"
+        )
     return kind
 
 

@@ -35,7 +35,7 @@ def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
     yield from _notes(interviews)
     yield from guide_texts(interviews)
     yield from _in_settings(interviews.study)
-    with interviews.coding.looking() as state:
+    with interviews.coding.locked_state() as state:
         found = [*_codes(finder, state), *_beside_items(state)]
     yield from found
 

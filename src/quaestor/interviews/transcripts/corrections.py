@@ -148,7 +148,9 @@ def voice_named(text: str) -> Voice:
     try:
         return Voice(text)
     except ValueError:
-        raise InputError(f"there is no voice {text!r}, allowed: {join_with_or(sort_by_similarity(text, Voice))}") from None
+        raise InputError(
+            f"there is no voice {text!r}, allowed: {join_with_or(sort_by_similarity(text, Voice))}"
+        ) from None
 
 
 def _speaker_named(speakers: list[Speaker], wanted: str, name: str) -> Speaker:

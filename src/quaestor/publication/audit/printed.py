@@ -201,7 +201,9 @@ def _require(path: Path, columns: tuple[str, ...]) -> None:
     there = read_header(path)
     for name in columns:
         if name not in there:
-            raise InputError(f"{path} has no column {name!r}, its columns: {join_with_or(sort_by_similarity(name, there))}")
+            raise InputError(
+                f"{path} has no column {name!r}, its columns: {join_with_or(sort_by_similarity(name, there))}"
+            )
 
 
 def _require_new(path: Path, number: int, column: str, name: str, seen: bool) -> None:

@@ -17,7 +17,7 @@ from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.decisions import import_published
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_facts import read_column
 from quaestor.evidence.table_rows import read_header
@@ -169,7 +169,7 @@ def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
     return tuple(unread)
 
 
-def _change(coding: Coding, kind: str, said: Mapping[str, Any]) -> None:
+def _change(coding: CodingSession, kind: str, said: Mapping[str, Any]) -> None:
     payload = dict(said)
     coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.then(kind, payload).version))
 

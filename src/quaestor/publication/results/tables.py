@@ -86,7 +86,9 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
     if not row or not column:
         raise InputError(f"{cell!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
     if table is None:
-        raise InputError(f"there is no table {table_id!r}, allowed: {join_with_or(sort_by_similarity(table_id, settings))}")
+        raise InputError(
+            f"there is no table {table_id!r}, allowed: {join_with_or(sort_by_similarity(table_id, settings))}"
+        )
     rows = [one.key for one in table.rows()]
     for what, given, allowed in (("row", row, rows), ("column", column, columns)):
         if given not in allowed:

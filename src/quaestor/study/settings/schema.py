@@ -149,7 +149,11 @@ class StudySettings(Settings):
 
 def _unknown(key: str, found: str, allowed: Any) -> str:
     options = sort_by_similarity(found, allowed)
-    return f"{key} is {found!r}, allowed: {join_with_or(options)}" if options else f"{key} is {found!r}, but none is defined"
+    return (
+        f"{key} is {found!r}, allowed: {join_with_or(options)}"
+        if options
+        else f"{key} is {found!r}, but none is defined"
+    )
 
 
 def read_settings(path: Path) -> StudySettings:

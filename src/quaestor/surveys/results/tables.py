@@ -173,7 +173,9 @@ def demographics(results: Results, questions: Sequence[str]) -> Table:
         found = results.question(name)
         if found is None or found.question.kind not in CHOSEN:
             known = [one.question.id for one in results.questions if one.question.kind in CHOSEN]
-            raise InputError(f"{name!r} is no question of choices, there are: {join_with_or(sort_by_similarity(name, known))}")
+            raise InputError(
+                f"{name!r} is no question of choices, there are: {join_with_or(sort_by_similarity(name, known))}"
+            )
         title = f"{found.question.text} (n = {found.base:,})"
         groups.append(Group(title, tuple(_demographic(found, line) for line in found.rows[0].lines)))
     note = f"Of {results.base:,} responses; shares are of those who answered the question."

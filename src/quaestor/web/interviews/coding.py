@@ -84,7 +84,9 @@ class CodingPages(Pages):
     async def transcript(self, request: Request) -> Response:
         """A page of a transcript: the one asked for, else the first with something left to read."""
         query = request.query_params
-        return await self._page(request, parse_whole_number(query.get("page", "")), parse_whole_number(query.get("turn", "")))
+        return await self._page(
+            request, parse_whole_number(query.get("page", "")), parse_whole_number(query.get("turn", ""))
+        )
 
     async def _page(
         self,
@@ -189,7 +191,10 @@ class CodingPages(Pages):
             stretches = [one for one in stretches if [one["start"], one["end"], one.get("code", "")] != place]
         elif not one_of(form, "nothing"):
             picked = Selected(
-                turn, one_of(form, "words"), parse_whole_number(one_of(form, "from")), parse_whole_number(one_of(form, "to"))
+                turn,
+                one_of(form, "words"),
+                parse_whole_number(one_of(form, "from")),
+                parse_whole_number(one_of(form, "to")),
             )
             start, end = selected_place(interviews, interview, picked, seen)
             stretches.append(_stretch(form, start, end))

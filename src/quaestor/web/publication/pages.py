@@ -80,7 +80,7 @@ class ResultPages(Pages):
 
     def _standing(self) -> tuple[Standing, list[str], bool]:
         study = self.opened.study
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead), has_themes(state)
 
     async def make(self, request: Request) -> Response:

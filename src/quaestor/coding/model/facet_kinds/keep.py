@@ -33,7 +33,9 @@ class Keep(FacetKind):
             raise InputError(f"{facet.id} says keep and gives the reason {reason!r}: a reason is for exclude")
         if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
             excludes = f"for {reason!r}" if reason else "without a reason"
-            raise InputError(f"{facet.id} excludes {excludes}, allowed: {join_with_or(sort_by_similarity(reason, facet.reasons))}")
+            raise InputError(
+                f"{facet.id} excludes {excludes}, allowed: {join_with_or(sort_by_similarity(reason, facet.reasons))}"
+            )
         return {"answer": word, "reason": reason} if reason else {"answer": word}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:

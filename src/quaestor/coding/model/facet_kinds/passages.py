@@ -78,7 +78,9 @@ def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
         raise InputError(f"{facet.id} holds {given!r}: a stretch says start, end and code")
     for part in given:
         if part not in _PARTS:
-            raise InputError(f"a stretch of {facet.id} says {part!r}, allowed: {join_with_or(sort_by_similarity(part, _PARTS))}")
+            raise InputError(
+                f"a stretch of {facet.id} says {part!r}, allowed: {join_with_or(sort_by_similarity(part, _PARTS))}"
+            )
     start, end = (given.get(name) for name in ("start", "end"))
     if not isinstance(start, int) or not isinstance(end, int) or not _is_place(start, end):
         raise InputError(f"a stretch of {facet.id} goes from {start!r} to {end!r}: give places, the first one smaller")

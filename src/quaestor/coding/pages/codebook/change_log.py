@@ -12,7 +12,7 @@ from typing import Any
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
 from quaestor.coding.model.codebook.history import UNDO, History, differences, undone_in
 from quaestor.coding.model.records import Code, Codebook, Difference
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.store.records import Act
 
 _FIELDS = ("definition", "use", "not", "examples", "colour", "key", "across")
@@ -41,7 +41,7 @@ class ChangeLog:
         self._head = 0
         self._acts: list[Act] = []
 
-    def changes(self, coding: Coding, history: History) -> list[Change]:
+    def changes(self, coding: CodingSession, history: History) -> list[Change]:
         """As far as the history goes, the first change first."""
         with self._lock:
             for act in coding.journal.acts(after=self._head):
