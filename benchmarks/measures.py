@@ -17,7 +17,7 @@ from tests.support.grouped_summaries import grouped_summaries
 
 from quaestor.measures.association import association
 from quaestor.measures.correlation import pearson, spearman
-from quaestor.measures.descriptive import MOST_RESAMPLED, cross_counts, resampled_places
+from quaestor.measures.descriptive import MAX_RESAMPLED, count_pairs, draw_median_positions
 from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.trends import trend, yearly_shares
 
@@ -54,7 +54,7 @@ def ours(items: dict[str, NDArray[Any]]) -> dict[str, Way]:
     views, days = items["viewcount"], items["response_days"]
 
     def summaries() -> Numbers:
-        resampled_places.cache_clear()
+        draw_median_positions.cache_clear()
         found = [one for name in NUMBERS for one in grouped_summaries(items[name], items["object"], OBJECTS, 0)]
         return [number for one in found for number in (one.median or 0.0, one.low or 0.0, one.high or 0.0)]
 
@@ -62,7 +62,7 @@ def ours(items: dict[str, NDArray[Any]]) -> dict[str, Way]:
         return [
             float(cell)
             for name, n in sides.items()
-            for cell in cross_counts(items[name], n, items["year"] - 2008, YEARS).ravel()
+            for cell in count_pairs(items[name], n, items["year"] - 2008, YEARS).ravel()
         ]
 
     def correlations() -> Numbers:
@@ -76,7 +76,7 @@ def ours(items: dict[str, NDArray[Any]]) -> dict[str, Way]:
         return [cliffs_delta(days[items["phase"] == 0], days[items["phase"] == 1]).value or 0.0]
 
     def together() -> Numbers:
-        counts = cross_counts(items["object"], OBJECTS, items["framework"], FRAMEWORKS)
+        counts = count_pairs(items["object"], OBJECTS, items["framework"], FRAMEWORKS)
         return [association(counts, 0).statistic or 0.0]
 
     def trends() -> Numbers:
@@ -174,7 +174,7 @@ def _compare(name: str, found: Numbers, expected: Numbers, items: dict[str, NDAr
             for value in NUMBERS
             for count in np.bincount(items["object"][~np.isnan(items[value])], minlength=OBJECTS).tolist()
         ]
-        alike = [place for place in range(len(found)) if place % 3 == 0 or sizes[place // 3] > MOST_RESAMPLED]
+        alike = [place for place in range(len(found)) if place % 3 == 0 or sizes[place // 3] > MAX_RESAMPLED]
         found, expected = [found[place] for place in alike], [expected[place] for place in alike]
     if not np.allclose(found, expected, rtol=1e-6, atol=1e-9):
         raise SystemExit(f"{name}: they do not agree")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -18,11 +17,7 @@ from quaestor.study.folder import open_study
 from quaestor.web.app import make_app
 from tests.support.command_line import in_this_process
 from tests.support.desk import CHOSEN, QUICK, browser, closing_app, post
-from tests.support.older_study import NAMES, expected, unpack_older_study
-from tests.support.paths import ROOT
-
-_ACT_KIND = re.compile(r'"((?:codebook|decision|interview|ratings|round|survey|tie|words)\.[a-z]+)"')
-_NO_ACT_KINDS = re.compile(r"\.(?:css|csv|db|html|js|json|key|md|number|again|without|sqlite|toml|txt)$")
+from tests.support.older_study import NAMES, act_kinds_in_source, expected, unpack_older_study
 
 
 @pytest.fixture(params=NAMES)
@@ -101,7 +96,6 @@ def test_it_holds_every_kind_of_act_that_is_known(tmp_path: Path) -> None:
         with sqlite3.connect(unpack_older_study(name, tmp_path) / "study.db") as store:
             stored.update(dict(store.execute("SELECT kind, count(*) FROM acts GROUP BY kind")))
     assert stored == expected()["acts"]
-    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    named = {kind for kind in _ACT_KIND.findall(source) if not _NO_ACT_KINDS.search(kind)}
+    named = act_kinds_in_source()
     assert len(named) > 30
     assert named - set(stored) == set()

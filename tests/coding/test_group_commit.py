@@ -15,21 +15,21 @@ from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.rating_files import OtherStudy, Said, rate, rating_wanted
 from quaestor.coding.round_acts import open_by_name
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.session import PendingAct
 
 
 @pytest.fixture
-def coding(tmp_path: Path) -> Iterator[Coding]:
+def coding(tmp_path: Path) -> Iterator[CodingSession]:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     with open_coding(study) as opened:
         yield opened
 
 
-def together(coding: Coding, all_wanted: list[PendingAct]) -> list[PendingAct]:
+def together(coding: CodingSession, all_wanted: list[PendingAct]) -> list[PendingAct]:
     """All wait in the line, and one who records records them all."""
     for wanted in all_wanted:
         coding.pending.add(wanted)
@@ -37,11 +37,11 @@ def together(coding: Coding, all_wanted: list[PendingAct]) -> list[PendingAct]:
     return all_wanted
 
 
-def rating(coding: Coding, rater: str, item: str, answer: str = "keep", key: str = "") -> PendingAct:
+def rating(coding: CodingSession, rater: str, item: str, answer: str = "keep", key: str = "") -> PendingAct:
     return rating_wanted(coding, "pilot", rater, Said(item, {"relevance": answer}, key=key))
 
 
-def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: Coding) -> None:
+def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: CodingSession) -> None:
     items = coding.state.rounds["pilot"].plan.items
     good = [rating(coding, "rater-1", item) for item in items]
     bad = [rating(coding, "rater-1", items[0], "nonsense"), rating(coding, "nobody", items[0])]
@@ -57,7 +57,7 @@ def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: Coding) -> 
     assert coding.state == rebuilt(coding.journal)
 
 
-def test_each_is_checked_against_what_those_before_it_did(coding: Coding) -> None:
+def test_each_is_checked_against_what_those_before_it_did(coding: CodingSession) -> None:
     """Two who would both be first: one is, the other hears of it."""
 
     def first_only(state: State) -> NewAct:
@@ -70,7 +70,7 @@ def test_each_is_checked_against_what_those_before_it_did(coding: Coding) -> Non
     assert sorted(isinstance(one.outcome, QuaestorError) for one in done) == [False] + [True] * 5
 
 
-def test_one_that_breaks_what_is_recorded_breaks_alone(coding: Coding) -> None:
+def test_one_that_breaks_what_is_recorded_breaks_alone(coding: CodingSession) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     before = coding.journal.head()
     broken = PendingAct(lambda state: NewAct("rating", "rater-1", {"round": "no such round", "item": item}))
@@ -83,7 +83,7 @@ def test_one_that_breaks_what_is_recorded_breaks_alone(coding: Coding) -> None:
     assert coding.state == rebuilt(coding.journal)
 
 
-def test_many_who_act_at_once_are_all_on_record(coding: Coding) -> None:
+def test_many_who_act_at_once_are_all_on_record(coding: CodingSession) -> None:
     items = coding.state.rounds["pilot"].plan.items
     with ThreadPoolExecutor(8) as pool:
         numbers = list(
@@ -94,7 +94,7 @@ def test_many_who_act_at_once_are_all_on_record(coding: Coding) -> None:
     assert coding.state == rebuilt(coding.journal)
 
 
-def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: Coding, tmp_path: Path) -> None:
+def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: CodingSession, tmp_path: Path) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     kept = back_up_study(coding.study, tmp_path / "kept.backup")
     rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
@@ -103,7 +103,7 @@ def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: Coding, tmp
     assert not coding.state.rounds["pilot"].ratings
 
 
-def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: Coding) -> None:
+def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: CodingSession) -> None:
     one = coding.state.rounds["pilot"]
     said = Said(one.plan.items[0], {"relevance": "keep"}, opened="2001-01-01T00:00:00")
     [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", said)])
@@ -117,7 +117,9 @@ def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: Coding
 @pytest.mark.parametrize(
     ("answer", "memo", "unsure"), [("exclude: crash", "why", True), ("keep", "other", True), ("keep", "why", False)]
 )
-def test_a_rating_sent_again_says_the_same_or_is_refused(coding: Coding, answer: str, memo: str, unsure: bool) -> None:
+def test_a_rating_sent_again_says_the_same_or_is_refused(
+    coding: CodingSession, answer: str, memo: str, unsure: bool
+) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
 
     def send(answer: str, memo: str, unsure: bool) -> int:
@@ -130,7 +132,7 @@ def test_a_rating_sent_again_says_the_same_or_is_refused(coding: Coding, answer:
         send(answer, memo, unsure)
 
 
-def test_a_memo_sent_by_script_and_by_form_is_the_same(coding: Coding) -> None:
+def test_a_memo_sent_by_script_and_by_form_is_the_same(coding: CodingSession) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     one, other = (
         rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, memo=memo, key="one")

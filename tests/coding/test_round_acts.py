@@ -23,7 +23,7 @@ from quaestor.coding.round_acts import (
     reopen_by_name,
     summary,
 )
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.study.folder import Study, open_study
 from quaestor.study.settings.coding import RoundSettings
 
@@ -38,7 +38,7 @@ after = "main"
 
 
 @pytest.fixture
-def coding(tmp_path: Path) -> Iterator[Coding]:
+def coding(tmp_path: Path) -> Iterator[CodingSession]:
     """The round main is rated and closed, and another comes after it."""
     study = small_study(tmp_path / "study")
     text = study.file.read_text("utf-8").replace('after = "pilot"\n', "")
@@ -73,7 +73,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]
 
 
 def test_others_act_while_the_items_of_a_round_are_chosen(
-    coding: Coding, meanwhile: Callable[[Callable[[], object]], None]
+    coding: CodingSession, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     meanwhile(lambda: change_codebook(coding, "codebook.rename", {"code": "training", "name": "training it"}))
     before = coding.state.history.latest.version
@@ -83,7 +83,7 @@ def test_others_act_while_the_items_of_a_round_are_chosen(
 
 
 def test_nothing_is_opened_on_a_round_that_has_changed_meanwhile(
-    coding: Coding, meanwhile: Callable[[Callable[[], object]], None]
+    coding: CodingSession, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     meanwhile(lambda: reopen_by_name(coding, "main", None, "a typo"))
     with pytest.raises(StateError, match="has changed meanwhile"):
@@ -92,7 +92,7 @@ def test_nothing_is_opened_on_a_round_that_has_changed_meanwhile(
 
 
 def test_nothing_is_opened_whose_definition_has_changed_meanwhile(
-    coding: Coding, meanwhile: Callable[[Callable[[], object]], None]
+    coding: CodingSession, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     file = coding.study.file
     meanwhile(lambda: file.write_text(file.read_text("utf-8").replace("size = 3", "size = 5"), "utf-8"))
@@ -101,7 +101,9 @@ def test_nothing_is_opened_whose_definition_has_changed_meanwhile(
     assert "again" not in coding.state.rounds
 
 
-def test_an_act_tells_of_its_round_without_reading_its_ratings(coding: Coding, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_act_tells_of_its_round_without_reading_its_ratings(
+    coding: CodingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_by_name(coding, "again", None)
     one = coding.state.round("again")
     rate(coding, "again", "rater-1", one.plan.items[0], {"relevance": "keep"})

@@ -17,7 +17,7 @@ from tests.support.killing import killed, moments
 from tests.support.postgres import new_database
 from tests.support.small_interviews import TALK, a_study, with_interview, with_participant, with_transcript
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, StateError
+from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.participants.people import Contact, contact_of, set_contact, withdrawn

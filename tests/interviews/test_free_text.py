@@ -20,7 +20,7 @@ from quaestor.coding.model.state import State, plan_payload
 from quaestor.coding.rating_files import Said, export_ratings, import_decisions, import_ratings, rate, rating_wanted
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.coding.decided_passages import coded_stretches
@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return study
 
 
-def _code(coding: Coding) -> None:
+def _code(coding: CodingSession) -> None:
     for rater in ("rater-1", "rater-2"):
         fields = {"what": "loss", "threshold": FIELD if rater == "rater-1" else "10"}
         coded = [stretch(0, 25, "indicator", memo=MEMO, fields=fields)]
@@ -123,7 +123,7 @@ def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
 def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
 
-    def given(coding: Coding, memo: str) -> int:
+    def given(coding: CodingSession, memo: str) -> int:
         said = Said(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo=memo)]}, memo=memo, key="once")
         wanted = rating_wanted(coding, ROUND, "rater-1", said)
         coding.pending.add(wanted)

@@ -177,7 +177,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
         matrix = np.where(guess, generator.integers(0, 4, (2, 150)), truth).T
         found = agreement(table_of(matrix), facet="cause", seed=run)
         for name in held:
-            estimate = getattr(found, name)
+            estimate = found.estimates[name]
             held[name] += estimate.low <= 0.49 <= estimate.high
     assert all(180 <= count <= 199 for count in held.values()), held
 

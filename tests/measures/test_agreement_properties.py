@@ -29,7 +29,7 @@ def triples(draw: st.DrawFn, raters: int = 3, labels: str = "12345") -> Triples:
 
 
 def values(found: Agreement, names: tuple[str, ...] = NAMES) -> dict[str, Any]:
-    return {name: getattr(found, name).value for name in names}
+    return {name: found.estimates[name].value for name in names}
 
 
 @given(triples(), st.sampled_from(["nominal", "ordinal", "interval"]))
@@ -39,7 +39,7 @@ def test_nothing_is_ever_not_a_number(ratings: Triples, scale: Any) -> None:
     assert "NaN" not in json.dumps(to_json(found))
     json.dumps(to_json(found), allow_nan=False)
     for name in NAMES:
-        estimate = getattr(found, name)
+        estimate = found.estimates[name]
         assert (estimate.value is None) == bool(estimate.undefined)
         assert not estimate.undefined or estimate.undefined.startswith("undefined, because ")
 
@@ -49,7 +49,7 @@ def test_nothing_is_ever_not_a_number(ratings: Triples, scale: Any) -> None:
 def test_estimates_stay_within_their_bounds(ratings: Triples) -> None:
     found = agreement(rating_table(ratings), facet="cause")
     for name in NAMES:
-        estimate = getattr(found, name)
+        estimate = found.estimates[name]
         if estimate.value is not None:
             assert -1 - 1e-9 <= estimate.value <= 1
             assert estimate.low is None or estimate.low <= estimate.high <= 1
@@ -69,7 +69,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_raters_matter(ratings: Tripl
     names = {"rater 0": "z", "rater 1": "y", "rater 2": "x"}
     again = agreement(rating_table((item, names[rater], label) for item, rater, label in shuffled), facet="cause")
     for name in NAMES:
-        one, other = getattr(expected, name), getattr(again, name)
+        one, other = expected.estimates[name], again.estimates[name]
         assert one.undefined == other.undefined
         assert one.value == pytest.approx(other.value, abs=1e-12)
         assert one.se == pytest.approx(other.se, abs=1e-9)
@@ -92,7 +92,7 @@ def test_where_all_agree_every_coefficient_is_one_or_undefined(labels: list[str]
     varied = len(set(labels)) > 1
     assert found.percent.value == 1
     for name in NAMES[1:]:
-        assert getattr(found, name).value == (1.0 if varied else None), name
+        assert found.estimates[name].value == (1.0 if varied else None), name
     assert all(code.kappa.value in (1.0, None) for code in found.codes)
 
 

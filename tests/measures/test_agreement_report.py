@@ -33,7 +33,7 @@ def table_of(*columns: Sequence[str]) -> RatingTable:
 )
 def test_degenerate_ratings_are_undefined_with_a_reason(table: RatingTable, why: str) -> None:
     found = agreement(table, facet="cause")
-    for estimate in (found.kappa, found.fleiss, found.ac1, found.alpha):
+    for estimate in (found.kappa, found.estimates["fleiss"], found.ac1, found.alpha):
         assert estimate.value is None
         assert estimate.undefined.startswith(f"undefined, because {why}")
     assert found.band == ""
@@ -114,7 +114,7 @@ def test_more_than_two_raters_have_fleiss_kappa_and_every_pair() -> None:
     columns = ["aabbccaabb", "aabbcc" + "bbaa", ["a", "a", "b", "b", "c", "", "", "", "a", "b"]]
     found = agreement(table_of(*columns), facet="cause")
     assert found.kappa_kind == "fleiss"
-    assert found.kappa == found.fleiss
+    assert found.kappa == found.estimates["fleiss"]
     assert found.confusion is None
     assert [(pair.first, pair.second, pair.n) for pair in found.pairs] == [
         ("R1", "R2", 10), ("R1", "R3", 7), ("R2", "R3", 7),
@@ -131,7 +131,8 @@ def test_scales_that_know_distances_weigh_disagreements() -> None:
         assert close.weights == weights
         assert close.kappa.value == pytest.approx(wide.kappa.value, abs=0.01)
         for one, other in (
-            (close.weighted_kappa, wide.weighted_kappa), (close.ac2, wide.ac2), (close.alpha, wide.alpha),
+            (close.weighted_kappa, wide.weighted_kappa), (close.alpha, wide.alpha),
+            (close.estimates["ac2"], wide.estimates["ac2"]),
         ):  # fmt: skip
             assert one is not None
             assert other is not None

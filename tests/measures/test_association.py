@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quaestor.base.errors import InputError
 from quaestor.measures import association as room
 from quaestor.measures.association import association
-from quaestor.measures.descriptive import cross_counts
+from quaestor.measures.descriptive import count_pairs
 
 TABLES = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
     lambda shape: st.lists(
@@ -36,7 +36,6 @@ def test_chi_square_and_cramers_v_are_those_of_scipy(seed: int, shape: tuple[int
     assert found.df == expected.dof
     assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
     assert found.cramers_v == pytest.approx(strength(table, method="cramer"), rel=1e-12)
-    assert found.smallest_expected == pytest.approx(expected.expected_freq.min())
 
 
 @given(st.lists(st.integers(0, 40), min_size=4, max_size=4))
@@ -65,7 +64,6 @@ def test_the_lady_tasting_tea() -> None:
     found = association([[3, 1], [1, 3]], seed=0)
     assert found.p == pytest.approx(34 / 70)
     assert found.cramers_v == pytest.approx(0.5)
-    assert found.smallest_expected == 2
 
 
 @pytest.mark.parametrize("table", [[[3, 0, 1], [0, 2, 2]], [[2, 1, 0], [0, 1, 1], [1, 0, 2]]])
@@ -90,8 +88,8 @@ def test_the_permuted_p_value_is_that_of_scipy_on_a_larger_sparse_table() -> Non
     generator = np.random.default_rng(4)
     rows = generator.choice(12, 150, p=generator.dirichlet(np.full(12, 0.7)))
     columns = np.where(generator.random(150) < 0.15, rows % 3, generator.integers(0, 3, 150))
-    found = association(cross_counts(rows, 12, columns, 3), seed=0)
-    table = cross_counts(rows, 12, columns, 3)
+    found = association(count_pairs(rows, 12, columns, 3), seed=0)
+    table = count_pairs(rows, 12, columns, 3)
     table = table[table.sum(axis=1) > 0]
     method = stats.PermutationMethod(n_resamples=9_999, rng=np.random.default_rng(1))
     expected = stats.chi2_contingency(table, correction=False, method=method)
@@ -112,10 +110,7 @@ def test_the_permuted_p_value_is_never_nothing_and_repeats_with_its_seed() -> No
 
 
 def test_a_fifth_of_sparse_cells_is_still_looked_up() -> None:
-    found = association([[8, 8, 20, 20, 20], [1, 1, 9, 9, 9]], seed=0)
-    assert found.smallest_expected is not None
-    assert found.smallest_expected < 5
-    assert found.test == "chi-square"
+    assert association([[8, 8, 20, 20, 20], [1, 1, 9, 9, 9]], seed=0).test == "chi-square"
     assert association([[8, 8, 20, 20], [1, 1, 9, 9]], seed=0).test == "chi-square, permuted"
 
 
@@ -127,7 +122,6 @@ def test_nothing_is_ever_not_a_number_and_empty_codes_do_not_matter(table: list[
     if found.p is not None and found.cramers_v is not None:
         assert 0 < found.p <= 1
         assert 0 <= found.cramers_v <= 1
-        assert found.smallest_expected
     padded = np.zeros((len(table) + 2, len(table[0]) + 1), dtype=int)
     padded[1:-1, :-1] = table
     assert association(padded, seed=0) == found

@@ -14,15 +14,15 @@ from statsmodels.stats.proportion import proportion_confint
 from quaestor.base.errors import InputError
 from quaestor.measures import co_occurrence as interviews
 from quaestor.measures.co_occurrence import (
-    Rule,
-    accumulated,
+    StoppingRule,
+    accumulate_codes,
     co_occurrence,
     expected_codes,
-    orders,
-    overlapping,
+    order_interval,
+    character_overlap,
     participant_shares,
     saturation,
-    stopped,
+    apply_rule,
 )
 
 TABLES = st.integers(1, 6).flatmap(
@@ -60,7 +60,7 @@ def test_shared_words_are_counted_character_by_character(drawn: list[tuple[str, 
     places: list[set[tuple[str, int]]] = [set(), set(), set()]
     for text, start, end, code in stretches:
         places[code] |= {(text, at) for at in range(start, end)}
-    found = overlapping(stretches, 3)
+    found = character_overlap(stretches, 3)
     for a in range(3):
         for b in range(3):
             assert found.counts[a, b] == len(places[a] & places[b])
@@ -71,20 +71,20 @@ def test_shared_words_are_counted_character_by_character(drawn: list[tuple[str, 
 @given(TABLES)
 def test_the_average_over_all_orders_is_the_exact_formula(rows: list[list[bool]]) -> None:
     found = flags(rows)
-    curves = [accumulated(found[list(order)]) for order in permutations(range(len(found)))]
+    curves = [accumulate_codes(found[list(order)]) for order in permutations(range(len(found)))]
     assert expected_codes(found) == pytest.approx(np.mean(curves, axis=0))
-    low, high = orders(found, 1)
+    low, high = order_interval(found, 1)
     assert low == pytest.approx(np.quantile(curves, 0.025, axis=0))
     assert high == pytest.approx(np.quantile(curves, 0.975, axis=0))
 
 
 def test_drawn_orders_lie_about_the_average_and_depend_on_the_seed_alone() -> None:
     found = np.random.default_rng(3).random((12, 30)) < 0.2
-    low, high = orders(found, 5)
-    assert (low, high) == orders(found, 5)
+    low, high = order_interval(found, 5)
+    assert (low, high) == order_interval(found, 5)
     expected = expected_codes(found)
     assert all(below <= mean <= above for below, mean, above in zip(low, expected, high, strict=True))
-    assert low[-1] == high[-1] == accumulated(found)[-1] == pytest.approx(expected[-1])
+    assert low[-1] == high[-1] == accumulate_codes(found)[-1] == pytest.approx(expected[-1])
     assert low[3] < expected[3] < high[3]
 
 
@@ -100,20 +100,20 @@ def test_a_base_and_a_run_say_when_to_stop() -> None:
     found = np.zeros((len(new), sum(new)), bool)
     for row, end in enumerate(np.cumsum(new).tolist()):
         found[row, end - new[row] : end] = True
-    at_most = stopped(found, Rule("at most 5 %", 4, 2, 0.05))
+    at_most = apply_rule(found, StoppingRule("at most 5 %", 4, 2, 0.05))
     assert at_most.shares == pytest.approx((4 / 37, 3 / 37, 2 / 37, 1 / 37, 1 / 37))
     assert at_most.reached == 7, "interviews 8 and 9 are the first two that add no more than 5 %"
-    assert stopped(found, Rule("nothing", 4, 2, 0.0)).reached is None
-    assert stopped(found, Rule("one", 4, 1, 0.0)).reached == 7
+    assert apply_rule(found, StoppingRule("nothing", 4, 2, 0.0)).reached is None
+    assert apply_rule(found, StoppingRule("one", 4, 1, 0.0)).reached == 7
 
 
 def test_ten_and_three_needs_three_interviews_in_a_row_with_nothing_new() -> None:
-    rule = Rule("ten and three", 10, 3, 0.0)
+    rule = StoppingRule("ten and three", 10, 3, 0.0)
     found = np.zeros((15, 3), bool)
     found[0, 0] = found[11, 1] = True
-    assert stopped(found, rule).reached == 12
-    assert "needs 13 interviews, and there are 12" in stopped(found[:12], rule).undefined
-    assert "have no code" in stopped(np.zeros((13, 1), bool), rule).undefined
+    assert apply_rule(found, rule).reached == 12
+    assert "needs 13 interviews, and there are 12" in apply_rule(found[:12], rule).undefined
+    assert "have no code" in apply_rule(np.zeros((13, 1), bool), rule).undefined
 
 
 @pytest.mark.parametrize("call", [co_occurrence, lambda found: saturation(found, 1)])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.measures.descriptive import cross_counts, group_counts, share
+from quaestor.measures.descriptive import count_pairs, count_groups, share
 
 PAIRS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=40)
 
@@ -24,7 +24,7 @@ def test_cross_counts_are_those_of_pandas_and_keep_empty_codes(pairs: list[tuple
     known = frame[(frame["row"] >= 0) & (frame["column"] >= 0)]
     expected = known.groupby(["row", "column"]).size().unstack(fill_value=0).reindex(range(4), fill_value=0)
     expected = expected.reindex(columns=range(3), fill_value=0)
-    found = cross_counts([row for row, _ in pairs], 4, [column for _, column in pairs], 3)
+    found = count_pairs([row for row, _ in pairs], 4, [column for _, column in pairs], 3)
     assert found.shape == (4, 3)
     assert found.tolist() == expected.to_numpy().tolist()
 
@@ -33,14 +33,14 @@ def test_cross_counts_are_those_of_pandas_and_keep_empty_codes(pairs: list[tuple
 @settings(deadline=None)
 def test_cross_counts_account_for_every_item_with_both_codes(pairs: list[tuple[int, int]]) -> None:
     rows, columns = [row for row, _ in pairs], [column for _, column in pairs]
-    found = cross_counts(rows, 4, columns, 3)
+    found = count_pairs(rows, 4, columns, 3)
     assert found.sum() == sum(row >= 0 and column >= 0 for row, column in pairs)
     with_column = [row for row, column in pairs if column >= 0]
-    assert found.sum(axis=1).tolist() == group_counts(with_column, 4).tolist()
+    assert found.sum(axis=1).tolist() == count_groups(with_column, 4).tolist()
 
 
 def test_cross_counts_of_no_items_have_their_shape() -> None:
-    assert cross_counts([], 2, [], 3).tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert count_pairs([], 2, [], 3).tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_cross_counts_of_no_items_have_their_shape() -> None:
 )
 def test_codes_that_cannot_be_are_refused_with_the_remedy(rows: Any, columns: Any, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        cross_counts(rows, 4, columns, 3)
+        count_pairs(rows, 4, columns, 3)
 
 
 @given(st.integers(1, 5_000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
@@ -93,5 +93,5 @@ def test_more_than_all_is_no_share(count: int, of: int) -> None:
 
 
 def test_counts_are_plain_numbers() -> None:
-    counts = cross_counts(np.array([0, 1]), 2, np.array([1, 1]), 2).tolist()
+    counts = count_pairs(np.array([0, 1]), 2, np.array([1, 1]), 2).tolist()
     assert all(type(cell) is int for row in counts for cell in row)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from quaestor.measures.survey_answers import kappa_range, p_of_correlation, p_range
+from quaestor.measures.agreement.chance_corrected import kappa_range
+from quaestor.measures.correlation import p_of_correlation, p_range
 
 
 @cache

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.support.grouped_summaries import grouped_summaries
 
 from quaestor.base.errors import InputError
-from quaestor.measures.descriptive import MOST_RESAMPLED, REPLICATES, resampled_places, summary
+from quaestor.measures.descriptive import MAX_RESAMPLED, REPLICATES, draw_median_positions, summary
 from quaestor.measures.records import Summary
 
 VALUES = st.lists(st.floats(-1e6, 1e6) | st.just(math.nan) | st.integers(0, 3).map(float), max_size=40)
@@ -62,7 +62,7 @@ def test_the_interval_lies_around_the_median_and_within_the_values(values: list[
 
 @pytest.mark.parametrize("n", [2, 3, 8, 21, 50])
 def test_the_places_of_the_middle_values_are_distributed_as_in_a_bootstrap(n: int) -> None:
-    lower, upper = resampled_places(n, 5)
+    lower, upper = draw_median_positions(n, 5)
     naive = resampled_one_by_one(n, 60_000, seed=9)
     for ours, theirs in ((lower, naive[:, 0]), (upper, naive[:, 1]), (lower + upper, naive.sum(axis=1))):
         steps = np.arange(2 * n)
@@ -75,7 +75,7 @@ def test_the_places_of_the_middle_values_are_distributed_as_in_a_bootstrap(n: in
 
 @pytest.mark.parametrize("n", [4, 6, 20])
 def test_the_two_middle_values_go_together_as_in_a_bootstrap(n: int) -> None:
-    lower, upper = resampled_places(n, 2)
+    lower, upper = draw_median_positions(n, 2)
     naive = resampled_one_by_one(n, 60_000, seed=4)
     assert np.mean(lower == upper) == pytest.approx(np.mean(naive[:, 0] == naive[:, 1]), abs=0.02)
     assert np.corrcoef(lower, upper)[0, 1] == pytest.approx(np.corrcoef(naive.T)[0, 1], abs=0.02)
@@ -96,7 +96,7 @@ def test_the_interval_is_that_of_scipys_percentile_bootstrap(n: int) -> None:
     assert found.high == pytest.approx(expected.confidence_interval.high, abs=0.25 * spread)
 
 
-@pytest.mark.parametrize("n", [MOST_RESAMPLED + 1, MOST_RESAMPLED + 2, 54_321])
+@pytest.mark.parametrize("n", [MAX_RESAMPLED + 1, MAX_RESAMPLED + 2, 54_321])
 def test_above_ten_thousand_items_the_interval_is_scipys_by_order_statistics(n: int) -> None:
     from scipy import stats
 
@@ -108,7 +108,7 @@ def test_above_ten_thousand_items_the_interval_is_scipys_by_order_statistics(n: 
 
 
 def test_both_ways_nearly_agree_where_one_gives_way_to_the_other() -> None:
-    values = np.random.default_rng(3).normal(0, 1, MOST_RESAMPLED + 1)
+    values = np.random.default_rng(3).normal(0, 1, MAX_RESAMPLED + 1)
     by_rank, resampled = summary(values, seed=0), summary(values[:-1], seed=0)
     assert (by_rank.how, resampled.how) == ("order statistics", "bootstrap")
     assert by_rank.low == pytest.approx(resampled.low, abs=0.002)
@@ -155,7 +155,7 @@ def test_one_item_is_its_own_median_without_an_interval() -> None:
     assert found == Summary(1, 1, 4.5, 4.5, 4.5, undefined=why)
 
 
-@pytest.mark.parametrize("n", [2, 3, 500, MOST_RESAMPLED + 5])
+@pytest.mark.parametrize("n", [2, 3, 500, MAX_RESAMPLED + 5])
 def test_where_all_are_equal_the_interval_is_their_value(n: int) -> None:
     found = summary(np.full(n, 0.1), seed=0)
     assert (found.median, found.q1, found.q3, found.low, found.high) == (0.1,) * 5
@@ -170,7 +170,7 @@ def test_what_cannot_be_summarised_is_refused(values: Any, groups: Any) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 400), st.integers(0, 2**32))
 def test_places_stay_within_the_values(n: int, seed: int) -> None:
-    lower, upper = resampled_places(n, seed)
+    lower, upper = draw_median_positions(n, seed)
     assert lower.min() >= 0
     assert upper.max() < n
     assert (lower <= upper).all()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tests.support.desk import SetClock
 
-from quaestor.people.database import _FILTERS, _FIRST, _KIND
-from quaestor.people.directory import DEVICE_LIFETIME, MAX_DEVICES, Directory
+from quaestor.people.directory import _FILTERS, _FIRST, _KIND, DEVICE_LIFETIME, MAX_DEVICES, Directory
 from quaestor.people.roles import Role
 from quaestor.store.private_file import PrivateFile
 

@@ -10,12 +10,12 @@ import pytest
 from tests.support.labelled_study import labelled_study
 from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, with_transcript
 
-from quaestor.base.errors import TemporarilyUnavailable, StateError
+from quaestor.base.errors import StateError, TemporarilyUnavailable
 from quaestor.base.files import build_folder
+from quaestor.interviews.publication_guard import WithdrawalGuard
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.publication_hold import Unwithdrawn
 from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
 
@@ -68,8 +68,10 @@ def test_what_was_begun_before_a_withdrawal_does_not_take_its_place(
 
 def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None:
     """A page that quotes P1, made the way reports are."""
-    unwithdrawn = Unwithdrawn(room.study, "report")
-    with build_folder(room.study.published / "report", kind="report", marker="m", guard_placement=unwithdrawn.placing) as folder:
+    guard = WithdrawalGuard(room.study, "report")
+    with build_folder(
+        room.study.published / "report", kind="report", marker="m", guard_placement=guard.placing
+    ) as folder:
         (folder / "m").write_text(room.transcript("P1").turns[1].text)
         during()
         (folder / "index.html").write_text("and more")
@@ -78,7 +80,7 @@ def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None
 def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else an erasure could fall between the last look and the exchange."""
     monkeypatch.setattr("quaestor.store.private_file.PATIENCE", 0.0)
-    with open_interviews(room.study) as other, Unwithdrawn(room.study, "report").placing():
+    with open_interviews(room.study) as other, WithdrawalGuard(room.study, "report").placing():
         with pytest.raises(TemporarilyUnavailable, match="has been busy"):
             other.file.erase("P1", "2026-01-01")
         with pytest.raises(TemporarilyUnavailable, match="has been busy"):

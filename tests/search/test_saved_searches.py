@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.people import database as file
+from quaestor.people import directory as people_directory
 from quaestor.people.directory import Directory
 from quaestor.people.roles import Role
 from quaestor.search.saved_searches import MAX_FILTERS, delete_filter, list_filters, rename_filter, save_filter
@@ -94,8 +94,8 @@ def test_filters_need_an_account_and_are_erased_with_it(directory: Directory) ->
 def test_a_people_file_from_before_filters_is_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "people.db"
     with sqlite3.connect(path) as old:
-        old.executescript(file._FIRST)
-        old.execute(f"PRAGMA application_id = {file._KIND}")
+        old.executescript(people_directory._FIRST)
+        old.execute(f"PRAGMA application_id = {people_directory._KIND}")
         old.execute("PRAGMA user_version = 1")
         old.execute("INSERT INTO accounts VALUES ('reader', 'viewer', 'hashed', '2026-03-01T00:00:00+00:00')")
     old.close()

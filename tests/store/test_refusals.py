@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.store_backup import back_up
 
-from quaestor.base.errors import InputError, MissingDependency, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingDependency, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.journal import Journal
 from quaestor.store.records import NewAct
 
@@ -72,7 +72,10 @@ def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, plac
     start = place(len(content)) // 4096 * 4096
     content[start : start + 4096] = b"\xff" * 4096
     file.write_bytes(content)
-    with pytest.raises(TemporarilyUnavailable, match="is damaged or no store") as refused, Journal.open(file) as journal:
+    with (
+        pytest.raises(TemporarilyUnavailable, match="is damaged or no store") as refused,
+        Journal.open(file) as journal,
+    ):
         list(journal.acts())
         journal.append([NewAct("rating", "r1", {}, key=f"{number:03}, another") for number in range(500)])
     assert "\n" not in str(refused.value)

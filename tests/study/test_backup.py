@@ -17,7 +17,7 @@ from tests.support.killing import killed, moments
 from tests.support.postgres import new_database
 from tests.support.small_survey import NAME, answered, fielded, small_survey
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.private_file_copy import Part
 from quaestor.store.records import new_key

@@ -13,6 +13,7 @@ from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Facet, Plan
 from quaestor.coding.model.rounds import close_round, open_round, replace_rater
 from quaestor.coding.model.state import State
+from quaestor.coding.session import new_state
 from quaestor.store.journal import Journal
 from quaestor.store.records import Act, NewAct
 
@@ -39,14 +40,14 @@ class Table:
     """A study at a table: acts are recorded in order and folded at once."""
 
     def __init__(self) -> None:
-        self.state = State()
+        self.state = new_state()
         self.acts: list[Act] = []
 
     def record(self, wanted: NewAct | Sequence[NewAct] | None) -> None:
         for new in [wanted] if isinstance(wanted, NewAct) else wanted or ():
             act = Act(len(self.acts) + 1, NOW, new.kind, new.actor, dict(new.payload), new.codebook, new.key)
             self.acts.append(act)
-            self.state.take([act])
+            self.state.fold([act])
 
     def codebook(self) -> None:
         self.record(NewAct("codebook.import", "lead", CODEBOOK))
@@ -114,6 +115,6 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
 
 def rebuilt(journal: Journal) -> State:
     """The state from the journal alone, without the free text that it only refers to."""
-    state = State()
-    state.take(journal.acts())
+    state = new_state()
+    state.fold(journal.acts())
     return state

@@ -20,7 +20,7 @@ from quaestor.coding.phrases import unify_words
 from quaestor.coding.rating_files import import_decisions, import_ratings, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_journal, open_study
@@ -142,7 +142,7 @@ def quoted_everywhere(folder: Path, store: str = "") -> Quoted:
     return made
 
 
-def _rate(coding: Coding, made: Quoted) -> None:
+def _rate(coding: CodingSession, made: Quoted) -> None:
     said = {
         "theme": "layers",
         "note": f"“{PLANTED['text answer']}”",
@@ -189,7 +189,9 @@ def _bring_in(made: Quoted) -> None:
     ratings, published = (made.study.root.with_name(f"{made.study.root.name}-{one}.csv") for one in ("again", "paper"))
     row = {"item": made.item, "rater": "rater-1", "right": f"no: {PLANTED['imported instead']}"}
     write_table(ExportTable.from_mappings("ratings", [row | {"memo": PLANTED["imported memo"]}]), ratings)
-    write_table(ExportTable.from_mappings("ratings", [{"item": made.item, "summary": PLANTED["published text"]}]), published)
+    write_table(
+        ExportTable.from_mappings("ratings", [{"item": made.item, "summary": PLANTED["published text"]}]), published
+    )
     with open_coding(made.study) as coding:
         import_ratings(coding, AGAIN, ratings)
         import_decisions(coding, "paper", published, "lead", "a paper")
@@ -214,9 +216,9 @@ def words_on_disk(folder: Path) -> dict[str, set[str]]:
     return found
 
 
-def words_read(coding: Coding) -> set[str]:
+def words_read(coding: CodingSession) -> set[str]:
     """The planted words that somebody who reads the state gets."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         told = [repr(_plain(one)) for one in state.rounds.values()]
         told += [repr(state.published), repr(state.others)]
     return {word for word in PLANTED.values() if any(word in one for one in told)}
@@ -226,9 +228,9 @@ def _plain(one: RoundState) -> tuple[object, ...]:
     return one.plan, one.ratings, one.comments, one.tie_comments, one.decisions, one.unifications
 
 
-def agreement_told(coding: Coding) -> str:
+def agreement_told(coding: CodingSession) -> str:
     """The agreement of the first round on every facet that has one, to the last bit; words of phrases are left out."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         facets = ("theme", "fit", "right", "phrase")
         found = {facet: to_json(round_agreement(state, MAIN, facet, seed=7)) for facet in facets}
     return json.dumps({**found, "phrase": _without_words(found["phrase"])})

@@ -11,7 +11,7 @@ from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.state import State
 from quaestor.coding.round_acts import close_by_name, next_set_by_name, open_by_name
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study
 from tests.support.made_once import study_of
@@ -87,7 +87,7 @@ def rated_study(folder: Path, items: int = 30) -> Study:
     return study
 
 
-def _rate(coding: Coding, dice: random.Random) -> None:
+def _rate(coding: CodingSession, dice: random.Random) -> None:
     import_codebook(coding)
     for name, answers in (("pilot", _relevance), ("phases", _phase), ("topics", _topics)):
         open_by_name(coding, name, None)
@@ -138,7 +138,11 @@ Answers = Callable[[random.Random, int, str], Mapping[str, Any]]
 
 
 def rate_now(
-    study: Study | Coding, name: str, answers: Answers, dice: random.Random, most: Mapping[str, int] | None = None
+    study: Study | CodingSession,
+    name: str,
+    answers: Answers,
+    dice: random.Random,
+    most: Mapping[str, int] | None = None,
 ) -> None:
     """Every rater rates what is open, or the first of it; each at one go, since every act waits for the disk."""
     with open_coding(study) as coding:

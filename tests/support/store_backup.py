@@ -18,6 +18,9 @@ from quaestor.store.schema import rows
 class Nothing:
     """No more than the acts."""
 
+    def hold(self) -> None:
+        return
+
     def difference(self) -> str:
         return ""
 

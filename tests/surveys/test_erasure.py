@@ -22,7 +22,7 @@ def test_an_imported_response_is_erased_and_does_not_come_again_with_its_file(tm
         assert (surveys.answers.erased(NAME), surveys.answers.is_erased(first)) == (1, True)
         import_answers(surveys, NAME, tmp_path / "study-answers.csv", None)
         assert [one.id for one in surveys.answers.listed(NAME)] == [second]
-        with surveys.coding.looking() as state:
+        with surveys.coding.locked_state() as state:
             acts = [act for act in state.others if act.kind == "survey.erase"]
     assert [(act.actor, act.payload) for act in acts] == [("lead", {"survey": NAME, "why": "asked to by letter"})]
     for path in study.root.glob("study.db*"):

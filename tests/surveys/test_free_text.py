@@ -32,7 +32,7 @@ from quaestor.coding.codebook import change_codebook
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.state import plan_payload
 from quaestor.coding.rating_files import Said, export_ratings, import_ratings, rate, rating_wanted
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import open_study
@@ -93,7 +93,7 @@ def test_after_a_withdrawal_no_byte_of_it_is_left_and_agreement_is_the_same_to_t
         assert rebuilt(coding.journal).head == coding.state.head, "the journal alone can be folded too"
 
 
-def memo_of(coding: Coding, rater: str, item: str) -> str:
+def memo_of(coding: CodingSession, rater: str, item: str) -> str:
     rating = coding.state.round(MAIN).current(rater, item)
     assert rating is not None
     return rating.memo
@@ -141,7 +141,10 @@ def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quote
     said = Said(coded.item, answers, memo="borborygmus", key="once")
     file = tmp_path / "ratings.csv"
     write_table(
-        ExportTable.from_mappings("ratings", [{"item": coded.item, "rater": "rater-2", "note": "", **answers, "memo": "ratoon"}]), file
+        ExportTable.from_mappings(
+            "ratings", [{"item": coded.item, "rater": "rater-2", "note": "", **answers, "memo": "ratoon"}]
+        ),
+        file,
     )
     with open_surveys(coded.study) as surveys:
         coding = surveys.coding
@@ -252,7 +255,7 @@ def test_raters_respondents_and_backups_never_wait_for_each_other_for_good(coded
     assert (len(done), rounds > 0) == (40, True)
 
 
-def older_plan(coding: Coding, name: str) -> NewAct:
+def older_plan(coding: CodingSession, name: str) -> NewAct:
     """A round as it was opened before plans said where their items come from."""
     plan = plan_payload(replace(coding.state.round(MAIN).plan, round=name))
     del plan["origin"]
@@ -263,7 +266,7 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
     with open_coding(coded.study) as coding:
         coding.journal.append([older_plan(coding, "older")])
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             then = give_rating(state, "older", "rater-1", coded.item, answers, now=coding.now(), memo="written then")
         coding.journal.append([then])
         assert coding.state.round("older").plan.origin == ""
@@ -280,7 +283,10 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
 def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(coded: Quoted, tmp_path: Path) -> None:
     row = {"item": coded.item, "rater": "rater-1", "theme": "layers", "fit": "keep", "right": "yes"}
     file = tmp_path / "ratings.csv"
-    write_table(ExportTable.from_mappings("ratings", [row | {"note": "", "phrase": "explain, layer", "memo": "written then"}]), file)
+    write_table(
+        ExportTable.from_mappings("ratings", [row | {"note": "", "phrase": "explain, layer", "memo": "written then"}]),
+        file,
+    )
     older = open_study(Path(shutil.copytree(coded.study.root, tmp_path / "older")))
     with open_coding(coded.study) as coding:
         import_ratings(coding, MAIN, file)
@@ -326,8 +332,8 @@ def test_a_withdrawal_of_somebody_nobody_wrote_about_makes_no_session_read_the_j
     quoted = quoted_everywhere(tmp_path / "study")
     with open_surveys(quoted.study) as surveys:
         code, _ = answered(surveys)
-        with surveys.coding.looking() as before:
+        with surveys.coding.locked_state() as before:
             pass
         withdraw(surveys, code)
-        with surveys.coding.looking() as after:
+        with surveys.coding.locked_state() as after:
             assert after is before

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, StateError
+from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.base.files import lock_folder
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import settle_agreed, settle_item

@@ -101,7 +101,7 @@ def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Sur
     with pytest.raises(StateError, match=r"is closed for good.*a survey of another name"):
         open_survey(surveys, NAME)
     assert (payment(surveys, NAME).final, payment(surveys, NAME).closes_for_good) == (True, False)
-    with surveys.coding.looking() as state:
+    with surveys.coding.locked_state() as state:
         assert [(one.kind, one.actor) for one in state.others][-1] == ("survey.final", "payer")
 
 

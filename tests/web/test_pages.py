@@ -130,7 +130,7 @@ def test_the_drawing_is_an_svg_with_words_for_those_who_cannot_see_it(client: Te
     answer = client.get("/funnel.svg")
     assert answer.headers["content-type"].startswith("image/svg+xml")
     assert "<desc" in answer.text
-    assert "65 of 130" in answer.text
+    assert "65 (50.0% kept, 65 left out)" in answer.text
     assert "<script" not in answer.text
 
 

@@ -30,7 +30,7 @@ def opened(study: Study) -> Iterator[KeptOpen]:
 
 
 def test_looking_makes_no_journal(opened: KeptOpen, study: Study) -> None:
-    with opened.looking() as state:
+    with opened.locked_state() as state:
         assert state.rounds == {}
     assert opened.coding_if_any is None
     with pytest.raises(StateError, match="the lead opens rounds"):
@@ -44,7 +44,7 @@ def test_preparing_reads_the_journal_before_anybody_asks_for_a_page(opened: Kept
     desk = opened.desk_at_hand
     assert desk is not None
     assert desk.coding.journal.head() == 1
-    with opened.looking() as state:
+    with opened.locked_state() as state:
         assert list(state.rounds) == ["pilot"]
 
 
@@ -79,7 +79,7 @@ def test_a_changed_study_file_is_read_anew_by_all(opened: KeptOpen, study: Study
 def test_what_another_process_records_is_seen(opened: KeptOpen, study: Study) -> None:
     assert opened.coding.state.rounds == {}
     open_by_name(study, "pilot", None)
-    with opened.looking() as state:
+    with opened.locked_state() as state:
         assert "pilot" in state.rounds
 
 
@@ -91,7 +91,7 @@ def test_many_look_while_others_rate(opened: KeptOpen, study: Study) -> None:
 
     def look() -> None:
         for _ in range(200):
-            with opened.looking() as state:
+            with opened.locked_state() as state:
                 for given in state.rounds["pilot"].ratings.values():
                     for _item in given:
                         pass

@@ -22,6 +22,11 @@ def join_with_or(names: Iterable[str]) -> str:
     return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """Returns the allowed names as `a, b or c`, those most similar to `name` first."""
+    return join_with_or(sort_by_similarity(name, allowed))
+
+
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 

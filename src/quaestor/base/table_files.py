@@ -35,8 +35,9 @@ LONGEST_TEXT = 32_767
 # The csv module's limit applies to the whole process and is lower than a long answer; our readers check their own.
 csv.field_size_limit(2**31 - 1)
 
+_LINE_END = "\r\n"
 _MAX_ROWS, _MAX_COLUMNS, _LARGEST_WHOLE = 1_048_576, 16_384, 2**53
-# Spreadsheets skip blanks, control characters and invisible characters before they look for the sign of a formula.
+# Spreadsheets pass over blanks, control characters and invisible marks before they look for the sign of a formula.
 _SKIPPED = r"[\s\x00-\x1f\x7f-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*"
 _FORMULA = re.compile(rf"'*(?:{_SKIPPED}[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])")
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d+)?|\.\d+)([eE][+-]?\d+)?%?", re.ASCII)
@@ -73,8 +74,12 @@ def _is_risky(text: str) -> bool:
     return _FORMULA.match(text) is not None and not _NUMBER.fullmatch(text.lstrip("'"))
 
 
-def format_csv(rows: Iterable[Sequence[Cell]], *, escape_formulas: bool = True) -> str:
-    """Returns rows as CSV (RFC 4180); a character that no file can store, such as NUL, becomes U+FFFD."""
+def format_csv(rows: Iterable[Sequence[Cell]], *, escape_formulas: bool = True, line_end: str = _LINE_END) -> str:
+    """Rows as CSV after RFC 4180. A character that no file can hold, such as NUL, becomes U+FFFD."""
+    if line_end != _LINE_END:
+        # Told of another line end, the csv module would leave \r unquoted in a text.
+        lines = (format_csv([row], escape_formulas=escape_formulas) for row in rows)
+        return "".join(line.removesuffix(_LINE_END) + line_end for line in lines)
     file = io.StringIO(newline="")
     _write_csv(file, rows, escape_formulas)
     return file.getvalue()
@@ -165,7 +170,7 @@ def _format_cell(cell: Cell, escape_formulas: bool) -> str | int | float:
 
 
 def _write_csv(file: IO[str], rows: Iterable[Sequence[Cell]], escape_formulas: bool) -> int:
-    writer, count = csv.writer(file, lineterminator="\r\n"), 0
+    writer, count = csv.writer(file, lineterminator=_LINE_END), 0
     for row in rows:
         writer.writerow([_format_cell(cell, escape_formulas) for cell in row])
         count += 1

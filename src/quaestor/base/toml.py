@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from quaestor.base.errors import QuaestorError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -89,7 +89,7 @@ def describe_mistake(error: ErrorDetails) -> str:
         return "the list is empty: add at least one entry" if kind == "too_short" else "the text is empty: write one"
     if kind == "literal_error":
         options = [part.strip(" '\"") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
-        return f"{_shorten(value)} is not allowed, use {join_with_or(sort_by_similarity(str(value), options))}"
+        return f"{_shorten(value)} is not allowed, use {suggest(str(value), options)}"
     if kind == "string_pattern_mismatch":
         return (
             f"{_shorten(value)} is not valid: {_PATTERNS.get(context['pattern'], 'see the reference for its format')}"

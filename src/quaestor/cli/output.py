@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from quaestor.evidence.sources.protocol import Progress
     from quaestor.study.folder import Study
 
-
 StudyOption = Annotated[
     Path | None,
     typer.Option("--study", metavar="DIR", help="The study folder; default: the current folder.", show_default=False),

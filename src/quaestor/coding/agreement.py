@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label, allowed_choices
 from quaestor.coding.model.ratings import drift_labels, labels
@@ -91,7 +91,7 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {join_with_or(sort_by_similarity(facet, names))}")
+        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {suggest(facet, names)}")
     asked = one.plan.facet(facet)
     kind = kind_of(asked)
     if not kind.is_compared:
@@ -99,7 +99,7 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     book = state.history.at(one.plan.codebook if version is None else version)
     levels = book.facets[asked.codes].levels if asked.codes in book.facets else ()
     if level and level not in levels:
-        raise InputError(f"{facet!r} has no level {level!r}, allowed: {join_with_or(sort_by_similarity(level, levels)) or 'none'}")
+        raise InputError(f"{facet!r} has no level {level!r}, allowed: {suggest(level, levels) or 'none'}")
     order = tuple(allowed_choices(asked, book)) if asked.scale == "ordinal" else ()
     erasable = kind.unifies_words and one.plan.origin not in (EVIDENCE, "")
     return AskedFacet(facet, kind.has_several_codes, _scale(asked.scale), order, erasable)

@@ -16,7 +16,7 @@ from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import asks_first, require_lead_view
 from quaestor.coding.rating_files import note_view
-from quaestor.coding.session import Coding, Where, open_coding
+from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.measures.records import Agreement
 
 
@@ -94,7 +94,9 @@ def agreement_of_rounds(
         return found
 
 
-def _one(coding: Coding, one: RoundState, facet: str, version: int | None, level: str, against: str) -> RoundAgreement:
+def _one(
+    coding: CodingSession, one: RoundState, facet: str, version: int | None, level: str, against: str
+) -> RoundAgreement:
     found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level, against=against)
     return beside_threshold(one, found, as_fixed=not (against or level or version is not None))
 
@@ -146,16 +148,16 @@ def _why_not(one: RoundState, actor: str, refusal: str) -> str:
     return refusal
 
 
-def note_look(coding: Coding, name: str, actor: str) -> None:
+def note_look(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody now sees the agreement of a round; refuses those who may not."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         require_lead_view(state, name, actor, coding.lead)
     note_view(coding, name, actor)
 
 
-def require_look(coding: Coding, name: str, actor: str) -> RoundState:
+def require_look(coding: CodingSession, name: str, actor: str) -> RoundState:
     """The round, for those who may see its agreement, and who are on record from now on."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         one = require_lead_view(state, name, actor, coding.lead)
         if asks_first(state, name, actor):
             raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
@@ -169,7 +171,7 @@ def facets_compared(one: RoundState, level: str = "") -> list[str]:
 
 
 def seen(
-    coding: Coding,
+    coding: CodingSession,
     name: str,
     actor: str,
     facet: str,
@@ -183,13 +185,19 @@ def seen(
     found = agreement_now(coding, name, facet, version=version, level=level, wait=wait)
     if found is None:
         return None
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         one = state.round(name)
         return beside_threshold(one, found.agreement, as_fixed=not level and version is None), found
 
 
 def all_seen(
-    coding: Coding, name: str, actor: str, facets: Sequence[str] = (), *, version: int | None = None, level: str = ""
+    coding: CodingSession,
+    name: str,
+    actor: str,
+    facets: Sequence[str] = (),
+    *,
+    version: int | None = None,
+    level: str = "",
 ) -> list[RoundAgreement]:
     """What `quaestor agreement --round` says, for those who have looked already."""
     wanted = list(facets) or facets_compared(require_look(coding, name, actor), level)

@@ -11,7 +11,7 @@ from quaestor.coding.agreement import Agreement, AskedFacet, RatingTable, agreem
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.ratings import labels_of_seat
 from quaestor.coding.model.state import CLOSED, RoundState
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 
 LARGE = 40_000
 """Ratings of a round above which a page does not wait for its agreement."""
@@ -48,13 +48,13 @@ class _Wanted:
 
 
 def agreement_now(
-    coding: Coding, name: str, facet: str, *, version: int | None = None, level: str = "", wait: bool = True
+    coding: CodingSession, name: str, facet: str, *, version: int | None = None, level: str = "", wait: bool = True
 ) -> WorkedOut | None:
     """The agreement of a round as it stands.
 
     Who does not wait gets what was worked out last of a large round, or None, and it is worked out meanwhile.
     """
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         one = state.round(name)
         asked = asked_of(state, name, facet, version=version, level=level)
         wanted = _Wanted(name, facet, version, level, state.head, one.given, _depends(one))
@@ -86,15 +86,15 @@ def _told(found: WorkedOut | QuaestorError) -> WorkedOut:
     return found
 
 
-def _beside(coding: Coding, asked: AskedFacet, wanted: _Wanted) -> None:
+def _beside(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> None:
     try:
         _work_out(coding, asked, wanted)
     finally:
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             state.round(wanted.round).memory.pop(("at work", wanted.key), None)
 
 
-def _work_out(coding: Coding, asked: AskedFacet, wanted: _Wanted) -> WorkedOut | QuaestorError:
+def _work_out(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> WorkedOut | QuaestorError:
     """Read under the lock, a piece at a time; compute without it."""
     found: WorkedOut | QuaestorError
     try:
@@ -102,16 +102,16 @@ def _work_out(coding: Coding, asked: AskedFacet, wanted: _Wanted) -> WorkedOut |
         found = WorkedOut(agreement_on(asked, table), table, wanted.ratings)
     except QuaestorError as refusal:
         found = refusal
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         state.round(wanted.round).memory[wanted.key] = wanted.depends, found
     return found
 
 
-def _labels(coding: Coding, wanted: _Wanted) -> list[tuple[str, str, Label | None]]:
+def _labels(coding: CodingSession, wanted: _Wanted) -> list[tuple[str, str, Label | None]]:
     found: list[tuple[str, str, Label | None]] = []
     place, start = 0, 0
     while True:
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             one = state.round(wanted.round)
             if place == len(one.seats):
                 return found

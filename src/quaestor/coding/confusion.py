@@ -10,7 +10,7 @@ from quaestor.coding.agreement_access import require_look, seen
 from quaestor.coding.model.answers import summarise
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.model.state import RoundState
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_text_cache import ItemTexts
 from quaestor.measures.agreement import items_confused
 from quaestor.measures.records import Confusion
@@ -125,7 +125,7 @@ def _heat(n: int, most: int) -> int:
 
 
 def confused_items(
-    coding: Coding,
+    coding: CodingSession,
     item_texts: ItemTexts,
     name: str,
     actor: str,
@@ -148,7 +148,7 @@ def confused_items(
     table = found[1].table
     every = items_confused(table, first, second, either=either)
     chosen = every[offset : offset + limit]
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         one = require_look(coding, name, actor)
         book = state.history.at(one.plan.codebook if version is None else version)
         asked = one.plan.facet(facet)

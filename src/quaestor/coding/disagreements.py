@@ -22,7 +22,7 @@ from quaestor.coding.model.records import Decision, Plan, TieCase
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import disagreements_for, tie_view
 from quaestor.coding.rating_files import note_view
-from quaestor.coding.session import Coding, Where, open_coding
+from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.store.records import Act, NewAct
 
 
@@ -61,7 +61,7 @@ def disagreements_of(
     ]
 
 
-def tie_cases(coding: Coding, name: str, actor: str) -> list[TieCase]:
+def tie_cases(coding: CodingSession, name: str, actor: str) -> list[TieCase]:
     """The cases of a round for its tie-breaker, who is on record as having seen ratings once there is one."""
     cases = tie_view(coding.state, name, actor)
     if cases:
@@ -69,7 +69,7 @@ def tie_cases(coding: Coding, name: str, actor: str) -> list[TieCase]:
     return cases
 
 
-def _for_tie_breaker(coding: Coding, name: str, who: str) -> list[dict[str, Any]]:
+def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[str, Any]]:
     state = coding.state
     plan = state.round(name).plan
     made = {(one.item, one.facet): one.decision for one in disagreements(state, name)}

@@ -8,61 +8,24 @@ with the other data of the person, so that a withdrawal erases both at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.free_text_fields import WALKS, Walk, items_of, origin_in
 from quaestor.coding.model.state import State
-from quaestor.store.act_texts import ActTexts, NewLabel, NewText, new_token
+from quaestor.store.act_texts import NewLabel, NewText, new_token
 from quaestor.store.records import Act, NewAct
 from quaestor.study.features import features
 from quaestor.study.folder import Study
+from quaestor.study.free_text import FreeTextStore
 
 _MARK = "free_text"
 """Stands in the payload of an act whose texts are stored apart: the origin whose feature has them."""
 _TEXT, _LABEL = re.compile(r"kept:(\d{1,9})"), re.compile(r"label:([0-9a-f]{12})")
 _ERASED = re.compile(r"\(erased ([0-9a-f]{12})\)")
 """What is read in the place of a label that was erased: the same for the same word, so that agreement stays."""
-
-
-class FreeTextStore(Protocol):
-    """One feature's store of free text. The feature erases a person's texts in the transaction of the withdrawal."""
-
-    @property
-    def origin(self) -> str:
-        """Of the items whose free text is stored here."""
-
-    @property
-    def walks(self) -> Mapping[str, Walk]:
-        """By kind, the feature's own acts that take free text."""
-
-    @property
-    def changing(self) -> frozenset[str]:
-        """Kinds of acts after which texts of earlier acts are not what they were."""
-
-    def owner_of(self, item: str) -> str | None:
-        """The person who can withdraw an item of this origin."""
-
-    def holds(self, item: str) -> bool:
-        """Whether an item is of this origin, for rounds that were opened before they recorded it."""
-
-    def is_older_act(self, act: Act) -> bool:
-        """Whether an act that names no origin has texts here all the same."""
-
-    def is_readable(self) -> bool: ...
-
-    def missing(self) -> str:
-        """What cannot be read, and what to bring back, as a sentence."""
-
-    def refusal(self, owner: str) -> str:
-        """Why nothing is stored about somebody who has withdrawn, as a sentence."""
-
-    def texts(self) -> ActTexts:
-        """The store, opened on first use."""
-
-    def close(self) -> None: ...
 
 
 @dataclass
@@ -79,12 +42,11 @@ class _Pending:
 class CodingFreeText:
     """The free text of coding acts, as a session asks for it. Not safe for threads: the session has a lock.
 
-    Lock order: the journal first, then the file of a feature, as backups do. A restore takes the files first; whoever
-    waits for one of them meanwhile gives up after a while and is asked to try again.
+    `study.contributions` states the order of locks.
     """
 
     def __init__(self, study: Study) -> None:
-        self._features: dict[str, FreeTextStore] = {one.origin: one for one in _features(study)}
+        self._features: dict[str, FreeTextStore[State]] = {one.origin: one for one in _features(study)}
         self._walks: dict[str, tuple[str, Walk]] = {
             kind: (one.origin, walk) for one in self._features.values() for kind, walk in one.walks.items()
         }
@@ -237,7 +199,7 @@ class CodingFreeText:
                 changed = True
         return changed or bool(back)
 
-    def _note_erasures(self, feature: FreeTextStore) -> None:
+    def _note_erasures(self, feature: FreeTextStore[State]) -> None:
         if feature.origin not in self._erasures and feature.is_readable():
             self._erasures[feature.origin] = feature.texts().erasures()
 
@@ -246,14 +208,14 @@ class CodingFreeText:
         for origin in self._unreadable:
             self._require_loaded(self._features[origin])
 
-    def _require_loaded(self, feature: FreeTextStore) -> None:
+    def _require_loaded(self, feature: FreeTextStore[State]) -> None:
         if feature.origin in self._unreadable:
             raise StateError(feature.missing())
 
     def _walk_of(self, kind: str) -> Walk | None:
         return WALKS.get(kind) or self._walks.get(kind, ("", None))[1]
 
-    def _feature_for(self, state: State, act: NewAct) -> FreeTextStore | None:
+    def _feature_for(self, state: State, act: NewAct) -> FreeTextStore[State] | None:
         """The feature that an act's items come from."""
         if act.kind in self._walks:
             return self._features[self._walks[act.kind][0]]
@@ -269,7 +231,7 @@ class CodingFreeText:
         return any(one.is_older_act(act) for one in self._features.values()) and _refers(act.payload)
 
 
-def _features(study: Study) -> Iterator[FreeTextStore]:
+def _features(study: Study) -> Iterator[FreeTextStore[State]]:
     for feature in features():
         if feature.free_text is not None:
             yield feature.free_text(study)

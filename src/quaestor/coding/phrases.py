@@ -26,7 +26,7 @@ from quaestor.coding.model.rounds import missing
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.model.views import asks_first, require_lead_view
 from quaestor.coding.rating_files import note_view
-from quaestor.coding.session import Coding, Where, open_coding, require_lead, require_part
+from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
 from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
 
@@ -66,7 +66,7 @@ def begin_comparing(study: Where, name: str, actor: str) -> None:
         _complete(coding, name, actor)
 
 
-def _complete(coding: Coding, name: str, actor: str) -> RoundState:
+def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
     """A round whose present set all have rated: only then may words be compared, and that is put on record."""
     one = coding.state.round(name)
     phrase_facet(one)

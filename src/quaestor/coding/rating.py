@@ -17,7 +17,7 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RaterVi
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_view
 from quaestor.coding.rating_files import rate
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.item_texts import mask_item_text, read_item_texts
 from quaestor.store.records import NewAct
 from quaestor.study.features import open_known_names
@@ -124,7 +124,7 @@ def try_one(study: Study, name: str, rater: str, item: str, answers: Mapping[str
         return {"item": item, **told, "left": len(to_practise(coding.state.round(name), rater))}
 
 
-def tried(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+def tried(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
     """A try at a practice item on record: which facets were right, what would have been, and why."""
     told: list[tuple[dict[str, bool], str]] = []
 
@@ -152,13 +152,13 @@ def plain_text(body: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
-def codes_passages(coding: Coding, name: str) -> bool:
+def codes_passages(coding: CodingSession, name: str) -> bool:
     """Whether the raters of a round code passages of transcripts."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         return passage_facet(state.round(name).plan) is not None
 
 
-def require_passages(coding: Coding, name: str) -> None:
+def require_passages(coding: CodingSession, name: str) -> None:
     """Raises StateError where a round rates items as a whole."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         require_passage_facet(state.round(name).plan)

@@ -11,7 +11,7 @@ from typing import Any
 
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.base.table_files import FILE_FORMATS, ExportTable, format_table
 from quaestor.coding.model.answers import checked_answers, write_cell
 from quaestor.coding.model.decisions import import_published
@@ -20,8 +20,8 @@ from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
-from quaestor.coding.session import Coding, Where, open_coding
-from quaestor.evidence.item_origin import find_origin
+from quaestor.coding.session import CodingSession, Where, open_coding
+from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import Act, NewAct
 from quaestor.study.contributions import KnownNames
@@ -70,7 +70,7 @@ def as_written(said: Any) -> Any:
     return said
 
 
-def rate(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
+def rate(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
     """One rating, with whatever `Said` has more; the number of its act."""
     wanted = rating_wanted(coding, name, rater, Said(item, answers, **more))
     coding.pending.add(wanted)
@@ -78,7 +78,7 @@ def rate(coding: Coding, name: str, rater: str, item: str, answers: Mapping[str,
     return wanted.result()[0].number
 
 
-def rating_wanted(coding: Coding, name: str, rater: str, said: Said) -> PendingAct[State]:
+def rating_wanted(coding: CodingSession, name: str, rater: str, said: Said) -> PendingAct[State]:
     """A rating to put in the line of what is to be recorded."""
     now = coding.now()
 
@@ -104,7 +104,7 @@ def rated(state: State, name: str, rater: str, said: Said, now: str) -> NewAct:
     )  # fmt: skip
 
 
-def import_ratings(coding: Coding, name: str, path: Path, rater: str | None = None) -> Imported:
+def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | None = None) -> Imported:
     """A file of ratings into an open round, whole or not at all; the same file twice gives them once.
 
     Columns: item, rater (or --rater), one for each facet, and if you like unsure, memo, seconds and time.
@@ -146,7 +146,7 @@ def _check_rows(
     for column in rows[0][1]:
         if column not in known:
             raise InputError(f"{path} has a column {column!r} that means nothing here, allowed: "
-                             f"{join_with_or(sort_by_similarity(column, known))}")  # fmt: skip
+                             f"{suggest(column, known)}")  # fmt: skip
     seen: dict[tuple[str, str], int] = {}
     for number, row in rows:
         if row.get("superseded", "").lower() in _YES:
@@ -190,11 +190,11 @@ def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) ->
         raise InputError(f"{path} holds no ratings: a header and one row for each rating are needed")
     for column in needed:
         if column not in row:
-            found = join_with_or(sort_by_similarity(column, row))
+            found = suggest(column, row)
             raise InputError(f"{path} has no column {column!r}, found: {found}; it needs {', '.join(needed)}")
 
 
-def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
+def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
     """The ratings an actor may see: all of a round, or a rater's own while it is open.
 
     Whoever gets those of others and is not the lead reads no name in them that is known from interviews.
@@ -212,7 +212,7 @@ def export_ratings(coding: Coding, name: str, actor: str, *, superseded: bool = 
 
 
 @contextmanager
-def words_for(coding: Coding, actor: str) -> Iterator[Told]:
+def words_for(coding: CodingSession, actor: str) -> Iterator[Told]:
     """What somebody may read of a text or an answer: without known names, but for the lead, who can import it again."""
     if actor == coding.lead:
         yield as_written
@@ -253,9 +253,9 @@ def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: T
     return rows
 
 
-def note_view(coding: Coding, name: str, actor: str) -> None:
+def note_view(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody now sees what the raters of a round said; there is no way back."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         due = unblinding(state, name, actor) is not None
     if due:
         coding.act(lambda state: unblinding(state, name, actor))
@@ -300,7 +300,7 @@ def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, s
             return export_decisions(coding.state, name, words)
 
 
-def import_decisions(coding: Coding, name: str, path: Path, actor: str, source: str) -> int:
+def import_decisions(coding: CodingSession, name: str, path: Path, actor: str, source: str) -> int:
     """Published decisions without raters, marked as published: item and a column for each facet, or our own export."""
     rows = list(read_rows(path))
     _check_columns(path, rows[0][1] if rows else {}, ["item"])
@@ -349,9 +349,9 @@ class Asking:
     is_open: bool
 
 
-def asking(coding: Coding, name: str, actor: str) -> Asking | None:
+def asking(coding: CodingSession, name: str, actor: str) -> Asking | None:
     """What somebody is asked before a look goes on record; nothing where there is nothing to record."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         if name in state.published or not needs_record(state, name, actor, coding.lead):
             return None
         return Asking(state.round(name).status == OPEN)
@@ -366,21 +366,23 @@ def why_no_files(state: State, name: str, actor: str, lead: str) -> str:
     return ""
 
 
-def look(coding: Coding, name: str, actor: str) -> None:
+def look(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody who may see the ratings of a round now does."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         if needs_record(state, name, actor, coding.lead):
             note_view(coding, name, actor)
 
 
-def ratings_file(coding: Coding, name: str, actor: str, form: str = "csv", *, superseded: bool = False) -> RoundFile:
+def ratings_file(
+    coding: CodingSession, name: str, actor: str, form: str = "csv", *, superseded: bool = False
+) -> RoundFile:
     """The ratings an actor may see; whoever asks has looked before, or needs no record."""
-    with coding.looking():
+    with coding.locked_state():
         rows = export_ratings(coding, name, actor, superseded=superseded)
     return _file("ratings", rows, name, form)
 
 
-def decisions_file(coding: Coding, name: str, actor: str, form: str = "csv") -> RoundFile:
+def decisions_file(coding: CodingSession, name: str, actor: str, form: str = "csv") -> RoundFile:
     return _file("decisions", decisions_of(coding, name, actor), name, form)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.agreement import statistic
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.model.answers import write_cell
@@ -30,9 +30,9 @@ from quaestor.coding.model.rounds import (
 )
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import rater_view
-from quaestor.coding.session import Coding, Where, open_coding, require_lead, require_part
+from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
+from quaestor.evidence.erasure import drop_withdrawn, find_origin
 from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.item_origin import find_origin, drop_withdrawn
 from quaestor.evidence.samples import draw_sample, draw_simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
@@ -45,7 +45,7 @@ def settings_of(study: Study, name: str) -> RoundSettings:
     for one in study.settings.rounds:
         if one.round == name:
             return one
-    options = join_with_or(sort_by_similarity(name, [one.round for one in study.settings.rounds])) or "none is defined"
+    options = suggest(name, [one.round for one in study.settings.rounds]) or "none is defined"
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
 
 
@@ -172,14 +172,14 @@ def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict
     return found
 
 
-def open_named(coding: Coding, name: str, actor: str) -> RoundState:
+def open_named(coding: CodingSession, name: str, actor: str) -> RoundState:
     """Freeze the plan of a round and open it, if the round before it allows that.
 
     Its items are chosen while others go on rating; where that changed what they depend on, nothing is opened.
     """
     study = coding.study
     one = settings_of(study, name)
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         known, before = known_items(state, one), _standing(state, one.after)
     items = chosen_items(study, one, known)
     passed = gate(coding, str(one.after))[1] if before and not before.waived else None
@@ -215,7 +215,7 @@ def _standing(state: State, name: str | None) -> _Standing | None:
     return _Standing(one.status, one.closed, one.waived, len(one.unifications)) if one else None
 
 
-def gate(coding: Coding, name: str) -> tuple[Agreement | None, bool | None]:
+def gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
     """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
     one = coding.state.round(name)
     if one.status != CLOSED or not kind_of(one.plan.facet(one.plan.measured)).is_compared:
@@ -280,14 +280,14 @@ def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
     """Open a round; others go on while its items are chosen."""
     with nullcontext(study) if isinstance(study, Session) else open_coding(study) as coding:
         open_named(coding, name, require_lead(coding, actor, "open rounds"))
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             return summary(state.round(name))
 
 
 def close_by_name(
     study: Where, name: str, actor: str | None, incomplete: str = "", *, final: bool = False
 ) -> dict[str, Any]:
-    def decide(coding: Coding) -> BuildAct[State]:
+    def decide(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
         return lambda state: close_round(state, name, lead, incomplete, final=final)
 
@@ -297,7 +297,7 @@ def close_by_name(
 def reopen_by_name(
     study: Where, name: str, actor: str | None, reason: str, *, not_blind: bool = False
 ) -> dict[str, Any]:
-    def decide(coding: Coding) -> BuildAct[State]:
+    def decide(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
         return lambda state: reopen_round(state, name, lead, reason, not_blind=not_blind)
 
@@ -326,7 +326,7 @@ def next_set_by_name(study: Where, name: str, actor: str | None) -> dict[str, An
     return _act(study, name, lambda coding: _next_set(coding, name, actor))
 
 
-def _next_set(coding: Coding, name: str, actor: str | None) -> BuildAct[State]:
+def _next_set(coding: CodingSession, name: str, actor: str | None) -> BuildAct[State]:
     who = require_part(coding, name, actor or coding.lead)
     return lambda state: next_set(state, name, who)
 
@@ -334,7 +334,7 @@ def _next_set(coding: Coding, name: str, actor: str | None) -> BuildAct[State]:
 def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
     moment = parse_utc(until)
 
-    def decide(coding: Coding) -> BuildAct[State]:
+    def decide(coding: CodingSession) -> BuildAct[State]:
         def act(state: State) -> NewAct:
             return set_deadline(state, name, require_lead(coding, actor, "change rounds"), moment)
 

@@ -15,7 +15,7 @@ _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
 
 @dataclass(frozen=True)
 class JournalOutcomes:
-    """Implements `evidence.funnel.RoundOutcomes`; each method opens the journal, or uses the open one."""
+    """Implements `study.contributions.RoundOutcomes`; each method opens the journal, or uses the open one."""
 
     where: Where
 

@@ -21,7 +21,7 @@ from quaestor.coding.model.records import Plan
 from quaestor.coding.model.rounds import open_round
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.round_acts import chosen_items, known_items, planned, settings_of
-from quaestor.coding.session import Coding, Where, open_coding, study_of
+from quaestor.coding.session import CodingSession, Where, open_coding, study_of
 from quaestor.measures.agreement.statistics import reported_statistics
 from quaestor.people.membership import list_people
 from quaestor.people.roles import Role
@@ -252,9 +252,9 @@ class Preview:
     hindrance: str = ""
 
 
-def preview_round(study: Study, coding: Coding | None, one: RoundSettings) -> Preview:
+def preview_round(study: Study, coding: CodingSession | None, one: RoundSettings) -> Preview:
     """Look ahead; nothing is fixed and nothing is written."""
-    with coding.looking() if coding else nullcontext(State()) as state:
+    with coding.locked_state() if coding else nullcontext(State()) as state:
         version = state.history.latest.version
         pace, like = _pace(state, one)
         try:
@@ -266,7 +266,7 @@ def preview_round(study: Study, coding: Coding | None, one: RoundSettings) -> Pr
         plan = planned(study, one, chosen_items(study, one, known), version)
     except QuaestorError as refusal:
         return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
-    with coding.looking() if coding else nullcontext(State()) as state:
+    with coding.locked_state() if coding else nullcontext(State()) as state:
         hindrance = _hindrance(state, plan, study.settings.study.lead)
     own = assigned(plan)
     shares = tuple(

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 
 from quaestor.base.errors import StateError
 from quaestor.coding.free_text import CodingFreeText
-from quaestor.coding.model.state import State
+from quaestor.coding.model.state import ItemRemoval, State
 from quaestor.store.journal import Journal
+from quaestor.study.features import features
 from quaestor.study.folder import Study, open_journal
 from quaestor.study.session import Session
 
-Coding = Session[State]
+CodingSession = Session[State]
 """A session whose state is the study's codebook, rounds, ratings and decisions."""
 
 
-def coding_session(study: Study, journal: Journal) -> Coding:
+@cache
+def _item_removals() -> Mapping[str, ItemRemoval]:
+    return {
+        kind: ItemRemoval(feature.name, described.removes)
+        for feature in features()
+        for kind, described in feature.act_kinds.items()
+        if described.removes is not None
+    }
+
+
+def new_state() -> State:
+    """The state before the first act, which knows what acts of every feature remove."""
+    return State(removals=_item_removals())
+
+
+def coding_session(study: Study, journal: Journal) -> CodingSession:
     """A session on an open journal; the caller closes both."""
-    return Session(study, journal, State, CodingFreeText(study))
+    return Session(study, journal, new_state, CodingFreeText(study))
 
 
-def require_lead(coding: Coding, actor: str | None, what: str) -> str:
+def require_lead(coding: CodingSession, actor: str | None, what: str) -> str:
     """The lead's name; refuses anybody else."""
     if actor not in (None, coding.lead):
         raise StateError(f"{actor!r} is not the lead of the study, who alone can {what}: {coding.lead!r} is")
     return coding.lead
 
 
-def require_part(coding: Coding, name: str, actor: str) -> str:
+def require_part(coding: CodingSession, name: str, actor: str) -> str:
     """The actor, where they rate in a round or lead the study; refuses anybody else."""
     one = coding.state.round(name)
     if actor != coding.lead and one.seat_of(actor) is None:
@@ -36,7 +53,7 @@ def require_part(coding: Coding, name: str, actor: str) -> str:
     return actor
 
 
-Where = Study | Coding
+Where = Study | CodingSession
 """A study whose journal is opened for one thing and closed again, or one whose journal is open already."""
 
 
@@ -45,10 +62,10 @@ def study_of(where: Where) -> Study:
 
 
 @contextmanager
-def open_coding(where: Where) -> Iterator[Coding]:
+def open_coding(where: Where) -> Iterator[CodingSession]:
     """The coding of a study, with nobody of this process in between until the end."""
     if isinstance(where, Session):
-        with where.looking():
+        with where.locked_state():
             yield where
         return
     with open_journal(where) as journal:

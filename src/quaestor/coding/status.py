@@ -26,14 +26,14 @@ def coding_status(request: StatusRequest) -> StatusPart:
         lines, following = coding_way(request.study, State(), {})
     else:
         gates = gates_of(session, wait=request.wait)
-        with session.looking() as state:
+        with session.locked_state() as state:
             lines, following = coding_way(request.study, state, gates)
     return StatusPart(tuple(lines), following)
 
 
 def gates_of(coding: Session[State], *, wait: bool = True) -> dict[str, Agreement | None]:
     """The agreement of each closed round that had to reach something, worked out while others go on."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         wanted = [one.plan for one in state.rounds.values() if _has_gate(one)]
     found = {plan.round: agreement_now(coding, plan.round, plan.measured, wait=wait) for plan in wanted}
     return {name: one.agreement if one else None for name, one in found.items()}

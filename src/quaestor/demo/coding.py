@@ -18,7 +18,7 @@ from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import close_round, waive_gate
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.round_acts import gate, open_named
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.demo.folder import VISITOR
 from quaestor.demo.progress import Teller
 from quaestor.evidence.funnel import read_passed, step_number
@@ -44,13 +44,13 @@ class CodingOutcome:
     curves: tuple[SetCurve, ...]
 
 
-def import_bundled_codebook(coding: Coding, path: Path) -> Codebook:
+def import_bundled_codebook(coding: CodingSession, path: Path) -> Codebook:
     payload = read_codebook(path)
     coding.act(lambda state: NewAct("codebook.import", coding.lead, payload, key="codebook/first"), "codebook/first")
     return coding.state.history.latest
 
 
-def run_rounds(coding: Coding, seed: int, teller: Teller) -> CodingOutcome:
+def run_rounds(coding: CodingSession, seed: int, teller: Teller) -> CodingOutcome:
     """Pilot, main round, phrases, phases, triplets; each is opened, rated, closed and settled as people would."""
     _pilot(coding, seed, teller)
     outcome = _refinement(coding, seed, teller)
@@ -68,7 +68,7 @@ def run_rounds(coding: Coding, seed: int, teller: Teller) -> CodingOutcome:
     return CodingOutcome(outcome[0], outcome[1], outcome[2], tuple(shown))
 
 
-def _pilot(coding: Coding, seed: int, teller: Teller) -> None:
+def _pilot(coding: CodingSession, seed: int, teller: Teller) -> None:
     teller.begin("pilot")
     one = _round(coding, "pilot", seed)
     found, passed = gate(coding, "pilot")
@@ -86,7 +86,7 @@ def _pilot(coding: Coding, seed: int, teller: Teller) -> None:
     )
 
 
-def _refinement(coding: Coding, seed: int, teller: Teller) -> tuple[int, int, int]:
+def _refinement(coding: CodingSession, seed: int, teller: Teller) -> tuple[int, int, int]:
     teller.begin("refinement")
     one = _round(coding, "refinement", seed)
     found = gate(coding, "refinement")[0]
@@ -104,7 +104,7 @@ def _refinement(coding: Coding, seed: int, teller: Teller) -> tuple[int, int, in
     return len(chosen), len(planted), len(chosen & planted)
 
 
-def _phrases(coding: Coding, seed: int, teller: Teller) -> list[SetCurve]:
+def _phrases(coding: CodingSession, seed: int, teller: Teller) -> list[SetCurve]:
     teller.begin("phrases")
     open_named(coding, "phrases", coding.lead)
     simulate_sets(
@@ -123,21 +123,21 @@ def _falling(found: list[SetCurve], name: str) -> str:
     return " → ".join(f"{getattr(found[place], name):.0%}" for place in places)
 
 
-def _say_objects(coding: Coding, teller: Teller) -> None:
+def _say_objects(coding: CodingSession, teller: Teller) -> None:
     state = coding.state
     proposed = propose_objects(agreed_phrases(state.round("phrases")), state.round("phases").decided("phase"), 3)
     phases = len({phase for phase, _, _ in proposed})
     teller.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
 
 
-def _round(coding: Coding, name: str, seed: int) -> RoundState:
+def _round(coding: CodingSession, name: str, seed: int) -> RoundState:
     open_named(coding, name, coding.lead)
     simulate_ratings(coding, name, accuracy=_ACCURACY[name], confusion=0.5, seed=seed)
     coding.act(lambda state: close_round(state, name, coding.lead))
     return coding.state.round(name)
 
 
-def _settle(coding: Coding, name: str, seed: int) -> dict[str, int]:
+def _settle(coding: CodingSession, name: str, seed: int) -> dict[str, int]:
     coding.act(lambda state: decide_agreed(state, name, coding.lead))
     return simulate_settling(coding, name, seed=seed)
 
@@ -175,7 +175,7 @@ def add_visitors_round(study: Study) -> Study:
     return open_study(study.root)
 
 
-def open_visitors_round(coding: Coding, seed: int) -> RoundState:
+def open_visitors_round(coding: CodingSession, seed: int) -> RoundState:
     """Open the round; the simulated rater beside the visitor has rated everything."""
     open_named(coding, ROUND, coding.lead)
     simulate_ratings(coding, ROUND, accuracy=_BESIDE_ACCURACY, confusion=0.5, seed=seed, only=BESIDE)

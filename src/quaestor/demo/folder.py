@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError
-from quaestor.people.membership import invite, create_lead_token, open_directory
+from quaestor.people.membership import create_lead_token, invite, open_directory
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.study.templates import new_study

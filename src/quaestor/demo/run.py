@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CODEBOOK_FILE
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.demo.coding import (
     CodingOutcome,
     add_visitors_round,
@@ -20,7 +20,7 @@ from quaestor.demo.folder import VISITOR, make_room
 from quaestor.demo.interviews import make_demo_interviews
 from quaestor.demo.progress import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
 from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
-from quaestor.evidence.funnel import write_funnel_svg, run_funnel
+from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.records import FunnelResult
 from quaestor.evidence.sources.protocol import Progress
@@ -108,7 +108,7 @@ def _gather(folder: Path, seed: int, teller: Teller) -> Truth:
     return truth
 
 
-def _surveyed(coding: Coding, seed: int) -> str:
+def _surveyed(coding: CodingSession, seed: int) -> str:
     """The survey opened and answered, and whether what was planted is found in the answers."""
     planted = open_demo_survey(coding, seed)
     so_far = survey_so_far(coding.study)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import tomlkit
 
 from quaestor.base.files import write_atomically
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.study.folder import Study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys, answers_path, open_survey
@@ -52,7 +52,7 @@ class SurveySoFar:
     questions: tuple[Watched, ...]
 
 
-def open_demo_survey(coding: Coding, seed: int) -> SimulatedSurvey:
+def open_demo_survey(coding: CodingSession, seed: int) -> SimulatedSurvey:
     """The survey of the bundled study, with the printed answers planted; anybody with the link can answer it."""
     _add_questionnaire(coding.study)
     with AnswerFile(answers_path(coding.study)) as answers:

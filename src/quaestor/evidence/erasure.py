@@ -1,7 +1,10 @@
-"""Erases the items of withdrawn participants from the evidence and from everything derived from it.
+"""Removes items of people who withdrew from the evidence and from everything made of it, and keeps them out.
 
-Each part is rebuilt from an input that no longer contains them, and is either complete or missing: what cannot be
-rebuilt is removed. Pages that are open meanwhile show the old part, the new one, or that it must be rebuilt.
+Each part is made again from an input that is already without them, and is there whole or not at all; what cannot be
+made again is removed. A page meanwhile shows the part as it was, as it is, or that it has to be made again.
+
+A withdrawal cannot remove items from earlier rounds, nor from evidence that somebody restores from a copy: so whatever
+draws items calls `drop_withdrawn`.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ from quaestor.evidence.funnel import CANDIDATES, DROPPED_AT_FILE, RESULT, last_r
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_text_cache import cache_folder
 from quaestor.evidence.text_index import FILE, INDEX_NAME, index_folder
+from quaestor.study.features import features
 from quaestor.study.folder import Study, open_study
 
 _REBUILD_ERRORS = (QuaestorError, OSError, duckdb.Error)
@@ -227,3 +231,34 @@ def _database_contains(path: Path, query: str, items: str) -> bool:
             return copy.execute(query, (items, items)).fetchone() is not None
     except sqlite3.Error:  # a damaged copy is removed: it can be rebuilt
         return True
+
+
+EVIDENCE = "evidence"
+"""The origin of items that cannot be withdrawn; any other origin is the name of a feature."""
+
+
+def find_origin(study: Study) -> str:
+    """Returns which feature writes the source of the study's funnel, or `EVIDENCE`; empty if it has no source yet."""
+    with suppress(SettingsError):
+        source = study.funnel_source()
+        for feature in features():
+            if feature.input_folder and source in list_sources_in_folder(study, feature.input_folder):
+                return feature.name
+        return EVIDENCE
+    return ""
+
+
+def drop_withdrawn(study: Study, items: Iterable[str], origin: str | None = None) -> list[str]:
+    """Returns the items of participants who have not withdrawn, in the same order.
+
+    The origin is the feature that the items come from; None means that of the study's funnel. Plans of older rounds
+    have no origin (an empty text): then the items are checked against every feature.
+    """
+    if origin is None:
+        origin = find_origin(study)
+    tests = [
+        feature.withdrawn_items(study)
+        for feature in features()
+        if feature.withdrawn_items and origin in (feature.name, "")
+    ]
+    return [item for item in items if not any(is_withdrawn(item) for is_withdrawn in tests)]

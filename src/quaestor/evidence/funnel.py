@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import duckdb
 import ibis.expr.types as ir
@@ -17,7 +17,7 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy, write_atomically
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step, describe_step, shuffle_key
@@ -35,7 +35,8 @@ from quaestor.evidence.items import (
 )
 from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, StepResult
 from quaestor.render.figures.records import Figure, Kept
-from quaestor.study.features import features
+from quaestor.study.contributions import RoundOutcomes
+from quaestor.study.features import open_round_outcomes
 from quaestor.study.folder import Study, has_journal
 from quaestor.study.session import Session
 from quaestor.study.settings.evidence import StepSettings
@@ -43,22 +44,6 @@ from quaestor.study.settings.evidence import StepSettings
 RESULT, DROPPED_AT_FILE, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
 EXAMPLE_COLUMNS = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
 _NOT_RUN = "the funnel has not run yet: run `quaestor funnel` first"
-
-
-class RoundOutcomes(Protocol):
-    """The decisions of a study's rounds, for funnel steps that depend on a round."""
-
-    def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
-        """Returns the items that each round keeps; omits rounds that are not settled yet."""
-        ...
-
-    def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
-        """Returns caveats about rounds for readers of the funnel, given the items that reached each round's step."""
-        ...
-
-    def change_stamp(self, rounds: Collection[str]) -> object:
-        """Returns a value that changes with the decisions of the rounds; cheap enough to compute for every page."""
-        ...
 
 
 def _round_outcomes(study: Study, session: Session[Any] | None = None) -> tuple[RoundOutcomes | None, list[str]]:
@@ -69,8 +54,7 @@ def _round_outcomes(study: Study, session: Session[Any] | None = None) -> tuple[
     rounds = [step.round for step in study.settings.funnel.steps if step.round]
     if not rounds or not has_journal(study):
         return None, rounds
-    (open_outcomes,) = (feature.round_outcomes for feature in features() if feature.round_outcomes is not None)
-    return cast(RoundOutcomes, open_outcomes(session or study)), rounds
+    return open_round_outcomes(session or study), rounds
 
 
 def _read_kept_items(study: Study, session: Session[Any] | None = None) -> dict[str, list[str]]:
@@ -341,7 +325,7 @@ def step_number(study: Study, name: str) -> int:
     """Returns the number of a step, from 0."""
     names = [step.step for step in study.settings.funnel.steps]
     if name not in names:
-        raise StateError(f"the funnel has no step {name!r}, allowed: {join_with_or(sort_by_similarity(name, names))}")
+        raise StateError(f"the funnel has no step {name!r}, allowed: {suggest(name, names)}")
     return names.index(name)
 
 

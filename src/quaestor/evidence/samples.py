@@ -13,11 +13,11 @@ import numpy as np
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.evidence.engine import engine
+from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.funnel import dropped_at_file, last_result, read_passed, step_number
-from quaestor.evidence.item_origin import drop_withdrawn
 from quaestor.evidence.items import read_items
 from quaestor.study.folder import Study
 from quaestor.study.settings.evidence import SampleSettings
@@ -117,7 +117,7 @@ def _find_settings(study: Study, name: str | None) -> SampleSettings:
     if name is None:
         return SampleSettings()
     if name not in samples:
-        options = join_with_or(sort_by_similarity(name, samples)) or "none is defined"
+        options = suggest(name, samples) or "none is defined"
         raise SettingsError(f"{study.file} has no sample {name!r}, allowed: {options}")
     return samples[name]
 

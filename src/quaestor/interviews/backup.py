@@ -135,6 +135,7 @@ class InterviewBackup:
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
         check_sealed(copy, keys_of(study)[part.name], part.name, source)
+        ErasedList.beside(study.root / INTERVIEWS_FILE).read()  # a list that cannot be read is refused before any lock
 
     def read_acts(self, backup: Backup) -> dict[str, str]:
         """Who withdrew, as the acts of a backup have it."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from quaestor.interviews.backup import InterviewBackup
-from quaestor.interviews.free_text import FOLDER, InterviewText
+from quaestor.interviews.coding.decided_passages import ADOPT_ACT
+from quaestor.interviews.free_text import FOLDER, REWORD_ACT, WITHDRAW_ACT, InterviewText
+from quaestor.interviews.publication_guard import InterviewGuard, fingerprint
+from quaestor.interviews.report_section import InterviewSection
 from quaestor.interviews.repository import INTERVIEWS_FILE
 from quaestor.interviews.status import FEATURE_NAME, interviews_status
 from quaestor.interviews.text_mask import open_text_mask
 from quaestor.store.erasure import ErasedList
 from quaestor.store.private_file import read_known_file
 from quaestor.store.sealed_file_restore import erased_in
+from quaestor.study.contributions import ActKind
 from quaestor.study.features import Feature
 from quaestor.study.folder import Study
 
@@ -31,14 +36,20 @@ def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     return is_withdrawn
 
 
+def _turns_of_participant(payload: Mapping[str, Any]) -> Callable[[str], object]:
+    """A test for turns of a withdrawn participant: the interviews of P1 are P1, P1-2 and so on."""
+    return re.compile(rf"{re.escape(payload['participant'])}(-\d+)?/\d+").fullmatch
+
+
 FEATURE = Feature(
     FEATURE_NAME,
     status=interviews_status,
     backup=InterviewBackup(),
-    act_sentences={
-        "interview.adopt": "adopted words of a participant as a code in {round}",
-        "interview.agreement": "put an agreement to interviews in force",
-        "interview.withdraw": "withdrew from the interviews",
+    act_kinds={
+        ADOPT_ACT: ActKind("adopted words of a participant as a code in {round}"),
+        "interview.agreement": ActKind("put an agreement to interviews in force"),
+        REWORD_ACT: ActKind("replaced names in what was written about interviews"),
+        WITHDRAW_ACT: ActKind("withdrew from the interviews", actor="A participant", removes=_turns_of_participant),
     },
     input_folder=FOLDER,
     input_made_of="transcripts",
@@ -46,4 +57,7 @@ FEATURE = Feature(
     free_text=InterviewText,
     withdrawn_items=_withdrawn_items,
     known_names=open_text_mask,
+    fingerprint=fingerprint,
+    report_section=InterviewSection(),
+    publication_guard=InterviewGuard(),
 )

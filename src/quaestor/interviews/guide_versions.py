@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError, Problem
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, problems_of
 from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Guide, Section
@@ -121,7 +121,7 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
     """A guide as its file says now, or in a version; without a file, as it was used last."""
     files, kept = guide_files(study), _kept(interviews, name)
     if name not in files and not kept:
-        options = join_with_or(sort_by_similarity(name, [*files, *_used(interviews)])) or "none: write instruments/NAME.md"
+        options = suggest(name, [*files, *_used(interviews)]) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r}, there are: {options}")
     versions, newest = _versions(interviews, name), kept[-1] if kept else None
     if version is None and name in files:

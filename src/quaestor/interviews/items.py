@@ -8,14 +8,14 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import (
-    DerivedSource,
     DerivedItems,
+    DerivedSource,
     as_html,
     change_lines,
     erase_lines,
     write_derived_items,
 )
-from quaestor.evidence.erasure import erase_copies, erase_items, rebuild_stale_items, list_sources_in_folder
+from quaestor.evidence.erasure import erase_copies, erase_items, list_sources_in_folder, rebuild_stale_items
 from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.erased_names import FILLER, ErasedNames

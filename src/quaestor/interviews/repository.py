@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.coding.session import Coding, Where, open_coding, study_of
+from quaestor.base.names import suggest
+from quaestor.coding.session import CodingSession, Where, open_coding, study_of
 from quaestor.interviews.model.guide_checks import usable_guide
 from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
@@ -149,7 +149,7 @@ class Interviews:
     Those of a backup have no acts: there is nobody to act on them.
     """
 
-    def __init__(self, coding: Coding | None, file: SealedFile, identities: SealedFile) -> None:
+    def __init__(self, coding: CodingSession | None, file: SealedFile, identities: SealedFile) -> None:
         self._coding = coding
         self.file = file
         self.identities = identities
@@ -160,7 +160,7 @@ class Interviews:
         self._forgotten = 0
 
     @property
-    def coding(self) -> Coding:
+    def coding(self) -> CodingSession:
         if self._coding is None:
             raise RuntimeError("interviews of a backup have no acts")
         return self._coding
@@ -199,7 +199,7 @@ class Interviews:
         if name not in found:
             if name in self.file.erased():
                 raise StateError(f"{name} has withdrawn on {self.file.erased()[name]}: nothing is kept about them")
-            options = join_with_or(sort_by_similarity(name, found)) or "none yet"
+            options = suggest(name, found) or "none yet"
             raise InputError(f"there is no participant {name!r}, there are: {options}")
         return found[name]
 
@@ -219,7 +219,7 @@ class Interviews:
         found = interview_in(self.file.entries(about=name)) if name else None
         if found is None:
             self._require_not_over(name)
-            options = join_with_or(sort_by_similarity(name, [one.id for one in self.interviews()])) or "none yet"
+            options = suggest(name, [one.id for one in self.interviews()]) or "none yet"
             known = name in {one.pseudonym for one in self.participants()}
             plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
             raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
@@ -396,7 +396,7 @@ def guide_file(study: Study, name: str) -> Path:
     if name not in found and name in written:
         return written[name]  # it does not begin as a guide, which is said when it is read
     if name not in found:
-        options = join_with_or(sort_by_similarity(name, found)) or "none: write instruments/NAME.md"
+        options = suggest(name, found) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")
     return found[name]
 

@@ -11,7 +11,7 @@ from typing import Any
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.derived_items import as_html
-from quaestor.evidence.item_origin import find_origin
+from quaestor.evidence.erasure import find_origin
 from quaestor.interviews.coding.acts import turn_seen
 from quaestor.interviews.model.records import SpokenTurn, place_of
 from quaestor.interviews.names.known_names import InterviewNames, finder_of

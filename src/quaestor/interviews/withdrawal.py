@@ -101,7 +101,7 @@ def _erase_copies(interviews: Interviews, erased: ErasedNames) -> bool:
 def _unpublish(interviews: Interviews) -> bool:
     """What was generated from evidence may quote anybody in it: it is made anew from what is left.
 
-    What is being made just now is refused its place once the erasure is on record (`results.unwithdrawn`).
+    What is being made just now is refused its place once the erasure is on record (`publication_guard`).
     """
     folder = interviews.study.published
     with interviews.file.held():

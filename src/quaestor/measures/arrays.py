@@ -15,7 +15,7 @@ Whole = NDArray[np.int64]
 
 NO_CODE = -1
 
-LARGEST = 1e300
+MAX_VALUE = 1e300
 """Beyond it, infinity included, a sum or a difference would have no number."""
 
 
@@ -34,18 +34,18 @@ class Ranking:
         return (n**3 - n - self.ties) / 12
 
 
-def numbers(values: ArrayLike, name: str = "values") -> Floats:
+def to_numbers(values: ArrayLike, name: str = "values") -> Floats:
     """Values as an array of floats, missing ones as NaN."""
     found = np.asarray(values, dtype=np.float64)
     _flat(found, name)
-    beyond = np.abs(found) > LARGEST
+    beyond = np.abs(found) > MAX_VALUE
     if beyond.any():
         place = int(np.flatnonzero(beyond)[0])
         raise InputError(f"{name} have {found[place]} at place {place}: leave it out, or give it as missing (NaN)")
     return found
 
 
-def codes(groups: ArrayLike, n_groups: int, name: str = "groups") -> Whole:
+def to_codes(groups: ArrayLike, n_groups: int, name: str = "groups") -> Whole:
     """Codes as an array of whole numbers from 0 to below `n_groups`, −1 for items without one."""
     found = np.asarray(groups)
     if not found.size:
@@ -61,13 +61,13 @@ def codes(groups: ArrayLike, n_groups: int, name: str = "groups") -> Whole:
     return found.astype(np.int64, copy=False)
 
 
-def same_length(first: NDArray[Any], second: NDArray[Any], names: str) -> None:
+def require_same_length(first: NDArray[Any], second: NDArray[Any], names: str) -> None:
     """Refuses arrays that cannot belong to the same items."""
     if len(first) != len(second):
         raise InputError(f"{names} have {len(first)} and {len(second)} entries: give one of each for every item")
 
 
-def ranked(values: Floats) -> Ranking:
+def rank(values: Floats) -> Ranking:
     """Average ranks of values, none of them missing."""
     order = np.argsort(values)
     ordered = values[order]

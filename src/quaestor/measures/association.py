@@ -13,8 +13,8 @@ from quaestor.measures.arrays import Floats, Whole
 from quaestor.measures.records import Association
 
 REPLICATES = 9_999
-FEWEST_EXPECTED = 5
-MOST_SPARSE = 0.2
+MIN_EXPECTED = 5
+MAX_SPARSE = 0.2
 """Cochran's rule: chi-square may be looked up where at most a fifth of the cells expect fewer than 5 items."""
 
 _CLOSE = 1e-7
@@ -34,15 +34,14 @@ def association(counts: ArrayLike, seed: int) -> Association:
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
     statistic = float(((table - expected) ** 2 / expected).sum())
     v = min(math.sqrt(statistic / (n * (min(table.shape) - 1))), 1.0)
-    smallest = float(expected.min())
     if table.shape == (2, 2):
         p = _fisher(table)
-        return Association(n, "Fisher's exact", p=p, cramers_v=v, smallest_expected=smallest)
-    if (expected < FEWEST_EXPECTED).mean() > MOST_SPARSE:
+        return Association(n, "Fisher's exact", p=p, cramers_v=v)
+    if (expected < MIN_EXPECTED).mean() > MAX_SPARSE:
         p = _permuted(table, statistic, seed)
-        return Association(n, "chi-square, permuted", statistic, p=p, cramers_v=v, smallest_expected=smallest)
+        return Association(n, "chi-square, permuted", statistic, p=p, cramers_v=v)
     df = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return Association(n, "chi-square", statistic, df, float(chdtrc(df, statistic)), v, smallest)
+    return Association(n, "chi-square", statistic, df, float(chdtrc(df, statistic)), v)
 
 
 def _checked(counts: ArrayLike) -> Whole:

@@ -22,7 +22,7 @@ _TAIL = 0.025
 
 
 @dataclass(frozen=True)
-class Together:
+class CoOccurrence:
     """How often each two codes occur in the same unit, and how much of the units of either that is (Jaccard)."""
 
     counts: Whole
@@ -32,7 +32,7 @@ class Together:
 
 
 @dataclass(frozen=True)
-class Rule:
+class StoppingRule:
     """When to stop: so many interviews first, then a run of them that adds at most a share of what the first gave."""
 
     name: str
@@ -42,10 +42,10 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StoppingPoint:
     """Whether a rule says that interviews no longer add to what is known."""
 
-    rule: Rule
+    rule: StoppingRule
     reached: int | None = None
     """After which interview, the run that shows it not counted; none where it never happens."""
     shares: tuple[float, ...] = ()
@@ -64,14 +64,14 @@ class Saturation:
     low: tuple[float, ...]
     high: tuple[float, ...]
     """Between which 95 % of the orders lie."""
-    stops: tuple[Stop, ...]
+    stops: tuple[StoppingPoint, ...]
 
 
-RULES = (
-    Rule("Guest et al. 2020, at most 5 % new", 4, 2, 0.05),
-    Rule("Guest et al. 2020, nothing new", 4, 2, 0.0),
-    Rule("Guest et al. 2020, longer run, at most 5 % new", 4, 3, 0.05),
-    Rule("Francis et al. 2010, ten and three", 10, 3, 0.0),
+STOPPING_RULES = (
+    StoppingRule("Guest et al. 2020, at most 5 % new", 4, 2, 0.05),
+    StoppingRule("Guest et al. 2020, nothing new", 4, 2, 0.0),
+    StoppingRule("Guest et al. 2020, longer run, at most 5 % new", 4, 3, 0.05),
+    StoppingRule("Francis et al. 2010, ten and three", 10, 3, 0.0),
 )
 """The usual ones."""
 
@@ -83,7 +83,7 @@ def participant_shares(mentions: Whole) -> list[Share]:
     return [share(int(row), mentions.shape[1]) for row in (mentions > 0).sum(axis=1)]
 
 
-def co_occurrence(units: Flags) -> Together:
+def co_occurrence(units: Flags) -> CoOccurrence:
     """Codes that occur in the same unit (a turn, an answer, an interview): a row for each unit, a column for each."""
     if units.ndim != 2:
         raise InputError("occurrences need a row for each unit and a column for each code")
@@ -91,7 +91,7 @@ def co_occurrence(units: Flags) -> Together:
     return _together(ones.T @ ones)
 
 
-def overlapping(stretches: Iterable[tuple[str, int, int, int]], n_codes: int) -> Together:
+def character_overlap(stretches: Iterable[tuple[str, int, int, int]], n_codes: int) -> CoOccurrence:
     """Codes on the same words: stretches are (text, start, end, code), and what is counted are their characters."""
     texts: dict[str, list[tuple[int, int, int]]] = {}
     for text, start, end, code in stretches:
@@ -105,32 +105,32 @@ def overlapping(stretches: Iterable[tuple[str, int, int, int]], n_codes: int) ->
     return _together(counts)
 
 
-def _together(counts: Whole) -> Together:
+def _together(counts: Whole) -> CoOccurrence:
     own = counts.diagonal()
     either = own[:, None] + own[None, :] - counts
     jaccard = np.full(counts.shape, np.nan)
     np.divide(counts, either, out=jaccard, where=either > 0)
-    return Together(counts, jaccard)
+    return CoOccurrence(counts, jaccard)
 
 
-def saturation(found: Flags, seed: int, rules: Sequence[Rule] = RULES) -> Saturation:
+def saturation(occurrences: Flags, seed: int, rules: Sequence[StoppingRule] = STOPPING_RULES) -> Saturation:
     """Of interviews in their order (rows) and the codes in each (columns)."""
-    if found.ndim != 2:
+    if occurrences.ndim != 2:
         raise InputError("saturation needs a row for each interview and a column for each code")
-    total = accumulated(found)
+    total = accumulate_codes(occurrences)
     new = np.diff(total, prepend=0)
-    low, high = orders(found, seed)
+    low, high = order_interval(occurrences, seed)
     return Saturation(
         tuple(new.tolist()),
         tuple(total.tolist()),
-        expected_codes(found),
+        expected_codes(occurrences),
         low,
         high,
-        tuple(stopped(found, rule) for rule in rules),
+        tuple(apply_rule(occurrences, rule) for rule in rules),
     )
 
 
-def accumulated(found: Flags) -> Whole:
+def accumulate_codes(found: Flags) -> Whole:
     """How many different codes there are after each interview."""
     return np.asarray(np.logical_or.accumulate(found, axis=0).sum(axis=1), np.int64)
 
@@ -142,7 +142,7 @@ def expected_codes(found: Flags) -> tuple[float, ...]:
     return tuple(math.fsum(1 - math.comb(n - times, k) / math.comb(n, k) for times in often) for k in range(1, n + 1))
 
 
-def orders(found: Flags, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def order_interval(found: Flags, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Between how many codes 95 % of the orders of the interviews lie after each; few have all their orders taken."""
     n = len(found)
     if n == 0:
@@ -157,16 +157,16 @@ def orders(found: Flags, seed: int) -> tuple[tuple[float, ...], tuple[float, ...
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def stopped(found: Flags, rule: Rule) -> Stop:
+def apply_rule(found: Flags, rule: StoppingRule) -> StoppingPoint:
     """Whether a rule is fulfilled: what a run adds is compared with the codes of the first interviews, the base."""
     n, first = len(found), rule.base
     if n < first + rule.run:
-        return Stop(rule, undefined=f"it needs {first + rule.run} interviews, and there are {n}")
-    total = accumulated(found).tolist()
+        return StoppingPoint(rule, undefined=f"it needs {first + rule.run} interviews, and there are {n}")
+    total = accumulate_codes(found).tolist()
     known = total[first - 1]
     if known == 0:
-        return Stop(rule, undefined=f"the first {first} interviews have no code")
+        return StoppingPoint(rule, undefined=f"the first {first} interviews have no code")
     ends = range(first + rule.run, n + 1)
     shares = tuple((total[end - 1] - total[end - rule.run - 1]) / known for end in ends)
     place = next((at for at, part in enumerate(shares) if part <= rule.threshold), None)
-    return Stop(rule, None if place is None else first + place, shares)
+    return StoppingPoint(rule, None if place is None else first + place, shares)

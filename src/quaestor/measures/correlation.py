@@ -1,4 +1,7 @@
-"""Pearson's and Spearman's correlation: one sees straight lines and heeds extremes, the other sees ranks alone."""
+"""Pearson's and Spearman's correlation: one sees straight lines and heeds extremes, the other sees ranks alone.
+
+Also the p-values that a printed correlation allows.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
+from scipy.special import betainc, stdtr
 
 from quaestor.measures.agreement.estimates import QUANTILE
-from quaestor.measures.arrays import Floats, numbers, ranked, same_length
+from quaestor.measures.arrays import Floats, rank, require_same_length, to_numbers
 from quaestor.measures.records import Correlation
 
-FEWEST_ITEMS = 3
+MIN_ITEMS = 3
 """Two items always lie on a line."""
 
 _CLOSE = 1e-12
@@ -27,19 +30,37 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Correlation:
 def spearman(x: ArrayLike, y: ArrayLike) -> Correlation:
     """The correlation of average ranks, over the items that have both values."""
     first, second = _complete(x, y)
-    return _correlated("spearman", ranked(first).ranks, ranked(second).ranks)
+    return _correlated("spearman", rank(first).ranks, rank(second).ranks)
+
+
+def p_of_correlation(r: float, n: int) -> float | None:
+    """The two-sided p-value of Pearson's r over n pairs; None where n allows none."""
+    if n < 3:
+        return None
+    if abs(r) >= 1:
+        return 0.0
+    t = abs(r) * math.sqrt((n - 2) / (1 - r * r))
+    return float(2 * stdtr(n - 2, -t))
+
+
+def p_range(r: float, decimals: int, n: int) -> tuple[float, float] | None:
+    """The p-values that a printed r, rounded to so many decimals, may stand for."""
+    half = 0.5 * 10.0**-decimals
+    low, high = max(0.0, abs(r) - half), min(1.0, abs(r) + half)
+    largest, smallest = p_of_correlation(low, n), p_of_correlation(high, n)
+    return None if largest is None or smallest is None else (smallest, largest)
 
 
 def _complete(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    first, second = numbers(x, "x"), numbers(y, "y")
-    same_length(first, second, "x and y")
+    first, second = to_numbers(x, "x"), to_numbers(y, "y")
+    require_same_length(first, second, "x and y")
     both = ~(np.isnan(first) | np.isnan(second))
     return first[both], second[both]
 
 
 def _correlated(kind: Literal["pearson", "spearman"], x: Floats, y: Floats) -> Correlation:
     n = len(x)
-    if n < FEWEST_ITEMS:
+    if n < MIN_ITEMS:
         why = "fewer than 3 items have both values"
         return Correlation(kind, n, undefined=f"undefined, because {why}")
     if x.min() == x.max() or y.min() == y.max():
@@ -52,7 +73,7 @@ def _correlated(kind: Literal["pearson", "spearman"], x: Floats, y: Floats) -> C
         return Correlation(kind, n, value, 0.0, undefined=f"the interval is undefined, because {why}")
     # Student's t on n − 2 degrees of freedom, written as a beta integral, which keeps its digits far out in the tail.
     p = float(betainc(n / 2 - 1, 0.5, (1 - value) * (1 + value)))
-    if n == FEWEST_ITEMS:
+    if n == MIN_ITEMS:
         return Correlation(kind, n, value, p, undefined="the interval is undefined, because it needs at least 4 items")
     # Bonett and Wright (2000): ranks vary more than Fisher's z allows for.
     excess = 1 + value * value / 2 if kind == "spearman" else 1.0

@@ -10,12 +10,12 @@ from scipy.special import bdtrik
 
 from quaestor.base.errors import InputError
 from quaestor.measures.agreement.estimates import wilson
-from quaestor.measures.arrays import Floats, Whole, codes, numbers, same_length
+from quaestor.measures.arrays import Floats, Whole, require_same_length, to_codes, to_numbers
 from quaestor.measures.records import Share, Summary
 
 Places = NDArray[np.int32]
 
-MOST_RESAMPLED = 10_000
+MAX_RESAMPLED = 10_000
 """Above so many items the interval comes from order statistics; the two hardly differ by then."""
 
 REPLICATES = 10_000
@@ -23,16 +23,16 @@ REPLICATES = 10_000
 _TAIL = 0.025
 
 
-def group_counts(groups: ArrayLike, n_groups: int) -> Whole:
+def count_groups(groups: ArrayLike, n_groups: int) -> Whole:
     """How many items have each code."""
-    found = codes(groups, n_groups)
+    found = to_codes(groups, n_groups)
     return np.bincount(found + 1, minlength=n_groups + 1)[1:]
 
 
-def cross_counts(rows: ArrayLike, n_rows: int, columns: ArrayLike, n_columns: int) -> Whole:
+def count_pairs(rows: ArrayLike, n_rows: int, columns: ArrayLike, n_columns: int) -> Whole:
     """How many items have each pair of codes; items without one of them are not counted."""
-    first, second = codes(rows, n_rows, "rows"), codes(columns, n_columns, "columns")
-    same_length(first, second, "rows and columns")
+    first, second = to_codes(rows, n_rows, "rows"), to_codes(columns, n_columns, "columns")
+    require_same_length(first, second, "rows and columns")
     # One more row and column take the items without a code, which saves making a mask and two copies.
     cells = (first + 1) * (n_columns + 1) + (second + 1)
     counts = np.bincount(cells, minlength=(n_rows + 1) * (n_columns + 1))
@@ -52,7 +52,7 @@ def share(count: int, of: int) -> Share:
 
 def summary(values: ArrayLike, seed: int) -> Summary:
     """The summary of values; the same values in another order, or beside other groups, give the same."""
-    found = numbers(values)
+    found = to_numbers(values)
     known = np.sort(found[~np.isnan(found)])
     return _of_ordered(known, len(found) - len(known), seed)
 
@@ -66,18 +66,18 @@ def _of_ordered(ordered: Floats, missing: int, seed: int) -> Summary:
     if n == 1:
         why = "one item has no spread"
         return Summary(n, missing, median, q1, q3, undefined=f"the interval is undefined, because {why}")
-    if n > MOST_RESAMPLED:
+    if n > MAX_RESAMPLED:
         place = _lower_place(n)
         low, high = float(ordered[place]), float(ordered[n - 1 - place])
         return Summary(n, missing, median, q1, q3, low, high, "order statistics")
-    lower, upper = resampled_places(n, seed)
+    lower, upper = draw_median_positions(n, seed)
     medians = np.sort((ordered[lower] + ordered[upper]) / 2)
     low, high = _quantile(medians, _TAIL), _quantile(medians, 1 - _TAIL)
     return Summary(n, missing, median, q1, q3, low, high, "bootstrap")
 
 
 @lru_cache(maxsize=256)
-def resampled_places(n: int, seed: int) -> tuple[Places, Places]:
+def draw_median_positions(n: int, seed: int) -> tuple[Places, Places]:
     """Where the two middle values of bootstrap samples of n ordered values come from, one pair for each sample.
 
     Drawing n values with replacement is rounding down n uniform numbers times n; the j-th smallest of those numbers

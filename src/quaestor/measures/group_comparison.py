@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, ndtr
 
 from quaestor.measures.agreement.estimates import QUANTILE
-from quaestor.measures.arrays import Floats, Whole, codes, numbers, ranked, same_length
+from quaestor.measures.arrays import Floats, Whole, rank, require_same_length, to_codes, to_numbers
 from quaestor.measures.records import Band, Effect, GroupTest, PairTest
 
 _BELOW: tuple[tuple[float, Band], ...] = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
@@ -18,8 +18,8 @@ _BELOW: tuple[tuple[float, Band], ...] = ((0.147, "negligible"), (0.33, "small")
 
 def kruskal_wallis(values: ArrayLike, groups: ArrayLike, n_groups: int) -> GroupTest:
     """Both tests on the same ranks, corrected for ties; groups without values take no part."""
-    found, group = numbers(values), codes(groups, n_groups)
-    same_length(found, group, "values and groups")
+    found, group = to_numbers(values), to_codes(groups, n_groups)
+    require_same_length(found, group, "values and groups")
     known = ~np.isnan(found) & (group >= 0)
     found, group = found[known], group[known]
     sizes = np.bincount(group, minlength=n_groups)
@@ -28,7 +28,7 @@ def kruskal_wallis(values: ArrayLike, groups: ArrayLike, n_groups: int) -> Group
     if len(present) < 2:
         why = "fewer than two groups have values"
         return GroupTest(n, names, undefined=f"undefined, because {why}")
-    ranking = ranked(found)
+    ranking = rank(found)
     if ranking.spread == 0:
         return GroupTest(n, names, undefined="undefined, because every value is the same")
     means = np.bincount(group, weights=ranking.ranks, minlength=n_groups)[present] / sizes[present]
@@ -68,23 +68,23 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> Effect:
     Both groups are sorted and looked up in each other, so the pairs are never made. The interval is the asymmetric one
     of Cliff (1996) over his consistent variance.
     """
-    one, other = (np.sort(found[~np.isnan(found)]) for found in (numbers(first, "first"), numbers(second, "second")))
+    one, other = (
+        np.sort(found[~np.isnan(found)]) for found in (to_numbers(first, "first"), to_numbers(second, "second"))
+    )
     n, m = len(one), len(other)
     if not n or not m:
         why = "no group has values" if not n and not m else "one of the two groups has no values"
-        return Effect(n, m, undefined=f"undefined, because {why}")
+        return Effect(undefined=f"undefined, because {why}")
     wins, ties = _dominance(one, other)
     value = int(wins.sum()) / (n * m)
     if min(n, m) == 1:
         why = "a group of one item has no spread"
-        return Effect(n, m, value, _delta_band(value), undefined=f"the interval is undefined, because {why}")
+        return Effect(value, _delta_band(value), undefined=f"the interval is undefined, because {why}")
     if ties == n * m:
-        return Effect(
-            n, m, value, _delta_band(value), undefined="the interval is undefined, because every value is the same"
-        )
+        return Effect(value, _delta_band(value), undefined="the interval is undefined, because every value is the same")
     back, _ = _dominance(other, one)
     low, high = _delta_interval(value, _delta_variance(wins / m, -back / n, ties, value), min(n, m))
-    return Effect(n, m, value, _delta_band(value), low, high)
+    return Effect(value, _delta_band(value), low, high)
 
 
 def _dominance(one: Floats, other: Floats) -> tuple[Whole, int]:

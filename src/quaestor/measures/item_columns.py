@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -76,13 +76,13 @@ class Decided:
 
     def attribute(self, name: str) -> Attribute:
         if name not in self.attributes:
-            options = join_with_or(sort_by_similarity(name, self.attributes)) or "none"
+            options = suggest(name, self.attributes) or "none"
             raise InputError(f"items have no attribute {name!r}, allowed: {options}")
         return self.attributes[name]
 
     def number(self, name: str) -> Floats:
         if name not in self.numbers:
-            raise InputError(f"items have no measure {name!r}, allowed: {join_with_or(sort_by_similarity(name, self.numbers))}")
+            raise InputError(f"items have no measure {name!r}, allowed: {suggest(name, self.numbers)}")
         return self.numbers[name]
 
     def mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:
@@ -90,15 +90,12 @@ class Decided:
         chosen = np.ones(len(self.items), bool)
         for name, keys in conditions:
             if tuple(keys) == (ANY_VALUE,):
-                chosen &= self._has_value(name)
+                chosen &= ~np.isnan(self.numbers[name]) if name in self.numbers else self.attribute(name).codes != NONE
                 continue
             attribute = self.attribute(name)
             places = [attribute.place(key) for key in keys]
             chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
         return chosen
-
-    def _has_value(self, name: str) -> Flags:
-        return ~np.isnan(self.numbers[name]) if name in self.numbers else self.attribute(name).codes != NONE
 
     def chosen(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
         """The items that fulfil conditions."""

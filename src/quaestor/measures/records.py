@@ -121,16 +121,8 @@ class Agreement:
         return self.bands.get("weighted_kappa", "")
 
     @property
-    def fleiss(self) -> Estimate:
-        return self.estimates["fleiss"]
-
-    @property
     def ac1(self) -> Estimate:
         return self.estimates["ac1"]
-
-    @property
-    def ac2(self) -> Estimate | None:
-        return self.estimates.get("ac2")
 
     @property
     def alpha(self) -> Estimate:
@@ -219,8 +211,6 @@ class GroupTest:
 class Effect:
     """Cliff's delta: how much more often a value of the first group is the larger one than the smaller one."""
 
-    n_first: int
-    n_second: int
     value: float | None = None
     band: Band = ""
     low: float | None = None
@@ -240,7 +230,6 @@ class Association:
     """Nothing where the p-value does not come from the chi-square distribution."""
     p: float | None = None
     cramers_v: float | None = None
-    smallest_expected: float | None = None
     undefined: str = ""
 
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chndtr, stdtr
+from scipy.special import chndtr
 
 from quaestor.base.errors import InputError
 from quaestor.measures.agreement.estimates import QUANTILE, bootstrapped
-from quaestor.measures.arrays import numbers
+from quaestor.measures.arrays import to_numbers
 from quaestor.measures.association import association
-from quaestor.measures.descriptive import group_counts, share
+from quaestor.measures.descriptive import count_groups, share
 from quaestor.measures.group_comparison import holm
 from quaestor.measures.records import Association, Band, Estimate, Share
 
@@ -66,7 +66,7 @@ class Crossed:
 
 def single_shares(codes: ArrayLike, n_options: int) -> list[Share]:
     """The share of each option among those who chose one; −1 is no answer."""
-    counted = group_counts(codes, n_options).tolist()
+    counted = count_groups(codes, n_options).tolist()
     return [share(count, sum(counted)) for count in counted]
 
 
@@ -84,7 +84,7 @@ def mean(values: ArrayLike, seed: int) -> Estimate:
     Drawing n values with replacement is drawing how often each distinct one comes, which costs as much as there are
     distinct values, however many answered.
     """
-    found = numbers(values)
+    found = to_numbers(values)
     found = found[~np.isnan(found)]
     n = len(found)
     if n == 0:
@@ -103,7 +103,7 @@ def mean(values: ArrayLike, seed: int) -> Estimate:
 
 def spread(values: ArrayLike, most: int) -> list[tuple[str, Share]]:
     """How often each number was given; where there are more than `most` different ones, in equal and round ranges."""
-    found = numbers(values)
+    found = to_numbers(values)
     found = found[~np.isnan(found)]
     distinct, times = np.unique(found, return_counts=True)
     if len(distinct) <= most:
@@ -211,54 +211,3 @@ def _noncentrality(statistic: float, df: int, tail: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if chndtr(statistic, df, middle) > tail else (low, middle)
     return (low + high) / 2
-
-
-def kappa_range(items: int, disagreements: int, kept: int | None = None) -> tuple[float, float] | None:
-    """The smallest and largest Cohen's kappa of two raters and two answers with so many disagreements.
-
-    `kept` is how many items ended with the first answer: at least those on which both gave it, at most those plus
-    every disagreement. None where no such table exists, or where kappa is undefined in all of them.
-    """
-    if not 0 <= disagreements <= items or items == 0:
-        return None
-    agreed = items - disagreements
-    lowest = 0 if kept is None else max(0, kept - disagreements)
-    highest = agreed if kept is None else min(agreed, kept)
-    if lowest > highest:
-        return None
-    found = []
-    for both in {lowest, highest, *_near(agreed / 2, lowest, highest)}:
-        for one_sided in {0, disagreements, *_near(disagreements / 2, 0, disagreements)}:
-            value = _kappa(both, one_sided, disagreements - one_sided, agreed - both)
-            if value is not None:
-                found.append(value)
-    return (min(found), max(found)) if found else None
-
-
-def _near(middle: float, low: int, high: int) -> set[int]:
-    """Kappa is extreme at the ends of a range or around its middle."""
-    return {one for one in (math.floor(middle), math.ceil(middle)) if low <= one <= high}
-
-
-def _kappa(both: int, first: int, second: int, neither: int) -> float | None:
-    n = both + first + second + neither
-    expected = ((both + first) * (both + second) + (neither + second) * (neither + first)) / n**2
-    return None if expected == 1 else ((both + neither) / n - expected) / (1 - expected)
-
-
-def p_of_correlation(r: float, n: int) -> float | None:
-    """The two-sided p-value of Pearson's r over n pairs; None where n allows none."""
-    if n < 3:
-        return None
-    if abs(r) >= 1:
-        return 0.0
-    t = abs(r) * math.sqrt((n - 2) / (1 - r * r))
-    return float(2 * stdtr(n - 2, -t))
-
-
-def p_range(r: float, decimals: int, n: int) -> tuple[float, float] | None:
-    """The p-values that a printed r, rounded to so many decimals, may stand for."""
-    half = 0.5 * 10.0**-decimals
-    low, high = max(0.0, abs(r) - half), min(1.0, abs(r) + half)
-    largest, smallest = p_of_correlation(low, n), p_of_correlation(high, n)
-    return None if largest is None or smallest is None else (smallest, largest)

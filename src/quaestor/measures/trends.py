@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from quaestor.base.errors import InputError
-from quaestor.measures.arrays import Floats, numbers, ranked, same_length
+from quaestor.measures.arrays import Floats, rank, require_same_length, to_numbers
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Direction, Trend, YearShare
 
@@ -28,9 +28,9 @@ def yearly_shares(years: ArrayLike, chosen: ArrayLike, listed: Iterable[int] = (
     A year without items has no share, and says so.
     """
     whole, flags = np.asarray(years), np.asarray(chosen, dtype=bool)
-    same_length(whole, flags, "years and chosen")
+    require_same_length(whole, flags, "years and chosen")
     if whole.dtype.kind not in "iu":
-        known = numbers(whole, "years")
+        known = to_numbers(whole, "years")
         whole, flags = known[~np.isnan(known)], flags[~np.isnan(known)]
         if (whole % 1 != 0).any():
             raise InputError("years are not all whole numbers: give the year of each item, such as 2019")
@@ -52,12 +52,12 @@ def trend(shares: Sequence[YearShare]) -> Trend:
 
 def mann_kendall(values: ArrayLike) -> Trend:
     """The trend of values in the order of time: Kendall's tau-b, S, and a two-sided p-value corrected for ties."""
-    found = numbers(values)
+    found = to_numbers(values)
     found = found[~np.isnan(found)]
     n = len(found)
     if n < FEWEST_YEARS:
         return Trend(n, undefined="undefined, because fewer than 3 years have a value")
-    ranking = ranked(found)
+    ranking = rank(found)
     if ranking.spread == 0:
         return Trend(n, undefined="undefined, because every year has the same value")
     s = _rises_less_falls(found)

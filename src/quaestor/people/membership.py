@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError, SettingsError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.people.directory import INVITATION_LIFETIME, Account, AccountInvitation, Directory
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
@@ -98,7 +98,7 @@ def _require_role_fits(study: Study, name: str, role: Role) -> None:
         raise InputError("the lead is not invited: `quaestor serve` prints a link until the lead has joined")
     for round_role, names in ((Role.RATER, raters), (Role.TIE_BREAKER, tie_breakers)):
         if role is round_role and name not in names:
-            options = join_with_or(sort_by_similarity(name, names)) or f"none, add a {round_role} to a round first"
+            options = suggest(name, names) or f"none, add a {round_role} to a round first"
             raise SettingsError(f"{study.file}: no round has a {round_role} {name!r}, allowed: {options}")
     reserved = (*raters, *tie_breakers, study.settings.study.lead)
     if role is Role.INTERVIEWER:  # who may also be a rater

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 
 
 class Role(StrEnum):
@@ -70,6 +70,4 @@ def parse_role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError:
-        raise InputError(
-            f"there is no role {text!r}, allowed: {join_with_or(sort_by_similarity(text, Role))}"
-        ) from None
+        raise InputError(f"there is no role {text!r}, allowed: {suggest(text, Role)}") from None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.evidence.records import ExampleItem
+from quaestor.interviews.report_section import themes_to_publish
 from quaestor.interviews.repository import interviews_path
 from quaestor.interviews.themes.cells import quotations_behind
 from quaestor.interviews.themes.records import Quotation
 from quaestor.interviews.themes.records import in_words as quotations_in_words
 from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.publication.publication import computed_of
-from quaestor.publication.report.interview_section import themes_to_publish
 from quaestor.publication.results.item_columns import Results
 from quaestor.publication.results.tables import items_of_cell
 from quaestor.publication.results.values import Computed, findings_of
@@ -26,6 +26,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     own = [one.table for one in study.settings.tables]
     with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
         results = computed.results
+        # Interviews are asked directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             found = quotations_behind(themes, cell, own)
             return [_quoted(one) for one in found.quotations], quotations_in_words(themes, found.selection)
@@ -43,11 +44,11 @@ def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[st
     _, number, name = (*cell.split(":", 2), "", "")[:3]
     findings = {one.finding: one for one in findings_of(Computed(study, results))}
     if number not in findings:
-        options = join_with_or(sort_by_similarity(number, findings)) or "none"
+        options = suggest(number, findings) or "none"
         raise InputError(f"there is no finding {number!r}, allowed: {options}")
     values = {value.name: value for value in findings[number].values}
     if name not in values:
-        options = join_with_or(sort_by_similarity(name, values))
+        options = suggest(name, values)
         raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
     selection = values[name].selection
     if selection is None:

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.agreement import round_agreement
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import asks_first, require_lead_view
 from quaestor.coding.rating_files import note_view
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import last_result
 from quaestor.measures.records import Agreement
 from quaestor.publication.audit.compare import Alternatives
@@ -75,7 +75,7 @@ def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
     return [name for name, one in state.rounds.items() if one.status == CLOSED and asks_first(state, name, lead)]
 
 
-def _note_views(coding: Coding) -> None:
+def _note_views(coding: CodingSession) -> None:
     """Results show what others said in a round: the lead is on record as having seen it."""
     for name, one in coding.state.rounds.items():
         if one.status == CLOSED:
@@ -147,7 +147,7 @@ def _require_tables(study: Study, printed: Printed) -> None:
     made = [one.table for one in study.settings.tables]
     for layout in printed.settings.tables:
         if made and layout.table not in made:
-            options = join_with_or(sort_by_similarity(layout.table, made))
+            options = suggest(layout.table, made)
             raise SettingsError(
                 f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is none of the study's: {options}"
             )

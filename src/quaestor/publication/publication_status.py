@@ -16,10 +16,8 @@ from quaestor.base.files import write_atomically
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.state import State
 from quaestor.evidence.funnel import RESULT
-from quaestor.interviews.repository import identities_path, interviews_path
-from quaestor.interviews.themes.quotations import has_themes
 from quaestor.publication.results.decided_codes import results_can_be_made
-from quaestor.store.sealed_file import change_stamp
+from quaestor.study.features import fingerprints, report_sections
 from quaestor.study.folder import Study
 
 PUBLISHED = ("report", "handbook")
@@ -43,8 +41,7 @@ def made_from(study: Study, state: State) -> str:
     for file in (*(study.root / name for name in _BESIDE), *folders, study.funnel_folder / RESULT):
         if file.is_file():
             digest.update(f"{file.relative_to(study.root)}\0".encode() + file.read_bytes())
-    for path in (interviews_path(study), identities_path(study)):
-        digest.update(f"{change_stamp(path)}\0".encode())
+    digest.update(fingerprints(study).encode())
     return digest.hexdigest()
 
 
@@ -151,10 +148,5 @@ def pack(study: Study, name: str, into: IO[bytes]) -> None:
 
 
 def report_can_be_made(study: Study, state: State) -> bool:
-    """Whether the results that a study names are decided, or interviews make a report by themselves."""
-    return results_can_be_made(study, state) or has_themes_to_publish(study, state)
-
-
-def has_themes_to_publish(study: Study, state: State) -> bool:
-    """Whether a round that coded transcripts has decided anything."""
-    return interviews_path(study).exists() and has_themes(state)
+    """Whether the results that a study names are decided, or a feature's section makes a report by itself."""
+    return results_can_be_made(study, state) or any(section.is_ready(study, state) for section in report_sections())

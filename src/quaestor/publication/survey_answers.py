@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quaestor.base.hashing import hash_file
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.publication.audit.printed import Printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.survey_audit import Asked, FileRow, counted_responses, survey_cells, survey_notes
@@ -26,7 +26,7 @@ ANSWERS_FOLDER = "answers"
 """Where the study keeps the files that answers were imported from."""
 
 
-def with_survey(found: Audit, coding: Coding | None, study: Study, printed: Printed) -> Audit:
+def with_survey(found: Audit, coding: CodingSession | None, study: Study, printed: Printed) -> Audit:
     """An audit with the figures of a survey that the study prints; where it prints none, as it was."""
     asked = printed.settings.answers
     if asked is None:
@@ -62,7 +62,7 @@ def mapping_file(study: Study, survey: str) -> Path:
 
 def _file_behind(surveys: Surveys, name: str) -> Path | None:
     """The file that the answers were imported from, if it still is what it was and the only one."""
-    with surveys.coding.looking() as state:
+    with surveys.coding.locked_state() as state:
         acts = [act for act in state.others if act.kind == "survey.import" and act.payload["survey"] == name]
     digests = {act.payload["sha256"]: act.payload["file"] for act in acts}
     if len(digests) != 1:

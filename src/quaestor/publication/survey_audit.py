@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.publication.audit.compare import Alternatives, explained, number_alone, numbers_in, verdict_of
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed
 from quaestor.publication.audit.printed_settings import SurveyFigures
@@ -103,7 +103,7 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
             )
         chosen = question.kind in (*CHOSEN, Kind.MATRIX) and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:
-            known = join_with_or(sort_by_similarity(test.value, [one.code for one in question.options]))
+            known = suggest(test.value, [one.code for one in question.options])
             raise SettingsError(
                 f"{PRINTED_FILE}: {words!r} is about {test.value!r}, which is no option of {question.id!r}: {known}"
             )

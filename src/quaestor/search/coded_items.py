@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.decisions import differing
 from quaestor.coding.model.facet_kinds.base import write_answer
 from quaestor.coding.model.facet_kinds.passages import codes_in
@@ -243,7 +243,7 @@ def _find_items_with_code(decisions: VisibleDecisions, query: Query) -> set[str]
     if reason:
         raise StateError(reason)
     if query.facet and query.facet not in decisions.facets:
-        options = join_with_or(sort_by_similarity(query.facet[:60], decisions.facets)) or "none"
+        options = suggest(query.facet[:60], decisions.facets) or "none"
         raise InputError(f"there are no decisions on the facet {query.facet[:60]!r}, allowed: {options}")
     items: set[str] = set()
     for facet in [query.facet] if query.facet else decisions.facets:

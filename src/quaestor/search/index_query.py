@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
@@ -82,8 +82,8 @@ class SearchCondition:
         return f"FROM {self.tables}{' WHERE ' + self.conditions if self.conditions else ''}"
 
 
-def open_state(coding: Coding | None) -> AbstractContextManager[State]:
-    return coding.looking() if coding is not None else nullcontext(State())
+def open_state(coding: CodingSession | None) -> AbstractContextManager[State]:
+    return coding.locked_state() if coding is not None else nullcontext(State())
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Search:
     """A viewer's search in a study: its index, and its rounds if the study has a journal."""
 
     study: Study
-    coding: Coding | None
+    coding: CodingSession | None
     index: Index
     viewer: Viewer
 
@@ -136,7 +136,7 @@ class Search:
 
     def _step_number(self, name: str) -> int:
         if name not in self.steps:
-            options = join_with_or(sort_by_similarity(name[:60], self.steps)) or "none"
+            options = suggest(name[:60], self.steps) or "none"
             raise InputError(f"the funnel has no step {name[:60]!r}, allowed: {options}")
         return self.steps.index(name)
 

@@ -12,7 +12,7 @@ from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.facet_kinds.passages import codes_in
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import ASKER, Sight, Viewer, raters_of
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import trace_item
@@ -76,7 +76,7 @@ class ItemHistory:
 
 
 def build_item_history(
-    study: Study, coding: Coding | None, item: str, viewer: Viewer, mask: TextMask | None = None
+    study: Study, coding: CodingSession | None, item: str, viewer: Viewer, mask: TextMask | None = None
 ) -> ItemHistory:
     """Returns all that a viewer may see of an item, with known names masked; raises StateError for an unknown item."""
     item_text = read_item_texts(study, [item]).get(item)
@@ -114,7 +114,7 @@ def _mask_event(event: ItemEvent, mask: TextMask) -> ItemEvent:
     return replace(event, answers=answers, text=mask.mask(event.text), decision=mask.mask(event.decision))
 
 
-def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
+def _record_views(coding: CodingSession, item: str, viewer: Viewer) -> None:
     """Records that the viewer is about to see other raters' ratings of an item, which ends their blindness.
 
     The acts are built again under the journal's lock, because a round may have been reopened in the meantime: it then
@@ -129,7 +129,7 @@ def _record_views(coding: Coding, item: str, viewer: Viewer) -> None:
         ]
         return Sight(state, coding.lead, viewer).views_to_record(rated)
 
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         has_views = bool(build_views(state))
     if has_views:
         coding.act(build_views)

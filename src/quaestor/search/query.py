@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import urlencode
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, parse_whole_number, sort_by_similarity
+from quaestor.base.names import parse_whole_number, suggest
 
 SIDES = ("kept", "dropped")
 DISAGREEMENTS = ("any", "open", "settled")
@@ -58,9 +58,7 @@ class Query:
         for name, allowed in (("side", SIDES), ("disagreement", DISAGREEMENTS), ("order", ORDERS)):
             value = getattr(self, name)
             if value and value not in allowed:
-                raise InputError(
-                    f"{name} is {value[:60]!r}, allowed: {join_with_or(sort_by_similarity(value, allowed))}"
-                )
+                raise InputError(f"{name} is {value[:60]!r}, allowed: {suggest(value, allowed)}")
         return self
 
     def to_query_string(self, **changed: object) -> str:

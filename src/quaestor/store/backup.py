@@ -23,6 +23,12 @@ from quaestor.store.schema import acts, add_rows, head_of, rows
 class RestoreTarget(Protocol):
     """What comes back together with the acts, and is not in the store."""
 
+    def hold(self) -> None:
+        """Lock what is there until the restore ends; called again, it does nothing.
+
+        The journal is locked already, as the order of locks asks for.
+        """
+
     def difference(self) -> str:
         """What is there and would be replaced, in words; empty where nothing is."""
 
@@ -58,7 +64,9 @@ def _bring(
         database, kept = journal.database, None
         with explained(database), database.writing() as connection:
             before = head_of(connection)
-            differs, others = _first_difference(backup, connection), beside.difference()
+            differs = _first_difference(backup, connection)
+            beside.hold()
+            others = beside.difference()
             if (differs is not None or others) and not replace:
                 there = others or f"{database.shown} holds {before:,} acts, and from act {differs:,} on not those"
                 raise StateError(

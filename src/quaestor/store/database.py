@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
-from quaestor.base.errors import TemporarilyUnavailable, QuaestorError
+from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 
 
 class Damaged(TemporarilyUnavailable):

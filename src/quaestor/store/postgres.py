@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, MissingDependency, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, MissingDependency, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.backup_file import write_backup
 from quaestor.store.database import explained, one_line
 from quaestor.store.schema import VERSIONS, head_of, noted_revision, rows

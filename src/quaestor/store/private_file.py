@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Self, TypeVar
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError
-from quaestor.base.files import restrict_to_owner, create_private_file
+from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
+from quaestor.base.files import create_private_file, restrict_to_owner
 from quaestor.store.erasure import ErasureNote, connect, empty_log, finish_erasure
 
 _Read = TypeVar("_Read")
@@ -185,10 +185,14 @@ class PrivateFile:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
-            return TemporarilyUnavailable(f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return TemporarilyUnavailable(
+                f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+            )
         if code == sqlite3.SQLITE_FULL:
             return TemporarilyUnavailable(f"{self.path} cannot grow, the disk is full: free some space, then try again")
-        return TemporarilyUnavailable(f"{self.path} cannot be used ({error}): check its permissions and the space on the disk")
+        return TemporarilyUnavailable(
+            f"{self.path} cannot be used ({error}): check its permissions and the space on the disk"
+        )
 
 
 def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
-from quaestor.base.files import restrict_to_owner, create_private_file, fsync, open_private
+from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
+from quaestor.base.files import create_private_file, fsync, open_private, restrict_to_owner
 from quaestor.store.backup_file import BACKUP
 from quaestor.store.database import Damaged, explained, one_line
 from quaestor.store.schema import VERSIONS, noted_revision
@@ -131,9 +131,13 @@ class SQLite:
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
-            return TemporarilyUnavailable(f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it")
+            return TemporarilyUnavailable(
+                f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+            )
         if code == sqlite3.SQLITE_FULL:
-            return TemporarilyUnavailable(f"{self.shown} cannot grow, the disk is full: free some space, then try again")
+            return TemporarilyUnavailable(
+                f"{self.shown} cannot grow, the disk is full: free some space, then try again"
+            )
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             return TemporarilyUnavailable(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
         if code == sqlite3.SQLITE_IOERR:

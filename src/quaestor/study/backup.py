@@ -7,9 +7,9 @@ lie in their files, sealed; their keys are in no backup.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -41,50 +41,119 @@ from quaestor.study.folder import Study, backups_of, open_journal, store_address
 
 
 @dataclass(frozen=True)
-class Returning:
+class RestoredPart:
     """One file of the study, and what it is to hold."""
 
+    feature: Feature
     part: BackupPart
     path: Path
     copy: sqlite3.Connection
-    there: sqlite3.Connection | None = None
-    """What it holds now, within a transaction that may write; None where there is no file that can be read."""
-    lasting: sqlite3.Connection | None = None
-    """A copy of that, without what is known to be withdrawn: it has to go from there as well, and is kept nowhere."""
+    """What it shall hold."""
+
+
+@dataclass(frozen=True)
+class PresentPart:
+    """What a file of the study holds when it is restored."""
+
+    restored: RestoredPart
+    writing: sqlite3.Connection
+    """The file itself, within a transaction."""
+    kept: sqlite3.Connection
+    """A copy of it without what is known to be withdrawn: it has to go from there as well, and is kept nowhere."""
 
     @cached_property
-    def same(self) -> bool:
-        return self.there is not None and digest_of(self.there) == digest_of(self.copy)
+    def is_same(self) -> bool:
+        return digest_of(self.writing) == digest_of(self.restored.copy)
 
-    @cached_property
-    def replaces(self) -> bool:
-        """Whether something is there that is neither withdrawn nor what comes back."""
-        if self.lasting is None or self.same or (self.there is not None and is_empty(self.there)):
+    @property
+    def is_replaced(self) -> bool:
+        """Whether something is there that is neither withdrawn nor restored."""
+        if self.is_same or is_empty(self.writing):
             return False
-        return digest_of(self.lasting) != digest_of(self.copy)
+        return digest_of(self.kept) != digest_of(self.restored.copy)
 
 
-@dataclass
-class BringingBack:
-    """What `restore_from` brings back beside the acts; the study is changed by `bring` alone."""
+class StudyRestore:
+    """Implements `store.backup.RestoreTarget`: restores the files next to the journal, which `bring` alone changes."""
 
-    returning: list[Returning] = field(default_factory=list)
-    damaged: dict[Path, Path] = field(default_factory=dict)
-    """Files that cannot be read, and the names under which they are kept."""
-    left_out: dict[str, LeftOut] = field(default_factory=dict)
-    """By feature, what was withdrawn since the backup was made."""
-    _held: ExitStack = field(default_factory=ExitStack)
-    _files: list[PrivateFile] = field(default_factory=list)
+    def __init__(self, study: Study, parts: Sequence[RestoredPart], acts: Mapping[str, Any], damaged: str) -> None:
+        self._study = study
+        self._parts = parts
+        self._acts = acts
+        self._damaged_suffix = damaged
+        """Appended to the names of files that cannot be read; empty where these are refused."""
+        self.damaged: dict[Path, Path] = {}
+        """Files that cannot be read, and the names under which they are kept."""
+        self.left_out: dict[str, LeftOut] = {}
+        """By feature, what was withdrawn since the backup was made."""
+        self._present: dict[str, PresentPart] | None = None
+        """By part, what is there; None before it is locked."""
+        self._copies = ExitStack()
+        self._transactions = ExitStack()
+        self._files: list[PrivateFile] = []
+
+    def hold(self) -> None:
+        if self._present is not None:
+            return
+        self._present = {}
+        for restored in self._parts:
+            try:
+                if present := self._lock(restored):
+                    self._present[restored.part.name] = present
+            except DamagedFile:
+                if not self._damaged_suffix:
+                    raise
+                path = restored.path
+                self.damaged[path] = path.with_name(f"{path.name}{self._damaged_suffix}")
+        for feature in features():
+            mine = {
+                restored.part.name: PartCopy(restored.path, restored.copy, self._kept(restored))
+                for restored in self._parts
+                if restored.feature is feature
+            }
+            if feature.backup and mine:
+                acts = self._acts[feature.name]
+                self.left_out[feature.name] = feature.backup.leave_out(self._study, acts, mine)
+
+    def _lock(self, restored: RestoredPart) -> PresentPart | None:
+        """Locks a file until this ends, and copies it; None where there is none."""
+        form, path = restored.part.form, restored.path
+        if not path.exists():
+            return None
+        file = self._open(form, path)
+        with file.reading() as reading:
+            whole = reading.execute("PRAGMA integrity_check").fetchone()[0]
+        if whole != "ok":
+            raise DamagedFile(f"{path} is damaged ({whole.splitlines()[-1]}): {form.lost}")
+        writing = self._transactions.enter_context(file.erasing(finish=False))
+        with file.still() as still:
+            return PresentPart(restored, writing, self._copies.enter_context(closing(copied(still))))
+
+    def _open(self, form: PrivateFileSchema, path: Path) -> PrivateFile:
+        file = form.opened(path)
+        self._files.append(file)
+        return file
+
+    def _present_part(self, restored: RestoredPart) -> PresentPart | None:
+        return (self._present or {}).get(restored.part.name)
+
+    def _kept(self, restored: RestoredPart) -> sqlite3.Connection | None:
+        present = self._present_part(restored)
+        return present.kept if present else None
 
     def difference(self) -> str:
-        for one in self.returning:
-            if one.replaces and one.lasting is not None:
-                return f"{one.path} holds {one.part.count(one.lasting):,} {one.part.table}, and not those"
+        for restored in self._parts:
+            present = self._present_part(restored)
+            if present and present.is_replaced:
+                part = restored.part
+                return f"{restored.path} holds {part.count(present.kept):,} {part.table}, and not those"
         return ""
 
     def parts(self) -> Sequence[Part]:
         return [
-            Part(one.part.name, one.part.form.version, lines_of(one.lasting)) for one in self.returning if one.lasting
+            Part(restored.part.name, restored.part.form.version, lines_of(kept))
+            for restored in self._parts
+            if (kept := self._kept(restored))
         ]
 
     def bring(self) -> None:
@@ -95,82 +164,55 @@ class BringingBack:
                 if part.exists():
                     part.rename(f"{aside}{suffix}")
             fsync(path.parent)
-        for one in self.returning:
-            if one.same:
+        for restored in self._parts:
+            present = self._present_part(restored)
+            if present and present.is_same:
                 continue
-            writing = one.there or self._held.enter_context(self._opened(one.part.form, one.path).erasing(finish=False))
-            refill(writing, one.copy)
-            for feature in features():
-                if feature.backup and one.part in feature.backup.parts:
-                    feature.backup.note_withdrawals(one.part, one.path, one.copy)
-        self._held.close()
+            form, path = restored.part.form, restored.path
+            if present:
+                writing = present.writing
+            else:
+                writing = self._transactions.enter_context(self._open(form, path).erasing(finish=False))
+            refill(writing, restored.copy)
+            if restored.feature.backup:
+                restored.feature.backup.note_withdrawals(restored.part, path, restored.copy)
+        self._transactions.close()
         for file in self._files:
             file.finish_erasure()
 
     def counts(self) -> dict[str, int]:
         """What the study has now of each kind."""
-        return {one.part.counted: one.part.count(one.copy) for one in self.returning}
-
-    def hold(self, form: PrivateFileSchema, path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection] | None:
-        """A file of the study, in which nobody else can write meanwhile, and a copy of it; None where it is missing."""
-        if not path.exists():
-            return None
-        file = self._opened(form, path)
-        with file.reading() as reading:
-            whole = reading.execute("PRAGMA integrity_check").fetchone()[0]
-        if whole != "ok":
-            raise DamagedFile(f"{path} is damaged ({whole.splitlines()[-1]}): {form.lost}")
-        writing = self._held.enter_context(file.erasing(finish=False))
-        with file.still() as still:
-            return writing, copied(still)
-
-    def _opened(self, form: PrivateFileSchema, path: Path) -> PrivateFile:
-        file = form.opened(path)
-        self._files.append(file)
-        return file
+        return {restored.part.counted: restored.part.count(restored.copy) for restored in self._parts}
 
     def end(self, *error: object) -> None:
-        """Let go of what is held; what was not brought has not happened."""
+        """Release what is locked; what was not brought has not happened."""
         try:
-            self._held.__exit__(*error)  # type: ignore[arg-type]
+            self._transactions.__exit__(*error)  # type: ignore[arg-type]
         finally:
+            self._copies.close()
             for file in self._files:
                 file.close()
 
 
 @contextmanager
-def bringing_back(study: Study, backup: Backup, replace: bool, stamp: str) -> Iterator[BringingBack]:
-    """Make and check all copies before the study is looked at, then hold what is there until this ends."""
+def prepare_restore(study: Study, backup: Backup, replace: bool, stamp: str) -> Iterator[StudyRestore]:
+    """Makes and checks all copies before anything of the study is locked."""
     if unknown := backup.report.parts.keys() - {part.name for part in backup_parts()}:
         raise InputError(f"{backup.report.file} holds {min(unknown)!r}, which this Quaestor does not know: update it")
     with ExitStack() as copies:
-        made = [
-            (part, study.root / part.file, copies.enter_context(_copied(study, backup, feature, part)))
+        parts = [
+            RestoredPart(
+                feature, part, study.root / part.file, copies.enter_context(_copied(study, backup, feature, part))
+            )
             for feature in features()
             if feature.backup
             for part in feature.backup.parts
             if part.name in backup.report.parts
         ]
         acts = {feature.name: _acts_read(feature, backup) for feature in features()}
-        bringing = BringingBack()
-        copies.push(bringing.end)
-        for part, path, copy in made:
-            there, lasting = None, None
-            try:
-                if found := bringing.hold(part.form, path):
-                    there, lasting = found[0], copies.enter_context(closing(found[1]))
-            except DamagedFile:
-                if not replace:
-                    raise
-                bringing.damaged[path] = path.with_name(f"{path.name}.damaged-{stamp}")
-            bringing.returning.append(Returning(part, path, copy, there, lasting))
-        by_name = {one.part.name: PartCopy(one.path, one.copy, one.lasting) for one in bringing.returning}
-        for feature in features():
-            mine = {part.name for part in feature.backup.parts} & by_name.keys() if feature.backup else set()
-            if feature.backup and mine:
-                held = {name: by_name[name] for name in mine}
-                bringing.left_out[feature.name] = feature.backup.leave_out(study, acts[feature.name], held)
-        yield bringing
+        restore = StudyRestore(study, parts, acts, f".damaged-{stamp}" if replace else "")
+        copies.push(restore.end)
+        yield restore
 
 
 @contextmanager
@@ -225,7 +267,6 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
         opened.enter_context(explained(journal.database))
         with ExitStack() as looked:
             with ExitStack() as held:
-                # The journal first, as whoever records an act does whose words lie in one of the files.
                 held.enter_context(journal.database.writing())
                 for one in files:
                     held.enter_context(one.writing())
@@ -248,7 +289,7 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
 
     What was made here of the words of a participant who withdrew goes too, once all is there.
     """
-    with open_backup(file) as backup, bringing_back(study, backup, replacing, format_file_stamp(clock())) as beside:
+    with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as beside:
         report = restore_from(backup, store_address(study), beside, replacing, backups_of(study), clock)
         left_out = beside.left_out
         unknown = [name for one in left_out.values() for name in one.unknown]

@@ -1,19 +1,28 @@
-"""What a feature can contribute to a study: status lines, private files in backups, known names.
+"""What a feature can contribute to a study.
 
-Lock order, for everything that takes more than one lock: the journal first, then the private files in the order of
-`features.backup_parts()`. A backup holds the journal and all files for the instant in which it looks at them. A restore
-holds the files and then replaces the acts; a session that waits for one of them meanwhile gives up after a while and
-asks its user to try again.
+Lock order, for everything that takes more than one lock:
+
+1. the lock of the session within its process,
+2. the write lock of the journal,
+3. the private files in the order of `features.backup_parts()`, which is that of the features.
+
+An act takes the first two and then the file of its free text. A backup takes the journal and all files for the moment
+in which it starts to read them. A restore takes the journal and then all files of the backup. One exception: where a
+restore finds the journal damaged after it has locked the files, it keeps them locked, sets the journal aside and locks
+the new one. A session that has locked the new journal meanwhile waits for a file no longer than
+`store.private_file.PATIENCE`, then gives up and releases the journal, so neither waits forever.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from quaestor.render.report_parts import Fact, ItemColumns, Section
 from quaestor.store.backup_file import Backup
 from quaestor.store.private_file_copy import PrivateFileSchema
 from quaestor.study.folder import Study
@@ -70,6 +79,39 @@ class StatusPart:
     """Whether the lines only say that nothing is set up, and are left out where people are asked instead."""
 
 
+@dataclass(frozen=True)
+class ActKind:
+    """How a kind of act is described to others, and which items it removes."""
+
+    sentence: str
+    """What the actor did; `{round}`, `{survey}` and `{count}` are filled in."""
+    counted: str = ""
+    """What `{count}` counts, in the singular."""
+    is_joined: bool = False
+    """Whether acts of one person in a row are described by one sentence; `{count}` is then their number."""
+    actor: str = ""
+    """Stands in the place of an actor who is not named."""
+    removes: Callable[[Mapping[str, Any]], Callable[[str], object]] | None = None
+    """Returns, for the payload of an act, a test for the ids of the feature's items that nobody can read after it."""
+
+    def describe(self, *, round: str, survey: str, count: int) -> str:
+        counted = f"{count:,} {self.counted}{'' if count == 1 else 's'}"
+        return self.sentence.format(round=round, survey=survey, count=counted)
+
+
+class RoundOutcomes(Protocol):
+    """The outcome of a study's rounds, for the steps of its funnel that a round decides."""
+
+    def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
+        """By round the items that it keeps; a round that is not settled yet is missing."""
+
+    def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
+        """What a reader of the funnel must know about rounds, given by round the items that reached its step."""
+
+    def change_stamp(self, rounds: Collection[str]) -> object:
+        """Changes when a round decides something else; cheap enough to ask for with every page."""
+
+
 class KnownNames(Protocol):
     """Finds and masks known names in a text."""
 
@@ -104,6 +146,58 @@ class NoNames:
 
     def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
         return None
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    """What a feature adds to a report."""
+
+    section: Section
+    made_from: str
+    """What it was made from, with its number, such as `12 quotations`."""
+    notices: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    quotations: ItemColumns | None = None
+    """What its numbers count, where the report can list that; a report has one such list."""
+
+
+class ReportSection(Protocol):
+    """How a feature adds a section to the report."""
+
+    @property
+    def missing(self) -> str:
+        """What has to be done before there is a section, as a sentence."""
+
+    def is_used(self, study: Study) -> bool:
+        """Whether a report without decided items may be made for this section."""
+
+    def is_ready(self, study: Study, state: Any) -> bool:
+        """Whether `build` returns a part, without making it; cheap enough to ask for with every page."""
+
+    def build(self, session: Session[Any], used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+        """Makes the part; its tables have none of the `used_names`."""
+
+
+class PublicationGuard(Protocol):
+    """Keeps out of what is published what nobody may read there."""
+
+    def refuse(self, study: Study) -> None:
+        """Raises StateError while the study holds something that must not be published, such as a known name."""
+
+    def text_stamps(self, study: Study) -> Mapping[str, str]:
+        """By document, a stamp that changes with what is left out of it; stored with what is published."""
+
+    def watch_withdrawals(self, study: Study, what: str) -> Callable[[], AbstractContextManager[None]]:
+        """Returns a context in which `what` (as `report`) is put in place, and nobody withdraws.
+
+        The context raises StateError where somebody has withdrawn since this call.
+        """
+
+    def withheld(self, opened: Any, published: Mapping[str, Mapping[str, str]]) -> Collection[str]:
+        """The names of published things that may hold what must not be read by now.
+
+        `published` has the stamps by which each was made; `opened` is what the feature has open already, or None.
+        """
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.store.journal import Journal
 from quaestor.study.settings.schema import STUDY_FILE, StudySettings, read_settings
 from quaestor.study.settings.sources import SourceSettings
@@ -46,7 +46,7 @@ class Study:
     def source(self, name: str) -> SourceSettings:
         """The settings of a source by its name."""
         if name not in self.settings.sources:
-            options = join_with_or(sort_by_similarity(name, self.settings.sources)) or "none"
+            options = suggest(name, self.settings.sources) or "none"
             raise SettingsError(f"{self.file}: there is no source {name!r}, allowed: {options}")
         return self.settings.sources[name]
 

@@ -17,7 +17,7 @@ from quaestor.store.group_commit import GroupCommit, PendingWrite
 from quaestor.store.journal import Journal, Writing
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
-from quaestor.study.free_text import FreeText
+from quaestor.study.free_text import FreeText, NoFreeText
 
 
 class FoldedState(Protocol):
@@ -27,7 +27,7 @@ class FoldedState(Protocol):
     def head(self) -> int:
         """The number of the last act that it holds; 0 before the first."""
 
-    def take(self, acts: Iterable[Act]) -> None:
+    def fold(self, acts: Iterable[Act]) -> None:
         """Go on with acts that follow the head."""
 
 
@@ -40,7 +40,7 @@ Same = Callable[[S, Act], bool]
 class PendingAct(PendingWrite[list[Act]], Generic[S]):
     """An act to be checked against the newest state and recorded."""
 
-    decide: BuildAct[S]
+    build_act: BuildAct[S]
     key: str = ""
     same: Same[S] | None = None
 
@@ -48,19 +48,21 @@ class PendingAct(PendingWrite[list[Act]], Generic[S]):
 class Session(Generic[S]):
     """An open journal with its state, which is kept and goes on with the journal; safe for threads.
 
-    Lock order: the lock of this process (`_taking`), then the write lock of the journal, then the files of free text.
+    `contributions` states the order of its locks.
     """
 
-    def __init__(self, study: Study, journal: Journal, new_state: Callable[[], S], free_text: FreeText[S]) -> None:
+    def __init__(
+        self, study: Study, journal: Journal, new_state: Callable[[], S], free_text: FreeText[S] | None = None
+    ) -> None:
         self.study = study
         self.journal = journal
         self._new_state = new_state
-        self._free_text = free_text
+        self._free_text = free_text or NoFreeText()
         self._state = new_state()
         self._outdated = False
         """Whether the state may hold free text that has been erased or changed."""
-        self._taking = threading.RLock()
-        self.pending = GroupCommit(self._record, self._taking)
+        self._lock = threading.RLock()
+        self.pending = GroupCommit(self._record, self._lock)
         """Acts to be recorded; each is checked against the state that those before it in the batch lead to."""
 
     def close(self) -> None:
@@ -73,23 +75,23 @@ class Session(Generic[S]):
     @property
     def state(self) -> S:
         """What the journal says now."""
-        with self.looking() as state:
+        with self.locked_state() as state:
             return state
 
     @contextmanager
-    def looking(self) -> Iterator[S]:
+    def locked_state(self) -> Iterator[S]:
         """What the journal says now, and nobody of this process changes it meanwhile; keep it short."""
-        with self._taking:
+        with self._lock:
             head = self.journal.head()
             if head > self._state.head:
-                self._take(self.journal.acts(after=self._state.head))
+                self._fold(self.journal.acts(after=self._state.head))
             # A backup was restored, or free text was erased, changed, or can be read again.
             if head < self._state.head or self._outdated or self._free_text.is_outdated():
                 self._state = self._new_state()
-                self._take(self.journal.acts())
+                self._fold(self.journal.acts())
             yield self._state
 
-    def _take(self, acts: Iterable[Act]) -> None:
+    def _fold(self, acts: Iterable[Act]) -> None:
         """Go on with acts as the journal has them."""
         from_the_first = self._state.head == 0
 
@@ -99,32 +101,32 @@ class Session(Generic[S]):
                 yield self._free_text.join(self._state, act)
 
         with _collector_paused() if from_the_first else nullcontext():
-            self._state.take(joined())
+            self._state.fold(joined())
         self._outdated &= not from_the_first
 
     def now(self) -> str:
         return self.journal.clock().isoformat(timespec="microseconds")
 
-    def act(self, decide: BuildAct[S], key: str = "", same: Same[S] | None = None) -> list[Act]:
+    def act(self, build_act: BuildAct[S], key: str = "", same: Same[S] | None = None) -> list[Act]:
         """Check an act against the newest state and record it, with nobody in between; the disk has it on return.
 
-        A key that is on record is answered with the act it stands for, if that says the `same`. What `decide` returns
-        is recorded whole or not at all.
+        A key that is on record is answered with the act it stands for, if that says the `same`. What `build_act`
+        returns is recorded whole or not at all.
         """
-        wanted = PendingAct(decide, key, same)
-        self.pending.add(wanted)
+        pending_act = PendingAct(build_act, key, same)
+        self.pending.add(pending_act)
         self.pending.record()
-        return wanted.result()
+        return pending_act.result()
 
     def _record(self, batch: Sequence[PendingAct[S]]) -> list[list[Act] | QuaestorError]:
         """Record a batch in one transaction, and return the outcome of each act."""
         safe = self._state.head
         try:
             with self.journal.writing() as writing:
-                self._take(writing.acts(after=self._state.head))
+                self._fold(writing.acts(after=self._state.head))
                 safe = self._state.head
-                writing.look_up(wanted.key for wanted in batch if wanted.key)
-                outcomes = [self._recorded(writing, wanted) for wanted in batch]
+                writing.look_up(pending_act.key for pending_act in batch if pending_act.key)
+                outcomes = [self._record_act(writing, pending_act) for pending_act in batch]
                 # Before the journal commits, while its write lock is held: a text is on the disk before its act.
                 self._free_text.store()
         except BaseException:
@@ -135,34 +137,34 @@ class Session(Generic[S]):
             self._free_text.forget_pending()
         return outcomes
 
-    def _recorded(self, writing: Writing, wanted: PendingAct[S]) -> list[Act] | QuaestorError:
-        """One act within the transaction; a refusal is its own, and leaves nothing behind."""
-        wished: list[NewAct] = []
+    def _record_act(self, writing: Writing, pending_act: PendingAct[S]) -> list[Act] | QuaestorError:
+        """Records one act within the transaction; where it is refused, it leaves nothing behind."""
+        new_acts: list[NewAct] = []
         try:
-            known = writing.find(wanted.key) if wanted.key else None
+            known = writing.find(pending_act.key) if pending_act.key else None
             if known:
-                told = self._free_text.join(self._state, known)
+                with_text = self._free_text.join(self._state, known)
                 # Where a text was erased or changed since, the key alone says that it is the same act.
                 changed = self._free_text.is_changed(self._state, known)
-                if wanted.same and not changed and not wanted.same(self._state, told):
-                    raise StateError(f"the key {wanted.key!r} was sent before with something else: use a new key")
-                return [told]
-            new = wanted.decide(self._state)
-            wished = [new] if isinstance(new, NewAct) else list(new or ())
-            writing.look_up(one.key for one in wished)
-            separated = [self._free_text.separate(self._state, one, writing.find(one.key)) for one in wished]
-            made = writing.append(separated)
+                if pending_act.same and not changed and not pending_act.same(self._state, with_text):
+                    raise StateError(f"the key {pending_act.key!r} was sent before with something else: use a new key")
+                return [with_text]
+            built = pending_act.build_act(self._state)
+            new_acts = [built] if isinstance(built, NewAct) else list(built or ())
+            writing.look_up(act.key for act in new_acts)
+            separated = [self._free_text.separate(self._state, act, writing.find(act.key)) for act in new_acts]
+            recorded = writing.append(separated)
         except QuaestorError as error:
-            for one in wished:
-                self._free_text.forget_pending(one.key)
+            for act in new_acts:
+                self._free_text.forget_pending(act.key)
             return error
-        # Taken before the commit: what the state cannot take is not recorded.
-        self._take(made)
-        return [self._free_text.join(self._state, one) for one in made]
+        # Folded before the commit: what the state cannot fold is not recorded.
+        self._fold(recorded)
+        return [self._free_text.join(self._state, act) for act in recorded]
 
     def require_words(self) -> None:
         """Refuses where words that somebody wrote cannot be read, so that they are not left out without a word."""
-        with self.looking():
+        with self.locked_state():
             self._free_text.require_loaded()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import tomlkit
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 
 _IGNORED = "gitignore.template"
 _TEMPLATE_ONLY = ("synthetic.toml",)
@@ -31,7 +31,7 @@ def template_names() -> list[str]:
 def template_folder(name: str) -> Path:
     """The folder of a bundled study by its name."""
     if name not in template_names():
-        options = join_with_or(sort_by_similarity(name, template_names()))
+        options = suggest(name, template_names())
         raise InputError(f"there is no bundled study {name!r}, allowed: {options}")
     return bundled_studies() / name
 

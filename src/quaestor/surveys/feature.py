@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 
 from quaestor.store.private_file import read_known_file
+from quaestor.study.contributions import ActKind
 from quaestor.study.features import Feature
 from quaestor.study.folder import Study
 from quaestor.surveys.backup import SurveyBackup
-from quaestor.surveys.free_text import ANSWERS_FILE, FOLDER, SurveyText
+from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER, SurveyText
 from quaestor.surveys.status import surveys_status
 from quaestor.surveys.store.responses import WithdrawnList, hashed, withdrawals_in
 
@@ -33,13 +34,14 @@ FEATURE = Feature(
     "surveys",
     status=surveys_status,
     backup=SurveyBackup(),
-    act_sentences={
-        "survey.open": "opened the survey {survey}",
-        "survey.close": "closed the survey {survey}",
-        "survey.final": "handed over the last cards of {survey}, which closes it for good",
-        "survey.erase": "erased a response to {survey}",
-        "survey.import": "brought in a file of answers to {survey}",
-        "survey.invite": "made invitations to {survey}",
+    act_kinds={
+        "survey.open": ActKind("opened the survey {survey}"),
+        "survey.close": ActKind("closed the survey {survey}"),
+        "survey.final": ActKind("handed over the last cards of {survey}, which closes it for good"),
+        DECIDE_ACT: ActKind("decided about {count} to {survey}", counted="response", is_joined=True),
+        "survey.erase": ActKind("erased a response to {survey}"),
+        "survey.import": ActKind("brought in a file of answers to {survey}"),
+        "survey.invite": ActKind("made invitations to {survey}"),
     },
     input_folder=FOLDER,
     input_made_of="open answers",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.base.table_files import format_csv
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
@@ -102,7 +102,7 @@ def invite(
     if not batch.strip() or len(batch) > _LONGEST:
         raise InputError(f"give the batch a name of 1 to {_LONGEST} characters, as `first`")
     if asked.strata and stratum not in asked.strata:
-        options = join_with_or(sort_by_similarity(stratum, asked.strata))
+        options = suggest(stratum, asked.strata)
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
     if stratum and not asked.strata:
         raise InputError(f"the survey {name!r} has no strata: name them in its file as survey.strata, or leave it out")

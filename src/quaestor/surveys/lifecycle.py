@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Coding, Where, open_coding, require_lead, study_of
+from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, study_of
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
@@ -57,7 +57,7 @@ class Fielding:
 class Surveys:
     """The surveys of a study with their answers at hand; safe for many threads."""
 
-    def __init__(self, coding: Coding, answers: AnswerFile) -> None:
+    def __init__(self, coding: CodingSession, answers: AnswerFile) -> None:
         self.coding = coding
         self.answers = answers
         self._versions: dict[tuple[str, int, str], Questionnaire] = {}
@@ -70,7 +70,7 @@ class Surveys:
 
     def fielding(self, name: str) -> Fielding:
         """Where a survey stands; one with a file that was never opened is a draft."""
-        with self.coding.looking() as state:
+        with self.coding.locked_state() as state:
             # Every page of a respondent asks for this while raters wait for the lock: only new acts are looked at.
             acts, count, known = self._folded
             if acts is not state.others:
@@ -123,7 +123,7 @@ def survey_files(study: Study) -> dict[str, Path]:
 def survey_file(study: Study, name: str) -> Path:
     found = survey_files(study)
     if name not in found:
-        options = join_with_or(sort_by_similarity(name, found)) or "none: write instruments/NAME.toml"
+        options = suggest(name, found) or "none: write instruments/NAME.toml"
         raise InputError(f"there is no questionnaire {name!r} in {study.root / 'instruments'}, there are: {options}")
     return found[name]
 

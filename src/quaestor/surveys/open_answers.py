@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.session import require_lead
-from quaestor.evidence.derived_items import DerivedSource, DerivedItems, as_html, erase_lines, write_derived_items
+from quaestor.evidence.derived_items import DerivedItems, DerivedSource, as_html, erase_lines, write_derived_items
 from quaestor.evidence.erasure import erase_items, list_sources_in_folder
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
@@ -108,7 +108,7 @@ def _require_words(asked: Questionnaire, name: str) -> None:
     worded = [one.id for one in asked.questions() if _is_worded(one)]
     if asked.question(name) is None or name not in worded:
         what = "asks for no words of one's own" if asked.question(name) is not None else "is not asked"
-        options = join_with_or(sort_by_similarity(name, worded)) or "none"
+        options = suggest(name, worded) or "none"
         raise InputError(f"{name!r} {what} in {asked.id!r}, questions that are answered in words: {options}")
 
 
@@ -153,5 +153,5 @@ def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
 
 
 def _places_that_quote(surveys: Surveys, response: Response) -> tuple[str, ...]:
-    with surveys.coding.looking() as state:
+    with surveys.coding.locked_state() as state:
         return places_that_quote(state, response)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import create_private_text
-from quaestor.base.table_files import format_csv, escape_formula
+from quaestor.base.table_files import escape_formula, format_csv
 from quaestor.surveys.lifecycle import CLOSED, Surveys, close_for_good, last_paying, survey_files
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import Pay, Questionnaire, Standing

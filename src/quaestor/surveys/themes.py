@@ -14,7 +14,7 @@ from quaestor.coding.model.rounds import blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
@@ -58,7 +58,7 @@ class Themes:
     """Participants whose words were decided on and who withdrew since: they are in no count."""
 
 
-def themes_of(coding: Coding, name: str, facet: str | None = None, actor: str | None = None) -> Themes:
+def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> Themes:
     """The themes of a closed and settled round, each counted once a participant, under the latest codebook."""
     state = coding.state
     one = state.round(name)

@@ -20,7 +20,7 @@ from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
 from quaestor.coding.model.rounds import missing, next_set
 from quaestor.coding.model.state import OPEN, RoundState, State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.truth import ITEMS_FILE
@@ -154,7 +154,7 @@ def _planted(study: Study) -> Truth:
 
 
 def simulate_ratings(
-    coding: Coding, name: str, *, accuracy: float, confusion: float, seed: int, only: str | None = None
+    coding: CodingSession, name: str, *, accuracy: float, confusion: float, seed: int, only: str | None = None
 ) -> int:
     """Let simulated raters give every rating that is missing from a round (or one of its sets); how many they gave."""
     one = coding.state.round(name)
@@ -177,7 +177,7 @@ def require_open(one: RoundState) -> None:
         raise StateError(f"the round {one.plan.round!r} is closed: its ratings stand as they are")
 
 
-def give_missing(coding: Coding, name: str, said: Said, *, seed: int, only: str | None = None) -> int:
+def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, only: str | None = None) -> int:
     """Give every rating that is missing from an open round, each on record as simulated; how many."""
     one = coding.state.round(name)
     now = coding.now()
@@ -230,7 +230,9 @@ def _slug(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def simulate_sets(coding: Coding, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]) -> int:
+def simulate_sets(
+    coding: CodingSession, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]
+) -> int:
     """Rate set after set; after each, the simulated pair unifies words that mean the same. How many ratings."""
     given = 0
     while True:
@@ -273,7 +275,7 @@ def _unifications(one: RoundState, state: State) -> list[NewAct]:
 
 
 def simulate_settling(
-    coding: Coding, name: str, *, seed: int, consulted: float = 0.3, planted: Right | None = None
+    coding: CodingSession, name: str, *, seed: int, consulted: float = 0.3, planted: Right | None = None
 ) -> dict[str, int]:
     """Settle every disagreement: most by discussion, the others with the tie-breaker; how many each way.
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.store.records import new_key
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys
@@ -284,7 +284,7 @@ def bundled_plan(study: str, name: str) -> SurveyPlan:
     if not planted:
         raise InputError(f"the bundled study {study!r} does not say what to plant in a survey: leave --like out")
     if name not in planted and len(planted) > 1:
-        options = join_with_or(sort_by_similarity(name, planted))
+        options = suggest(name, planted)
         raise InputError(f"the bundled study {study!r} plants nothing in a survey {name!r}, only in: {options}")
     said = planted[name] if name in planted else next(iter(planted.values()))
     return SurveyPlan(said["responses"], {question: _planted(counts) for question, counts in said["questions"].items()})

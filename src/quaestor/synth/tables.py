@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quaestor.synth.phrases import GENERAL_WORDS, SENTENCES
 from quaestor.synth.post_layout import BLOCK, Layout, ids_at
 from quaestor.synth.posts import owners_at
 from quaestor.synth.questions import Times
 from quaestor.synth.tagging import Tagging
 from quaestor.synth.texts import escape, sentence
-from quaestor.synth.vocabulary import GENERAL_WORDS, SENTENCES
 from quaestor.synth.xml_rows import TableRows, later, licences, optional, write_times
 
 _PLACES = (

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.base.errors import InputError
+from quaestor.synth.phrases import TAGS
 from quaestor.synth.plan import LAST_YEAR, life_of, own_tags
 from quaestor.synth.questions import Questions
 from quaestor.synth.texts import escape
-from quaestor.synth.vocabulary import TAGS
 
 TAG_SYNTAXES = ("new", "old")
 _SECOND_GENERATION = re.compile(r"2(\.\d|\.x|$)")

@@ -9,16 +9,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from quaestor.synth.phrases import IMPLEMENTATION, all_phrases
-from quaestor.synth.vocabulary import (
+from quaestor.synth.phrases import (
     EXCLUDED,
     EXCLUDED_WORDS,
     GENERAL_CODE,
     GENERAL_WORDS,
+    IMPLEMENTATION,
     LEARNING_WORDS,
     SENTENCES,
     TITLES,
     Words,
+    all_phrases,
     display_name,
     learning_code,
 )

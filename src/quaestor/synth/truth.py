@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quaestor.base.table_files import Cell, format_csv
 from quaestor.synth.phrases import TOPICS, all_phrases
 from quaestor.synth.planting import Planted, correlation
 from quaestor.synth.post_layout import Layout
@@ -94,13 +94,13 @@ def response_days(layout: Layout, planted: Planted) -> npt.NDArray[np.float64]:
     return np.round((accepted - layout.created[refined]) / _DAY, 2)
 
 
-def planted_cells(layout: Layout, numbers: Numbers) -> list[tuple[object, ...]]:
+def planted_cells(layout: Layout, numbers: Numbers) -> list[tuple[Cell, ...]]:
     """The planted columns of questions given by number, empty where nothing was planted."""
     planted = layout.planted
     if planted is None:
         return [() for _ in numbers]
     days = response_days(layout, planted).tolist()
-    cells: list[tuple[object, ...]] = []
+    cells: list[tuple[Cell, ...]] = []
     for number in numbers.tolist():
         if number >= len(planted):
             cells.append(("",) * len(PLANTED_COLUMNS))
@@ -220,13 +220,12 @@ def write_truth(folder: Path, truth: Truth, layout: Layout, frameworks: tuple[st
     """Put the counts, and the tagged how-to questions one by one, beside the dump."""
     text = json.dumps(truth.as_json(), indent=2, ensure_ascii=False)
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
-    with (folder / ITEMS_FILE).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_ITEM_COLUMNS + (PLANTED_COLUMNS if layout.planted else ()))
-        writer.writerows(_items(layout, frameworks))
+    columns = _ITEM_COLUMNS + (PLANTED_COLUMNS if layout.planted else ())
+    items = format_csv([columns, *_items(layout, frameworks)], line_end="\n")
+    (folder / ITEMS_FILE).write_text(items, encoding="utf-8", newline="")
 
 
-def _items(layout: Layout, frameworks: tuple[str, ...]) -> list[tuple[object, ...]]:
+def _items(layout: Layout, frameworks: tuple[str, ...]) -> list[tuple[Cell, ...]]:
     questions = layout.questions
     numbers = np.flatnonzero((questions.framework >= 0) & questions.how_to)
     numbers = numbers[np.argsort(layout.rank[numbers])]

@@ -45,13 +45,11 @@ from quaestor.web.error_pages import Refusals
 from quaestor.web.evidence.funnel_pages import FunnelPages
 from quaestor.web.html.evidence import answer_of, body_of, clean, prepared
 from quaestor.web.html.texts import language_name, say, set_markdown, set_text, web_links, with_commands
-from quaestor.web.interviews.coding import CodingPages
+from quaestor.web.interviews.coding import CodingPages, InVivoPages
 from quaestor.web.interviews.conduct import ConductPages
 from quaestor.web.interviews.consent import ConsentPages
-from quaestor.web.interviews.guides import GuidePages
-from quaestor.web.interviews.in_vivo import InVivoPages
 from quaestor.web.interviews.names import NamePages
-from quaestor.web.interviews.pages import InterviewPages
+from quaestor.web.interviews.pages import GuidePages, InterviewPages
 from quaestor.web.interviews.themes import ThemePages
 from quaestor.web.interviews.transcripts import TranscriptPages
 from quaestor.web.navigation import Addresses, navigation_entries

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError
+from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
 from quaestor.web.security.access import visitor_of
 from quaestor.web.security.headers import HEADERS
 

@@ -11,7 +11,7 @@ from typing import Any
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.rating_sheet import Desk
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_texts import Prepare
 from quaestor.evidence.items import warm_up_engine
 from quaestor.interviews.repository import Interviews, interviews_path, opened_files
@@ -66,7 +66,7 @@ class KeptOpen:
     def prepare(self) -> None:
         """Do beforehand what would keep the first visitors waiting, and everybody else with them."""
         with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
-            with self.looking():
+            with self.locked_state():
                 pass
             if self.latest.settings.sources and self.latest.funnel_folder.is_dir():
                 warm_up_engine(self.latest)
@@ -74,12 +74,12 @@ class KeptOpen:
                 load_drawing()
 
     @property
-    def coding(self) -> Coding:
+    def coding(self) -> CodingSession:
         """The rounds and the codebook to act on; the journal is made where there is none yet."""
         return self._opened().coding
 
     @property
-    def coding_if_any(self) -> Coding | None:
+    def coding_if_any(self) -> CodingSession | None:
         """The same for those who only look: none where nobody has acted yet."""
         return self._opened().coding if self._desk is not None or has_journal(self.latest) else None
 
@@ -143,10 +143,10 @@ class KeptOpen:
         return {"interviews": interviews} if interviews else {}
 
     @contextmanager
-    def looking(self) -> Iterator[State]:
+    def locked_state(self) -> Iterator[State]:
         """The state of coding, and nobody changes it meanwhile; an empty one where nobody has acted yet."""
         coding = self.coding_if_any
-        with coding.looking() if coding else nullcontext(State()) as state:
+        with coding.locked_state() if coding else nullcontext(State()) as state:
             yield state
 
     def _opened(self) -> Desk:

@@ -228,7 +228,7 @@ WHOLE = f'{HEADER}\nhow to turn it,"<tensorflow>",1,1,1,2018-03-01T10:00:00,2018
         ("posts.csv", WHOLE.replace("rotate,di,d", "spoon").encode(), "none of the labels in"),
         ("posts.csv", WHOLE.replace(",1,1,1,", ",one,1,1,").encode(), "no row of"),
         ("posts.csv", bytes(range(256)) * 8, "posts.csv is binary"),
-        ("posts.xlsx", bytes(range(256)) * 8, "posts.xlsx is not a sound XLSX workbook"),
+        ("posts.xlsx", bytes(range(256)) * 8, "posts.xlsx is not a valid XLSX workbook"),
     ],
 )
 def test_data_that_cannot_be_replicated_leaves_no_trace(

@@ -37,7 +37,7 @@ def state() -> State:
     made = State()
     plan = Plan("main", "main", ("P1/00001", "P2/00001"), FACETS, ("rater-1", "rater-2"), measured="themes")
     opened = open_round(made, plan, "lead")
-    made.take([Act(1, "2026-11-16T00:00:00", opened.kind, "lead", dict(opened.payload), 0, "k")])
+    made.fold([Act(1, "2026-11-16T00:00:00", opened.kind, "lead", dict(opened.payload), 0, "k")])
     return made
 
 
@@ -104,7 +104,7 @@ def test_what_should_be_instead_and_the_words_of_a_phrase_which_are_labels(state
 def test_unified_words_are_about_the_items_whose_phrases_have_them(state: State) -> None:
     for number, (item, thing) in enumerate((("P1/00001", "image"), ("P2/00001", "picture")), start=2):
         payload = {"round": "main", "item": item, "answers": {"phrase": {"verb": "turn", "object": thing}}}
-        state.take([Act(number, "2026-11-16T00:00:00", "rating", "rater-1", payload, 0, f"k{number}")])
+        state.fold([Act(number, "2026-11-16T00:00:00", "rating", "rater-1", payload, 0, f"k{number}")])
     said = {"set": 1, "part": "object", "words": ["image", "picture"], "rule": "hypernym", "reason": "R"}
     both = "P1/00001+P2/00001"
     made = changed(state, "words.unify", {**said, "to": "thing"})
@@ -127,7 +127,7 @@ def test_an_opened_round_says_something_of_practice_items_and_of_what_is_to_be_c
 
 def test_published_decisions_keep_the_codes_of_the_codebook(state: State) -> None:
     codebook = {"facets": [{"id": "theme"}], "codes": [{"id": "layers", "facet": "theme", "name": "layers"}]}
-    state.take([Act(2, "2026-11-16T00:00:00", "codebook.import", "lead", codebook, 1, "k2")])
+    state.fold([Act(2, "2026-11-16T00:00:00", "codebook.import", "lead", codebook, 1, "k2")])
     made = [{"item": "P1/00001", "facet": facet, "answer": answer} for facet, answer in (("t", "layers"), ("s", "S"))]
     said = WALKS["decision.import"](state, {"name": "paper", "decisions": made}, lambda items, text, is_label: "")
     assert [one["answer"] for one in said["decisions"]] == ["layers", ""]

@@ -32,13 +32,14 @@ from quaestor.coding.model.rounds import (
 )
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_place, rater_view, unblinding
+from quaestor.coding.session import new_state
 from quaestor.store.records import NewAct
 
 
 def test_the_state_is_the_same_whether_acts_come_one_by_one_or_all_at_once() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     again = State()
-    again.take(table.acts)
+    again.fold(table.acts)
     assert again == table.state
 
 
@@ -96,8 +97,8 @@ def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_n
         table.rate(rater, "P10/00001", relevance="keep")
     table.close()
     assert not one.incomplete
-    again = State()
-    again.take(table.acts)
+    again = new_state()
+    again.fold(table.acts)
     assert again == table.state
 
 

@@ -21,7 +21,7 @@ from quaestor.coding.round_acts import (
     waive_by_name,
 )
 from quaestor.coding.round_setup import add_round, preview_of_study
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.study.folder import Study, open_study
 
 TELLING = "tellingword"
@@ -37,18 +37,18 @@ def study(tmp_path: Path) -> Study:
     return study
 
 
-def rated(coding: Coding, name: str, rater: str, most: int = 99, seconds: float = 30) -> None:
+def rated(coding: CodingSession, name: str, rater: str, most: int = 99, seconds: float = 30) -> None:
     facet = coding.state.round(name).plan.facets[0].id
     answer = {"relevance": "keep", "phrase": "save, layer"}[facet]
     for item in coding.state.round(name).open_items()[:most]:
         rate(coding, name, rater, item, {facet: answer}, seconds=seconds, memo=TELLING)
 
 
-def missing(coding: Coding) -> dict[str, int]:
+def missing(coding: CodingSession) -> dict[str, int]:
     return {one["round"]: one["missing"] for one in all_rounds(coding)}
 
 
-def overviews(coding: Coding) -> dict[str, int]:
+def overviews(coding: CodingSession) -> dict[str, int]:
     return {one.round: one.missing for one in rounds_overview(coding.study, coding.state)}
 
 

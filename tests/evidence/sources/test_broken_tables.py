@@ -56,7 +56,7 @@ def test_a_missing_value_in_a_required_column_rejects_its_row(tmp_path: Path) ->
     path = raw(tmp_path, "id,a\n1,NA\n2,x\n")
     loaded = load(path, columns={"a": {"required": True, "empty": ["", "NA"]}})
     assert loaded.column("a") == ["x"]
-    assert "column a is required, and the row has 'NA'" in loaded.reasons[0]
+    assert "column a is required, but the row has 'NA'" in loaded.reasons[0]
 
 
 def test_a_wrong_number_of_fields_rejects_the_row(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_bytes_that_are_no_text_reject_their_row_alone(tmp_path: Path) -> None:
 def test_a_nul_rejects_its_row_alone(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, 'id,a\n1,ok\n2,"é\nx\0y"\n3,ok\n'))
     assert loaded.column("item") == ["row/1", "row/3"]
-    assert "holds a NUL at byte 7 of the row" in loaded.reasons[0]
+    assert "has a NUL at byte 7 of the row" in loaded.reasons[0]
 
 
 def test_a_half_character_at_the_end_of_utf_16_rejects_the_last_row(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_quote_closed_by_a_later_row_s_quote_costs_only_its_own_row(tmp_path: 
     content = 'id,a\n1,"open\n2,y\n3,"fine, really"\n4,"two\nlines"\n5,z\n'
     loaded = load(raw(tmp_path, content), columns={"a": {}})
     assert loaded.column("a") == ["y", "fine, really", "two\nlines", "z"]
-    assert "a quote that is opened here ends 2 lines later in the middle of a field" in loaded.reasons[0]
+    assert "a quote opened here ends 2 lines later in the middle of a field" in loaded.reasons[0]
 
 
 def test_quotes_that_are_not_doubled_are_not_guessed_at(tmp_path: Path) -> None:
@@ -191,9 +191,9 @@ def test_an_item_of_an_unknown_column_is_refused(tmp_path: Path) -> None:
         ("t.csv", "id,a\n1,text enough\n".encode("utf-16-le"), "such as utf-16"),
         ("t.csv", b"id,caf\xe9\n1,x\n", "no readable header in row 1 (not utf-8"),
         ("t.csv", b'id,"a\n1,x\n', "no readable header in row 1 (a quote is opened"),
-        ("t.xlsx", b"id,a\n1,x\n", "is not a sound XLSX workbook"),
-        ("t.xlsx", b"\xd0\xcf\x11\xe0rest", "is not a sound XLSX workbook"),
-        ("t.ods", b"id", "is none of .csv, .tsv, .txt and .xlsx"),
+        ("t.xlsx", b"id,a\n1,x\n", "is not a valid XLSX workbook"),
+        ("t.xlsx", b"\xd0\xcf\x11\xe0rest", "is not a valid XLSX workbook"),
+        ("t.ods", b"id", "is not a .csv, .tsv, .txt or .xlsx file"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:

@@ -208,13 +208,13 @@ def test_the_item_is_made_from_columns_of_the_mapping_and_of_the_file(tmp_path: 
 def test_an_item_that_was_there_before_is_rejected(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, "id,n\n1,x\n1,5\n1,6\n2,7\n"), columns={"n": {"type": "whole"}})
     assert loaded.column("n") == [5, 7]
-    assert "'row/1' was given by row 3 already" in loaded.reasons[1]
+    assert "row 3 already has the item 'row/1'" in loaded.reasons[1]
 
 
 def test_a_row_without_the_column_that_names_it_is_rejected(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, "id,n\n,5\n2,7\n"))
     assert loaded.column("item") == ["row/2"]
-    assert loaded.reasons == ["row 2 (the offset is in bytes): column id is missing, and the item is named by it"]
+    assert loaded.reasons == ["row 2 (the offset is in bytes): column id is empty, but the item's id contains it"]
 
 
 # Batches
@@ -247,16 +247,16 @@ def test_batches_are_bounded_in_rows_and_in_characters(
     [
         ({"item": "same"}, "name a column"),
         ({"item": "a/{}"}, "name a column"),
-        ({"item": "{id}/{"}, "a brace without its partner"),
-        ({"encoding": "utf-9"}, "no text encoding"),
-        ({"encoding": "rot13"}, "no text encoding"),
+        ({"item": "{id}/{"}, "an unmatched brace"),
+        ({"encoding": "utf-9"}, "not a text encoding"),
+        ({"encoding": "rot13"}, "not a text encoding"),
         ({"delimiter": "ab"}, "give one character"),
         ({"header_row": 0}, "header_row"),
         ({"skiprows": 1}, "skiprows"),
         ({"columns": {"Created At": {}}}, "use a-z, 0-9 and _"),
         ({"columns": {"item": {}}}, "choose another name"),
         ({"columns": {"a": {"type": "date"}}}, "'whole'"),
-        ({"columns": {"a": {"type": "time", "format": "%Q"}}}, "no format of times"),
+        ({"columns": {"a": {"type": "time", "format": "%Q"}}}, "not a time format"),
         ({"columns": {"a": {"separator": ";"}}}, 'separator is for type "list"'),
         ({"columns": {"a": {"type": "list", "separator": ""}}}, "separator"),
         ({"columns": {"a": {"form": "x"}}}, "form"),

@@ -434,7 +434,10 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
     code_all(study, {"rater-1": FIRST})
     with open_coding(study) as coding:
         rows = export_ratings(coding, ROUND, "rater-1")
-        write_table(ExportTable.from_mappings("ratings", [{**row, "rater": "rater-2"} for row in rows]), tmp_path / "ratings.csv")
+        write_table(
+            ExportTable.from_mappings("ratings", [{**row, "rater": "rater-2"} for row in rows]),
+            tmp_path / "ratings.csv",
+        )
         import_ratings(coding, ROUND, tmp_path / "ratings.csv")
     assert on_record(study, "rater-2", DATA) == on_record(study, "rater-1", DATA) != []
 

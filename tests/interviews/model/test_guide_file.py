@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.guide_text import guide_text
 from tests.support.paths import DOCS
 from tests.support.small_interviews import SMALL
 
 from quaestor.base.errors import InputError
 from quaestor.interviews.model.guide_checks import problems_of
 from quaestor.interviews.model.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, guide_from, guide_text_in
-from quaestor.interviews.model.guide_text import guide_text
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
 
 FRONT = "+++\nminutes = 5\n+++\n"

@@ -24,7 +24,7 @@ from quaestor.interviews.names.confirmations import answer, answer_all, looked_t
 from quaestor.interviews.names.known_names import add_name, all_names, change_name, finder_of, names_of, remove_name
 from quaestor.interviews.names.masking import read_by
 from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, progress_of, proposals
-from quaestor.interviews.names.remaining import found_in, refuse_names, remaining
+from quaestor.interviews.names.remaining import refuse_names, remaining
 from quaestor.interviews.overview import DONE, interview_line
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -352,7 +352,6 @@ def test_notes_and_words_about_participants_are_looked_through_too(room: Intervi
         ("note", "note 1 of P1 on the question 'stages'", "P1"),
         ("note", "note 1 of P1 on the question 'stages'", "[person 1]"),
     }
-    assert [one.where for one in found_in(room, [("cell 1", "none"), ("cell 2", "by Quellix")], "cell")] == ["cell 2"]
 
 
 def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known(tmp_path: Path) -> None:

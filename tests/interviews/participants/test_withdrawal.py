@@ -89,7 +89,7 @@ def test_the_others_stay_as_they_were_and_the_pseudonym_is_not_given_again(room:
 def test_the_journal_has_the_pseudonym_and_nothing_else_once(room: Interviews) -> None:
     withdraw(room, "P1")
     withdraw(room, "P1")
-    with room.coding.looking() as state:
+    with room.coding.locked_state() as state:
         acts = [act for act in state.others if act.kind == "interview.withdraw"]
     assert [(act.actor, act.payload) for act in acts] == [("lead", {"participant": "P1", "how": "asked"})]
 
@@ -105,7 +105,7 @@ def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews)
     link = make_link(room, "P2")
     assert withdraw_by_link(room, link.code).participant == "P2"
     assert asked_by(room, link.code) is None
-    with room.coding.looking() as state:
+    with room.coding.locked_state() as state:
         assert [act.actor for act in state.others if act.kind == "interview.withdraw"] == ["P2"]
     with pytest.raises(InputError, match="leads nowhere"):
         withdraw_by_link(room, link.code)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from tests.support.paths import DOCS, TESTS
+from tests.support.transcript_files import read_transcript
 
 from quaestor.interviews.model.question_matching import ENOUGH
-from quaestor.interviews.transcript_formats import ENCODINGS, FORMATS, LARGEST, read_transcript
+from quaestor.interviews.transcript_formats import ENCODINGS, FORMATS, LARGEST
 from quaestor.interviews.transcript_formats.detect import LONGEST_TURN, MOST
 from quaestor.interviews.transcript_formats.docx_package import DEEPEST, MOST_ELEMENTS, MOST_LETTERS
 from quaestor.interviews.transcript_formats.text_decoding import MOST_LINES

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
@@ -13,7 +12,6 @@ from tests.support.transcript_writers import document, table
 from quaestor.base.errors import InputError
 from quaestor.interviews.transcript_formats import (
     LARGEST,
-    read_transcript,
     transcript_in,
 )
 from quaestor.interviews.transcript_formats import (
@@ -85,11 +83,6 @@ def test_what_says_nothing_is_refused() -> None:
         assert "no words" in refused(data)
     assert "allowed" in refused(b"Guest: hello", "pdf")
     assert "packed as a Word document" in refused(document(PARAGRAPH), "srt")
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no file"):
-        read_transcript(tmp_path / "none.vtt")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def test_a_name_that_looks_like_anothers_with_a_hash_is_not_given_twice() -> Non
 
 
 def test_a_usual_id_gives_a_readable_address() -> None:
-    assert build_page_names(["data-processing/data/create"]) == {"data-processing/data/create": "data-processing-data-create"}
+    assert build_page_names(["data-processing/data/create"]) == {
+        "data-processing/data/create": "data-processing-data-create"
+    }
 
 
 @pytest.mark.parametrize(

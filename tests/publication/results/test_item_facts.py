@@ -16,7 +16,7 @@ from quaestor.coding.model.decisions import decide, decide_agreed
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.rounds import close_round
 from quaestor.coding.round_acts import open_named
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.publication.items_behind_cell import items_behind
@@ -169,7 +169,7 @@ def rated(study: Study, answers: dict[str, dict[str, object]], *, close: bool = 
             coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
 
 
-def _rate(coding: Coding, rater: str, item: str, given: dict[str, object]) -> None:
+def _rate(coding: CodingSession, rater: str, item: str, given: dict[str, object]) -> None:
     coding.act(lambda state: give_rating(state, "codes", rater, item, given, now=coding.now()))
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
-from quaestor.render.table_model import Table
-from quaestor.render.tables.files import write_table
+import pytest
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
+
+from quaestor.render.table_model import Column, Table
+from quaestor.render.tables.files import to_markdown, write_table
 from quaestor.render.tables.layout import Link
 
 
@@ -23,3 +28,62 @@ def test_a_hostile_name_stays_in_its_folder_and_two_names_stay_two(hostile_table
     paths = [write_table(dataclasses.replace(hostile_table, id=name), tmp_path)[0] for name in names]
     assert {path.parent for path in paths} == {tmp_path}
     assert len({path.name for path in paths}) == len(names)
+
+
+def rendered(table: Table, link: Link | None = None) -> lxml_html.HtmlElement:
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(to_markdown(table, link))
+    return lxml_html.document_fromstring(f"<meta charset=utf-8>{page}").find("body")
+
+
+def plain(text: str) -> str:
+    """As a page shows it: what cannot be printed replaced, white space as one space."""
+    return " ".join(re.sub("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe]", "\ufffd", text).split())
+
+
+def test_a_spanner_goes_into_the_titles_and_numbers_stand_right(journal_table: Table) -> None:
+    heads = rendered(journal_table).findall(".//th")
+    assert [head.text for head in heads][:4] == [
+        "Phase and object",
+        "Posts: TensorFlow",
+        "Posts: PyTorch",
+        "Popularity: Views",
+    ]
+    assert [head.get("style") for head in heads] == [None, *["text-align:right"] * 5]
+
+
+def test_a_number_opens_its_items_and_its_share_stands_in_parentheses(journal_table: Table, link: Link) -> None:
+    row = next(row for row in rendered(journal_table, link).iter("tr") if row[0].text == "Variable")
+    assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
+    assert [cell.text_content() for cell in row] == ["Variable", "0 (0.0%)", "3 (0.7%)", "–", "–", "–"]
+
+
+def test_groups_and_totals_are_bold(journal_table: Table) -> None:
+    strong = [one.text_content() for one in rendered(journal_table).findall(".//tbody/tr/td[1]/strong")]
+    assert strong == ["Data processing", "Subtotal", "Model setting", "Total"]
+
+
+def test_hostile_texts_come_back_as_they_are(hostile_table: Table) -> None:
+    body = rendered(hostile_table, lambda *place: 'x)|"> <script>[a](b)' + "".join(place))
+    assert {one.tag for one in body.iter()} <= {
+        "body", "p", "strong", "em", "table", "thead", "tbody", "tr", "th", "td", "sup", "a",
+    }  # fmt: skip
+    assert body.find("p").text_content() == f"Table ../3 é. {plain(hostile_table.title)}"
+    assert [len(row) for row in body.iter("tr")] == [5] * len(body.findall(".//tr"))
+    words = [plain(row.cells[-1].parts[0]) for row in hostile_table.rows()]
+    shown = [row[-1].text_content() for row in body.findall(".//tbody/tr") if row[1].text_content()]
+    assert shown == words
+    notes = [plain(note) for note in hostile_table.notes if plain(note)]
+    assert [one.text_content() for one in body.findall("p")][-len(notes) :] == notes
+
+
+@pytest.mark.parametrize(
+    "note", ["1. one", "2) two", "- a", "+ b", "# head", "=", "---", "> said", "    code", "[a]: b", ":-:"]
+)
+def test_a_note_is_a_paragraph_whatever_it_begins_with(note: str) -> None:
+    body = rendered(Table("1", "t", "s", (Column("a", "a"),), (), notes=(note,)))
+    assert [one.tag for one in body] == ["p", "table", "p"]
+    assert body[-1].text == note.strip()
+
+
+def test_a_table_without_rows_says_so(empty_table: Table) -> None:
+    assert rendered(empty_table).find(".//tbody").text_content().strip() == "no items"

@@ -18,10 +18,9 @@ from markdown_it.token import Token
 from python_calamine import CalamineWorkbook
 
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
-from quaestor.render.tables.files import to_csv
+from quaestor.render.tables.files import to_csv, to_markdown
 from quaestor.render.tables.html import to_html
 from quaestor.render.tables.latex import to_latex
-from quaestor.render.tables.markdown import to_markdown
 from quaestor.render.tables.workbook import to_xlsx
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

@@ -342,7 +342,7 @@ HEAD = f"{','.join(COLUMNS)}\n{','.join(COLUMNS)}\n".replace("Duration (in secon
         ("answers.csv", f'{HEAD}"open'.encode(), "a quote is opened and never closed"),
         ("answers.tsv", "\ufeff".join(["", HEAD.replace(",", "\t")]).encode("utf-16-le")[2:], "is binary"),
         ("answers.csv", b"PK\x03\x04 and so on", "is a zip archive or a workbook"),
-        ("answers.xlsx", HEAD.encode(), "is not a sound XLSX workbook"),
+        ("answers.xlsx", HEAD.encode(), "is not a valid XLSX workbook"),
         ("answers.sav", HEAD.encode(), "is none of .csv, .tsv, .txt and .xlsx"),
     ],
 )

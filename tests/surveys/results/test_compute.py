@@ -18,8 +18,7 @@ from tests.support.paths import DOCS
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
 from quaestor.base.errors import InputError
-from quaestor.render.tables.files import to_csv
-from quaestor.render.tables.markdown import to_markdown
+from quaestor.render.tables.files import to_csv, to_markdown
 from quaestor.render.tables.workbook import to_xlsx
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.invitations import ResponseRate, ResponseRates

@@ -22,7 +22,7 @@ from quaestor.coding.pages.phrase_set import phrase_set
 from quaestor.coding.phrases import begin_comparing, unify_words
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, next_set_by_name, open_by_name
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
@@ -49,7 +49,7 @@ def phrases_study(folder: Path) -> Study:
     return study
 
 
-def give(coding: Coding, rater: str, phrases: tuple[str, ...]) -> None:
+def give(coding: CodingSession, rater: str, phrases: tuple[str, ...]) -> None:
     for item, phrase in zip(coding.state.round("phrases").open_items(), phrases, strict=True):
         rate(coding, "phrases", rater, item, {"phrase": phrase})
 

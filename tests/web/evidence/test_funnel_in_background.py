@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from tests.support.desk import HERE, QUICK, closing_app, signed_in
 from tests.support.settled_study import differing
 
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.people.credentials import Passwords
 from quaestor.web.app import make_app
 
@@ -21,10 +21,10 @@ _LONGEST = 5.0
 """Seconds until somebody who is kept waiting gives up, so that a test that fails also ends."""
 
 
-def coding_of(app: Starlette) -> Coding:
+def coding_of(app: Starlette) -> CodingSession:
     """The rounds that the pages of the funnel look at."""
     route = next(route for route in app.routes if route.name == "funnel")  # type: ignore[attr-defined]
-    found: Coding = route.endpoint.__self__.opened.coding  # type: ignore[attr-defined]
+    found: CodingSession = route.endpoint.__self__.opened.coding  # type: ignore[attr-defined]
     return found
 
 
@@ -36,7 +36,7 @@ def test_others_are_answered_while_a_page_waits_for_the_rounds(tmp_path: Path, p
         coding, held, answered, in_time = coding_of(app), threading.Event(), threading.Event(), []
 
         def hold() -> None:
-            with coding.looking():
+            with coding.locked_state():
                 held.set()
                 in_time.append(answered.wait(_LONGEST))
 

@@ -150,7 +150,11 @@ def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, 
     assert "You rate items" in both.get("/me").text
     assert act(lead, act="role", name="both", role="tie-breaker").status_code == 303
     assert "without knowing who said what" in both.get("/me").text
-    for role, words in (("viewer", "has another role in this study"), ("lead", "set in study.toml"), ("reviewer", "no account")):
+    for role, words in (
+        ("viewer", "has another role in this study"),
+        ("lead", "set in study.toml"),
+        ("reviewer", "no account"),
+    ):
         answer = act(lead, act="role", name="both", role=role)
         assert answer.status_code == 422
         assert words in answer.text

@@ -23,7 +23,7 @@ TABS = tuple(f'href="/surveys/{NAME}/{tab}"' for tab in ("responses", "flags", "
 
 
 @contextmanager
-def looking(study: Study, role: Role = Role.LEAD) -> Iterator[TestClient]:
+def locked_state(study: Study, role: Role = Role.LEAD) -> Iterator[TestClient]:
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         yield signed_in(app, study.root, role)
 
@@ -42,7 +42,7 @@ def next_of(page: str) -> tuple[str, str]:
 
 
 def test_what_was_imported_is_shown_though_the_survey_was_never_opened(taken_in: Study) -> None:
-    with looking(taken_in) as lead:
+    with locked_state(taken_in) as lead:
         every, page = lead.get("/surveys").text, lead.get(f"/surveys/{NAME}").text
         for shown in (every, page):
             assert '<span class="status imported">imported</span>' in shown
@@ -61,7 +61,7 @@ def test_what_was_imported_is_shown_though_the_survey_was_never_opened(taken_in:
 
 def test_a_draft_without_answers_stays_a_draft(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
-    with looking(study) as lead:
+    with locked_state(study) as lead:
         page = lead.get(f"/surveys/{NAME}").text
         assert "Walk through the preview" in page
         assert not any(tab in page for tab in TABS)
@@ -78,7 +78,7 @@ def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
         invite(surveys, NAME, "first", "pro", 5)
         decide(surveys, NAME, response.id, True, "answered with care")
         decide(surveys, NAME, response.id, False, "twice the same")
-    with looking(study) as lead:
+    with locked_state(study) as lead:
         page = lead.get("/").text
         assert next_of(page) == (f"/surveys/{NAME}", f"{NAME} is open: 3 finished, 2 under way")
         assert lead.get(next_of(page)[0]).status_code == 200
@@ -89,20 +89,20 @@ def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
         assert f"You decided about 2 responses to {NAME}" in page
         assert f"You opened the survey {NAME}" in page
         assert f"You made invitations to {NAME}" in page
-    with looking(study, Role.REVIEWER) as reviewer:
+    with locked_state(study, Role.REVIEWER) as reviewer:
         page = reviewer.get("/").text
         assert f"The lead opened the survey {NAME}" in page
         assert 'class="next"' not in page
     with open_surveys(study) as surveys:
         close_survey(surveys, NAME)
-    with looking(study) as lead:
+    with locked_state(study) as lead:
         page = lead.get("/").text
         assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
         assert f"You closed the survey {NAME}" in page
 
 
 def test_an_import_is_told_and_leads_to_the_results(taken_in: Study) -> None:
-    with looking(taken_in) as lead:
+    with locked_state(taken_in) as lead:
         page = lead.get("/").text
         assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
         assert f"You brought in a file of answers to {NAME}" in page
@@ -111,20 +111,20 @@ def test_an_import_is_told_and_leads_to_the_results(taken_in: Study) -> None:
 
 def test_results_lead_to_those_of_surveys_where_somebody_answered(taken_in: Study, tmp_path: Path) -> None:
     for role in (Role.LEAD, Role.VIEWER):
-        with looking(taken_in, role) as reader:
+        with locked_state(taken_in, role) as reader:
             page = reader.get("/results").text
             assert f'href="/surveys/{NAME}/results"' in page
             assert f'id="named-1">{NAME}</span>, imported: 2 finished' in page
-    with looking(small_survey(tmp_path / "other")) as lead:
+    with locked_state(small_survey(tmp_path / "other")) as lead:
         assert f"/surveys/{NAME}/results" not in lead.get("/results").text
 
 
 def test_pay_names_the_survey_and_where_it_stands(taken_in: Study) -> None:
-    with looking(taken_in) as lead:
+    with locked_state(taken_in) as lead:
         page = lead.get("/pay").text
         assert '<span class="status imported">imported</span>' in page
         assert f'id="named-1">{NAME}</p>' in page
     with open_surveys(taken_in) as surveys:
         open_survey(surveys, NAME)
-    with looking(taken_in) as lead:
+    with locked_state(taken_in) as lead:
         assert '<span class="status open">open</span>' in lead.get("/pay").text

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from quaestor.cli.interviews import (
-    coding as interview_items,
-)
-from quaestor.cli.interviews import (
-    guides as interview_guides,
-)
-from quaestor.cli.interviews import (
-    names as interview_names,
-)
-from quaestor.cli.interviews import (
-    participants as interview_people,
-)
-from quaestor.cli.interviews import (
-    protocol as interview_protocol,
-)
-from quaestor.cli.interviews import (
-    themes as interview_themes,
-)
-from quaestor.cli.interviews import (
-    transcripts as interview_files,
-)
+from quaestor.cli.interviews import coding, guides, names, participants, themes, transcripts
 from quaestor.cli.interviews.consent import PseudonymArgument
 from quaestor.cli.interviews.transcripts import NameArgument
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
@@ -36,15 +17,10 @@ group = typer.Typer(help="Interviews: guides, participants, transcripts, themes.
 
 
 def add_to(app: typer.Typer) -> None:
-    for part in (
-        interview_guides,
-        interview_people,
-        interview_protocol,
-        interview_files,
-        interview_names,
-        interview_items,
-        interview_themes,
-    ):
+    for part in (guides, participants):
+        part.add_to(group)
+    group.command()(protocol)
+    for part in (transcripts, names, coding, themes):
         part.add_to(group)
     app.add_typer(group, name="interview")
 
@@ -144,30 +120,52 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from quaestor.interviews.overview import interviews_if_any
 
     opened = chosen_study(study)
-    overview, guides = interviews_if_any(opened), guide_lines(opened, None)
-    consent_form = overview.agreement.kept if overview.agreement else None
+    found, lines = interviews_if_any(opened), guide_lines(opened, None)
+    kept = found.agreement.kept if found.agreement else None
     if json:
-        summary: dict[str, Any] = {"tally": dict(overview.tally), "withdrawn": overview.withdrawn}
-        summary["agreement"] = {
-            "version": consent_form.version if consent_form else None,
-            "to_ask_again": overview.to_ask_again,
-        }
-        summary["guides"] = [{"guide": line.name, "grave": line.grave, "why": line.why} for line in guides]
-        print_json(summary)
+        told: dict[str, Any] = {"tally": dict(found.tally), "withdrawn": found.withdrawn}
+        told["agreement"] = {"version": kept.version if kept else None, "to_ask_again": found.to_ask_again}
+        print_json({**told, "guides": [{"guide": one.name, "grave": one.grave, "why": one.why} for one in lines]})
         return
     screen = console()
-    for label, count in overview.tally:
-        screen.print(f"{count:>6,} {label}")
-    for line in guides:
-        screen.print(f"Guide {line.name}: {line.words}", markup=False, soft_wrap=True)
-    if not guides:
-        say("No interview guide yet: write instruments/NAME.md, see `quaestor docs interview-guide`")
-    screen.print(
-        f"Consent form: version {consent_form.version} since {consent_form.day}"
-        if consent_form
-        else "Consent form: none in force yet"
-    )
-    if overview.why_no_agreement:
-        say(overview.why_no_agreement)
-    if overview.to_ask_again:
-        say(f"{overview.to_ask_again} answered an earlier version of the consent form: their links ask them again")
+    for words, count in found.tally:
+        screen.print(f"{count:>6,} {words}")
+    for one in lines:
+        screen.print(f"Guide {one.name}: {one.words}", markup=False, soft_wrap=True)
+    if not lines:
+        say("No interview guide yet: write instruments/NAME.md, as docs/reference/interview-guide.md says")
+    screen.print(f"Agreement: version {kept.version} since {kept.day}" if kept else "Agreement: nobody was asked yet")
+    if found.why_no_agreement:
+        say(found.why_no_agreement)
+    if found.to_ask_again:
+        say(f"{found.to_ask_again} answered an earlier version of the agreement: their links ask them again")
+
+
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write it here, readable by you alone.", show_default=False)
+]
+
+
+def protocol(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An interview, as in P1.")],
+    out: OutOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the protocol of an interview as Markdown: times, questions asked, skipped and added, notes, ticks.
+
+    Example: quaestor interview protocol P1 --out protocol-P1.md
+    """
+    from quaestor.interviews.conduct.protocol import protocol as protocol_of
+    from quaestor.interviews.conduct.protocol import protocol_json, protocol_markdown, write_protocol
+    from quaestor.interviews.repository import open_interviews
+
+    with open_interviews(chosen_study(study)) as interviews:
+        found = protocol_of(interviews, name)
+    if out is not None:
+        write_protocol(found, out)
+        say(f"the protocol of {name} is in {out}: it holds what was said, keep it as you keep the interviews")
+    if json:
+        print_json(protocol_json(found))
+    elif out is None:
+        print(protocol_markdown(found), end="")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import is_storable, join_with_or, sort_by_similarity
+from quaestor.base.names import is_storable, suggest
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label, write_answer
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan
@@ -17,9 +17,7 @@ def checked_answers(plan: Plan, book: Codebook, answers: Mapping[str, Any]) -> d
     names = [facet.id for facet in plan.facets]
     for name in answers:
         if name not in names:
-            raise InputError(
-                f"the round {plan.round!r} asks no {name!r}, allowed: {join_with_or(sort_by_similarity(name, names))}"
-            )
+            raise InputError(f"the round {plan.round!r} asks no {name!r}, allowed: {suggest(name, names)}")
     checked = {}
     for facet in plan.facets:
         given = answers.get(facet.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from quaestor.coding.model.facet_kinds import kind_of
@@ -88,17 +88,13 @@ def _unification(state: State, payload: Payload, change: Change) -> dict[str, An
     for item, phrases in phrases_of(one, one.plan.items).items():
         for word in dict.fromkeys(phrase[part] for phrase in phrases):
             using.setdefault(word, []).append(item)
-    about = _once(item for word in payload["words"] for item in using.get(word, ()))
+    about = list(dict.fromkeys(item for word in payload["words"] for item in using.get(word, ())))
     changed = {
         **payload,
         "words": [change(using.get(word, ()), word, True) for word in payload["words"]],
         "to": change(using.get(payload["to"], about), payload["to"], True),
     }
     return changed | ({"reason": change(about, payload["reason"], False)} if payload.get("reason") else {})
-
-
-def _once(items: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(items))
 
 
 def _facets(state: State, payload: Payload) -> Mapping[str, Facet]:

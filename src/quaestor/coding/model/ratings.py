@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.coding.model.answers import checked_answer, checked_answers, label_of, refuse_unstorable
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label
@@ -52,7 +52,7 @@ def give_rating(
     names = [facet.id for facet in one.plan.facets]
     for facet in unsure:
         if facet not in names:
-            raise InputError(f"unsure of {facet!r}, allowed: {join_with_or(sort_by_similarity(facet, names))}")
+            raise InputError(f"unsure of {facet!r}, allowed: {suggest(facet, names)}")
     more = {
         "unsure": sorted(unsure),
         "memo": memo,
@@ -75,7 +75,7 @@ def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundS
     seat = one.seat_of(rater)
     if seat is None:
         raters = [seat.rater for seat in one.seats]
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {join_with_or(sort_by_similarity(rater, raters))}")
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {suggest(rater, raters)}")
     if seat.rater != rater:
         raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
     if not seat.has(rater, item):

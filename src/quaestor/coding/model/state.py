@@ -6,18 +6,16 @@ same acts always give the same state.
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.model.assignment import Progress, assigned, in_order
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.records import (
-    INTERVIEWS,
     Comment,
     Decision,
     Facet,
@@ -195,6 +193,16 @@ class RoundState:
         return {item: made[-1] for (item, name), made in self.decisions.items() if name == facet}
 
 
+@dataclass(frozen=True)
+class ItemRemoval:
+    """Which items a kind of act of another feature removes from rounds."""
+
+    origin: str
+    """The feature from which these items come."""
+    removed_by: Callable[[Mapping[str, Any]], Callable[[str], object]]
+    """Returns a test for their ids, given the payload of an act."""
+
+
 @dataclass
 class State:
     """Everything coding knows, derived from the journal alone."""
@@ -209,16 +217,18 @@ class State:
     """The last acts: who did what where, and nothing of what was said."""
     others: list[Act] = field(default_factory=list)
     """Acts of other rooms, such as those of surveys, in their order."""
+    removals: Mapping[str, ItemRemoval] = field(default_factory=dict, compare=False, repr=False)
+    """By kind, the acts of other features that remove items; passed in, since coding knows no other feature."""
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
-            options = join_with_or(sort_by_similarity(name, self.rounds)) or "none"
+            options = suggest(name, self.rounds) or "none"
             raise StateError(f"the round {name!r} has not been opened, opened so far: {options}")
         return self.rounds[name]
 
-    def take(self, acts: Iterable[Act]) -> None:
+    def fold(self, acts: Iterable[Act]) -> None:
         """Go on from where the state stands."""
-        taken: deque[Act] = deque(maxlen=_REMEMBERED)  # noted at the end: of many acts, the last ones are enough
+        newest: deque[Act] = deque(maxlen=_REMEMBERED)  # noted at the end: of many acts, the last ones are enough
         try:
             for act in acts:
                 if act.number <= self.head:
@@ -226,16 +236,27 @@ class State:
                 self.head = act.number
                 if act.kind not in _QUIET:
                     self.changed = act.number
-                take = _TAKES.get(act.kind)
-                if take is not None:
-                    take(self, act)
+                fold_act = _FOLDS.get(act.kind)
+                if fold_act is not None:
+                    fold_act(self, act)
                 elif act.kind.startswith("codebook."):
                     self.history.record(act.kind, act.payload)
                 else:
                     self.others.append(act)
-                taken.append(act)
+                    self._remove_items(act)
+                newest.append(act)
         finally:
-            self.latest.extend(map(_noted, taken))
+            self.latest.extend(map(_noted, newest))
+
+    def _remove_items(self, act: Act) -> None:
+        removal = self.removals.get(act.kind)
+        if removal is None:
+            return
+        is_removed = removal.removed_by(act.payload)
+        for round_state in self.rounds.values():
+            # Other items may have such ids too. A plan that was made before plans recorded an origin goes by ids.
+            if round_state.plan.origin in (removal.origin, ""):
+                round_state.let_go(is_removed)
 
 
 def _noted(act: Act) -> Noted:
@@ -408,18 +429,6 @@ def _compared(state: State, act: Act) -> None:
         one.compared.append(act.payload["set"])
 
 
-def _withdrew(state: State, act: Act) -> None:
-    """The interviews of P1 are P1, P1-2 and so on, and their turns P1/00001, P1-2/00001: these can be read no more.
-
-    Items of other evidence may have such ids too. A plan from before it said where its items come from is taken by ids.
-    """
-    state.others.append(act)
-    theirs = re.compile(rf"{re.escape(act.payload['participant'])}(-\d+)?/\d+")
-    for one in state.rounds.values():
-        if one.plan.origin in (INTERVIEWS, ""):
-            one.let_go(theirs.fullmatch)
-
-
 def _practised(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
 
@@ -428,7 +437,7 @@ _QUIET = (
     "rating", "ratings.import", "practice", "comment", "tie.comment", "round.unblind", "round.deadline",
     "survey.invite",
 )  # fmt: skip
-_TAKES: dict[str, Callable[[State, Act], None]] = {
+_FOLDS: dict[str, Callable[[State, Act], None]] = {
     "round.open": _opened,
     "round.close": _closed,
     "round.reopen": _reopened,
@@ -446,5 +455,4 @@ _TAKES: dict[str, Callable[[State, Act], None]] = {
     "words.unify": _unified,
     "words.reread": _reread,
     "words.compare": _compared,
-    "interview.withdraw": _withdrew,
 }

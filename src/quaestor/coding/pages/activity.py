@@ -14,20 +14,17 @@ from quaestor.coding.model.records import Noted
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.model.views import rater_place, unblinding
 from quaestor.coding.visibility import Sight
+from quaestor.study.contributions import ActKind
 from quaestor.study.features import features
 
 MOST = 15
 _RATED = ("rating", "practice", "ratings.import")
-_JOINED = (*_RATED, "survey.decide")
-
-_COUNTED = ("rating", "decision", "survey.decide")
-"""Kinds of acts whose sentence counts what they are about."""
 
 
 @cache
-def act_sentences() -> Mapping[str, str]:
-    """By kind of act, the sentence of the feature that it belongs to; acts of other kinds are not listed."""
-    return {kind: sentence for feature in features() for kind, sentence in feature.act_sentences.items()}
+def _act_kinds() -> Mapping[str, ActKind]:
+    """Every kind of act; one that an older or newer version recorded and no feature declares is not listed."""
+    return {kind: described for feature in features() for kind, described in feature.act_kinds.items()}
 
 
 @dataclass(frozen=True)
@@ -56,9 +53,10 @@ def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
     for act in reversed(sight.state.latest):
         if len(runs) > most:
             break
-        if act.kind not in _JOINED:
+        described = _act_kinds().get(act.kind)
+        if described is None or not described.is_joined:
             joined = {}
-        if not _may_know(sight, act) or (act.kind not in _COUNTED and act.kind not in act_sentences()):
+        if described is None or not _may_know(sight, act):
             continue
         known = joined.get((act.kind, act.actor, act.round, act.survey))
         if known is not None:
@@ -66,7 +64,7 @@ def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
             continue
         run = _Run(act)
         runs.append(run)
-        if act.kind in _JOINED:
+        if described.is_joined:
             joined[act.kind, act.actor, act.round, act.survey] = run
     return [Done(_who(sight, run.last), _what(run), run.last.time) for run in runs[:most]]
 
@@ -85,8 +83,8 @@ def called(sight: Sight, round_: str, actor: str) -> str:
 
 
 def _who(sight: Sight, act: Noted) -> str:
-    if act.kind == "interview.withdraw":
-        return "A participant"
+    if actor := _act_kinds()[act.kind].actor:
+        return actor
     if act.actor == sight.viewer.name:
         return "You"
     found = called(sight, act.round, act.actor)
@@ -94,18 +92,9 @@ def _who(sight: Sight, act: Noted) -> str:
 
 
 def _what(run: _Run) -> str:
-    act = run.last
-    if act.kind == "rating":
-        return f"rated {_items(run.times)} in {act.round}"
-    if act.kind == "decision":
-        return f"settled {_items(act.count)} of {act.round}"
-    if act.kind == "survey.decide":
-        return f"decided about {'1 response' if run.times == 1 else f'{run.times:,} responses'} to {act.survey}"
-    return act_sentences()[act.kind].format(round=act.round, survey=act.survey)
-
-
-def _items(number: int) -> str:
-    return "1 item" if number == 1 else f"{number:,} items"
+    act, described = run.last, _act_kinds()[run.last.kind]
+    count = run.times if described.is_joined else act.count
+    return described.describe(round=act.round, survey=act.survey, count=count)
 
 
 RATE, BREAK_TIES, DISCUSS = "rate", "break ties", "discuss"

@@ -14,7 +14,7 @@ from quaestor.coding.model.facet_kinds.phrase import Phrase
 from quaestor.coding.model.phrases import curves
 from quaestor.coding.model.records import Facet
 from quaestor.coding.model.state import RoundState, State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.measures.agreement.statistics import Statistic, shown_estimates
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate
 from quaestor.render.figures.discrepancy import draw_round_curves
@@ -99,9 +99,9 @@ class AgreementView:
     curves_drawn: str = ""
 
 
-def agreement_view(coding: Coding, name: str, actor: str, asked: Asked, *, wait: bool = False) -> AgreementView:
+def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *, wait: bool = False) -> AgreementView:
     """For those who have looked; a large round is shown as it was worked out last."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         one = require_look(coding, name, actor)
         facet = _facet(state, one, asked.facet)
         asked = Asked(facet.id, asked.level, asked.version)

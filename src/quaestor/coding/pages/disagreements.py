@@ -27,7 +27,7 @@ from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
 from quaestor.coding.model.views import asks_first, disagreements_for
 from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
 from quaestor.coding.rating_files import note_view
-from quaestor.coding.session import Coding, Where, open_coding, require_lead
+from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
@@ -416,14 +416,14 @@ def facet_of(one: RoundState, facet: str) -> Facet:
     return found
 
 
-def _looked_at(coding: Coding, name: str, viewer: Viewer) -> tuple[list[Disagreement], Teller]:
+def _looked_at(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], Teller]:
     state = coding.state
     found = disagreements_for(state, name, viewer.name, coding.lead)
     _require_looked(coding, name, viewer)
     return found, Teller(state, Sight(state, coding.lead, viewer), state.round(name))
 
 
-def _require_looked(coding: Coding, name: str, viewer: Viewer) -> None:
+def _require_looked(coding: CodingSession, name: str, viewer: Viewer) -> None:
     """Refuse those who have to agree first that their look goes on record; record the look of everybody else."""
     if coding.state.round(name).status != CLOSED:
         return

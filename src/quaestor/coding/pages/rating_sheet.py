@@ -86,12 +86,12 @@ class Desk:
 
     def warm_up(self) -> None:
         """Work out beforehand what the first page of each rater needs."""
-        with self.coding.looking() as state:
+        with self.coding.locked_state() as state:
             opened = [one for one in state.rounds.values() if one.status == OPEN]
         for one in opened:
             self.item_texts.prepare(one.plan.round, one.plan.items)
             for seat in one.seats:
-                with self.coding.looking() as state:
+                with self.coding.locked_state() as state:
                     rater_place(state, one.plan.round, seat.rater)
                     seat.has(seat.rater, "")
 
@@ -102,7 +102,7 @@ class Desk:
 
     def sheet(self, name: str, rater: str, item: str = "") -> Sheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
-        with self.coding.looking() as state:
+        with self.coding.locked_state() as state:
             place = rater_place(state, name, rater)
             trying = [one.item for one in to_practise(state.round(name), rater)]
             wanted = item or next(iter(trying), "") or next(place.progress.waiting_from(0), "")
@@ -117,7 +117,7 @@ class Desk:
 
     def ahead(self, name: str, rater: str, after: str, most: int) -> list[Sheet]:
         """The sheets that come after an item: what is left behind it, then what was skipped before it."""
-        with self.coding.looking() as state:
+        with self.coding.locked_state() as state:
             place = rater_place(state, name, rater)
             turn = place.progress.turn_of(after) + 1
             waiting = (item for item in place.progress.waiting_from(turn) if item != after)
@@ -143,7 +143,7 @@ class Desk:
 
     def own_ratings(self, name: str, rater: str) -> list[Rating]:
         """What a rater has said so far, each answer as one line of text, the newest first."""
-        with self.coding.looking() as state:
+        with self.coding.locked_state() as state:
             view = rater_view(state, name, rater)
         facets = {facet.id: facet for facet in view.facets}
         ratings = [

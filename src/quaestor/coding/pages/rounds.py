@@ -16,7 +16,7 @@ from quaestor.coding.model.rounds import is_complete, reopen_round
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, Seat, State
 from quaestor.coding.round_acts import settings_of
 from quaestor.coding.round_setup import can_be_changed
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.store.records import Act
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import RoundSettings
@@ -207,7 +207,7 @@ class Happened:
     reason: str = ""
 
 
-def round_log(coding: Coding, name: str) -> list[Happened]:
+def round_log(coding: CodingSession, name: str) -> list[Happened]:
     """The acts of a round in order, but for its ratings and what was said about them."""
     found = coding.journal.acts_of_kinds(list(_WORDS))
     return [_happened(act) for act in found if _round_of(act) == name]

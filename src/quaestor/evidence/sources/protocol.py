@@ -104,7 +104,7 @@ class IngestPlan:
 
     kind: str
     settings: dict[str, Any]
-    """The settings recorded in the manifest; `site` is the prefix of item ids that the source does not define itself."""
+    """The settings recorded in the manifest; `site` is the prefix of item ids that the source does not define."""
     files: list[Path]
     """The input files, which the manifest lists with size, time and SHA-256 to detect changes."""
     text_sizes: dict[str, int]

@@ -18,8 +18,7 @@ from quaestor.coding.model.records import Stretch, stretches_in
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_place
 from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
-from quaestor.coding.session import Coding
-from quaestor.interviews.coding.merge_edits import holds_changes, with_changes
+from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
 from quaestor.interviews.names.masking import shown_then
 from quaestor.interviews.repository import Interviews
@@ -66,11 +65,13 @@ class Selected:
     to_word: int | None = None
 
 
-def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: CodedAs) -> PendingAct[State]:
+def coding_wanted(
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, said: CodedAs
+) -> PendingAct[State]:
     """A turn's stretches as a rating to put in the line; what another window coded meanwhile stays."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
     item, now = item_of(said.interview, said.turn), coding.now()
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
     def told(state: State) -> Said:
@@ -83,7 +84,7 @@ def coding_wanted(coding: Coding, interviews: Interviews, name: str, rater: str,
         return Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
 
     if said.before is None:
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             return rating_wanted(coding, name, rater, told(state))
     before = said.before
 
@@ -103,7 +104,9 @@ def differs(said: CodedAs, act: Act) -> bool:
     return sorted(one.code for one in stretches_in(answer)) != shown
 
 
-def reading_wanted(coding: Coding, interviews: Interviews, name: str, rater: str, said: ReadTo) -> PendingAct[State]:
+def reading_wanted(
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, said: ReadTo
+) -> PendingAct[State]:
     """A rater's own turns that have no rating yet as read, with nothing to code: all of them or none."""
     spoken = len(interviews.transcript(said.interview).turns)
     now = coding.now()
@@ -161,12 +164,12 @@ def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stretches_shown(
-    coding: Coding, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
 ) -> list[dict[str, Any]]:
     """A rater's own stretches of a turn with their places in the words that a page showed, else in those of now."""
     interview, number = place_of(item)
     turn = turn_seen(interviews, interview, number, seen)
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         place = rater_place(state, name, rater)
         rating = place.rating(item)
         answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()
@@ -199,3 +202,32 @@ def _quoted(text: str, words: str) -> tuple[int, int]:
     if len(found) > 1:
         raise InputError(f"these words stand in the turn {len(found)} times: copy some more around them")
     return found[0]
+
+
+Told = Mapping[str, Any]
+"""A stretch as a page tells it, with places in the words that it showed."""
+Place = tuple[Any, Any, str]
+
+
+def with_changes(now: Sequence[Told], before: Sequence[Told], wanted: Sequence[Told]) -> list[Told]:
+    """What is on record with what a page made of the stretches that it knew: added, told more about, removed."""
+    known, given = _placed(before), _placed(wanted)
+    changed = {place: one for place, one in given.items() if known.get(place) != one}
+    gone = known.keys() - given.keys()
+    stays = [one for one in now if _stretch_place(one) not in gone and _stretch_place(one) not in changed]
+    return [*stays, *changed.values()]
+
+
+def holds_changes(recorded: Sequence[Told], before: Sequence[Told], wanted: Sequence[Told]) -> bool:
+    """Whether what was recorded has what a page added and nothing of what it removed."""
+    known, given, there = set(_placed(before)), set(_placed(wanted)), set(_placed(recorded))
+    return given - known <= there and not (known - given) & there
+
+
+def _stretch_place(one: Told) -> Place:
+    """Where a stretch lies and what its words are about: all that makes two of a turn the same."""
+    return one.get("start"), one.get("end"), str(one.get("code", ""))
+
+
+def _placed(stretches: Sequence[Told]) -> dict[Place, Told]:
+    return {_stretch_place(one): one for one in stretches}

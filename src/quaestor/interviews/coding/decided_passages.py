@@ -98,7 +98,7 @@ def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
     """The same for whoever is known to be allowed to see what these closed rounds decided."""
     left_out = declined(interviews)
     transcripts = {one.interview: one for one in interviews.transcripts() if one.participant not in left_out}
-    with interviews.coding.looking() as state:
+    with interviews.coding.locked_state() as state:
         return _coded(state, rounds, transcripts)
 
 

@@ -11,7 +11,7 @@ from quaestor.coding.codebook import refuse_names_in_codebook
 from quaestor.coding.model.codebook.changes import id_from
 from quaestor.coding.model.facet_kinds.passages import in_vivo_in, require_passage_facet
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.session import Coding, require_lead
+from quaestor.coding.session import CodingSession, require_lead
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import NewAct
@@ -44,16 +44,16 @@ def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> l
     return [InVivo(one, book.path_name(one.code) if one.code in book.codes else "") for one in found.in_vivo]
 
 
-def codes_to_adopt(coding: Coding, name: str) -> list[tuple[str, str]]:
+def codes_to_adopt(coding: CodingSession, name: str) -> list[tuple[str, str]]:
     """(code, its name with the themes above it) of all that words in vivo can be adopted as."""
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         book = state.history.latest
         found = book.active(require_passage_facet(state.round(name).plan).codes)
         return sorted(((one.id, book.path_name(one.id)) for one in found), key=lambda pair: pair[1].casefold())
 
 
 def adopt(
-    coding: Coding, name: str, item: str, start: int, end: int, code: str | NewCode, actor: str | None = None
+    coding: CodingSession, name: str, item: str, start: int, end: int, code: str | NewCode, actor: str | None = None
 ) -> str:
     """Let words in vivo count as a code, one that is there or a new one; an empty code takes it back. Its id."""
     who = require_lead(coding, actor, "adopt words as codes")

@@ -12,7 +12,7 @@ from quaestor.coding.model.facet_kinds.passages import in_vivo_in, passage_facet
 from quaestor.coding.model.records import Decision, Rating, stretches_in
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import rater_place
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.interviews.coding.decided_passages import adoptions, code_now, coded_rounds, last_words
 from quaestor.interviews.model.records import place_of
@@ -51,10 +51,10 @@ class RoundProgress:
         return next((one.interview for one in self.transcripts if one.left and not one.erased), "")
 
 
-def round_progress(coding: Coding, interviews: Interviews, name: str, rater: str) -> RoundProgress:
+def round_progress(coding: CodingSession, interviews: Interviews, name: str, rater: str) -> RoundProgress:
     """The transcripts of a round with how far this rater is, in the order of the interviews."""
     known = {one.id: place for place, one in enumerate(interviews.interviews())}
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         place = rater_place(state, name, rater)
         facet = require_passage_facet(place.plan)
         is_open = state.round(name).status == OPEN
@@ -110,7 +110,7 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     A lead who rated in a round, and has not looked at it, is told that it is to be settled and not how many turns.
     """
     coding = interviews.coding
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         sight = Sight(state, coding.lead, Viewer(coding.lead, Role.LEAD))
         unseen = {name: settled(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
         unopened = list(_unopened(interviews, state))

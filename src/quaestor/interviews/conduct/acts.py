@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.conduct.conversation_state import (
     ASKED,
@@ -116,7 +116,7 @@ def tick(
         raise InputError(f"nothing was ticked in {question!r}: name an item of it, or say what else it is")
     codes = [one.code for one in asked.items]
     if item and item not in codes:
-        options = join_with_or(sort_by_similarity(item, codes)) or "none"
+        options = suggest(item, codes) or "none"
         raise InputError(f"there is no item {item[:60]!r} in the question {question!r}, there are: {options}")
     if words and not asked.other:
         raise InputError(f"the question {question!r} has no other items than those of the guide: write a note")
@@ -209,7 +209,7 @@ def _guide(interviews: Interviews, name: str) -> Guide:
 def _question(guide: Guide, name: str) -> GuideQuestion:
     found = guide.question(name)
     if found is None:
-        options = join_with_or(sort_by_similarity(name, [one.id for one in guide.questions()]))
+        options = suggest(name, [one.id for one in guide.questions()])
         raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
     return found
 
@@ -217,7 +217,7 @@ def _question(guide: Guide, name: str) -> GuideQuestion:
 def _require_section(guide: Guide, name: str) -> None:
     known = [one.id for one in guide.sections]
     if name not in known:
-        options = join_with_or(sort_by_similarity(name, known))
+        options = suggest(name, known)
         raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
 
 

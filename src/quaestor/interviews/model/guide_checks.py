@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import InputError, Problem
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.interviews.model.guide_file import guide_from, guide_text_in
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section
 
@@ -113,7 +113,7 @@ def _question(guide: Guide, question: GuideQuestion) -> Iterator[Problem]:
     where = f"question {question.id}"
     for name in question.research:
         if name not in guide.research:
-            options = join_with_or(sort_by_similarity(name, guide.research)) or "none: write them under [research]"
+            options = suggest(name, guide.research) or "none: write them under [research]"
             yield Problem(where, f"the research question {name!r} is not in the front matter, there are: {options}")
     if question.asks is Asks.REFERENCE and not question.items:
         yield Problem(where, "it refers to items and has none: write them as - [ ] item")

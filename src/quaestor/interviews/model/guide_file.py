@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
 
 LONGEST_ID = 60
@@ -55,7 +55,7 @@ class Marks:
         for found, allowed in ((self.words, words), (tuple(key for key, _ in self.values), keys)):
             for one in found:
                 if one not in allowed:
-                    options = join_with_or(sort_by_similarity(one, allowed))
+                    options = suggest(one, allowed)
                     raise InputError(f"{where}: {one!r} means nothing here, allowed: {options}")
 
 
@@ -258,7 +258,7 @@ def _front(lines: Sequence[str], name: str) -> dict[str, Any]:
         raise InputError(f"{name}.md: the front matter is no TOML: {str(error)[:200]}") from None
     for key in front:
         if key not in KEYS:
-            options = join_with_or(sort_by_similarity(key, KEYS))
+            options = suggest(key, KEYS)
             raise InputError(f"{name}.md: {key[:40]!r} is no key of the front matter, allowed: {options}")
     return front
 

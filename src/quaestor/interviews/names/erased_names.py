@@ -90,7 +90,7 @@ def _erase_in_transcript(
         chosen = [
             one
             for one in places_in(interviews, talk, finder)
-            if _is_erased(one, talk, erased) and set(_recorded(talk, one)) != {FILLER}
+            if _is_erased(one, talk, erased) and set(talk.turns[one.turn].raw[one.start : one.end]) != {FILLER}
         ]
         labels = _new_labels(dict.fromkeys(piece["speaker"] for piece in pieces), erased)
         changed = {}
@@ -126,10 +126,6 @@ def _is_ordinary(text: str, found: Found) -> bool:
 
 def _is_ordinary_word(words: str) -> bool:
     return fold(words) in ORDINARY or len(fold(words)) <= SHORT
-
-
-def _recorded(talk: Transcript, one: Proposal) -> str:
-    return talk.turns[one.turn].raw[one.start : one.end]
 
 
 def _overwritten(text: str, places: Iterable[Proposal]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from string import ascii_uppercase
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.finder import Finder
 from quaestor.deidentify.name_forms import (
@@ -144,7 +144,7 @@ def name_called(interviews: Interviews, wanted: str) -> KnownName:
     known = all_names(interviews)
     found = next((one for one in known if wanted in (one.id, one.shown, one.shown.strip("[]"))), None)
     if found is None:
-        options = join_with_or(sort_by_similarity(wanted, dict.fromkeys(one.shown for one in known))) or "none yet"
+        options = suggest(wanted, dict.fromkeys(one.shown for one in known)) or "none yet"
         raise InputError(f"no name is shown as {wanted!r}, there are: {options}")
     return found
 
@@ -259,7 +259,7 @@ def _letters(number: int) -> str:
 
 def _kind(kind: str) -> str:
     if kind not in KINDS:
-        raise InputError(f"there is no kind of names {kind!r}, allowed: {join_with_or(sort_by_similarity(kind, KINDS))}")
+        raise InputError(f"there is no kind of names {kind!r}, allowed: {suggest(kind, KINDS)}")
     return kind
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
@@ -35,7 +35,7 @@ def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
     yield from _notes(interviews)
     yield from guide_texts(interviews)
     yield from _in_settings(interviews.study)
-    with interviews.coding.looking() as state:
+    with interviews.coding.locked_state() as state:
         found = [*_codes(finder, state), *_beside_items(state)]
     yield from found
 
@@ -144,7 +144,7 @@ def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
         yield str(answer.get("reason") or "")
 
 
-__all__ = ["TRANSCRIPT", "WRITTEN", "Remaining", "found_in", "refuse_names", "refuse_names_in", "remaining"]
+__all__ = ["TRANSCRIPT", "WRITTEN", "Remaining", "refuse_names", "refuse_names_in", "remaining"]
 
 TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
 _WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)
@@ -197,12 +197,6 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
             named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
         found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in named)]
     return found
-
-
-def found_in(interviews: Interviews, texts: Iterable[tuple[str, str]], kind: str) -> list[Remaining]:
-    """Known names in any other texts, given as (where, text), such as the cells of a table."""
-    finder = finder_of(interviews)
-    return [Remaining(kind, where, one.shown) for where, text in texts for one in finder.names_in(text)]
 
 
 def refuse_names(where: Where) -> None:

@@ -13,7 +13,7 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Stretch
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.model.views import RaterPlace, rater_place
 from quaestor.coding.rating import choices_of
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice, clock_words, item_of, place_of
 from quaestor.interviews.names.masking import shown_now
 from quaestor.interviews.repository import Interviews
@@ -143,7 +143,7 @@ class CodingSheet:
 
 
 def coding_sheet(
-    coding: Coding,
+    coding: CodingSession,
     interviews: Interviews,
     name: str,
     rater: str,
@@ -157,7 +157,7 @@ def coding_sheet(
     transcript = shown_as.transcript
     guide = interviews.guide(transcript.guide, transcript.version)
     windows, items = interviews.remembered(f"windows/{interview}", shown_as.seen, lambda: _laid_out(transcript))
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         place = rater_place(state, name, rater)
         facet = require_passage_facet(place.plan)
         is_open = state.round(name).status == OPEN
@@ -191,12 +191,12 @@ def coding_sheet(
     )
 
 
-def next_transcript(coding: Coding, interviews: Interviews, sheet: CodingSheet) -> str:
+def next_transcript(coding: CodingSession, interviews: Interviews, sheet: CodingSheet) -> str:
     """The transcript that a rater goes on with, where this page holds all that is left of the one it shows."""
     if sheet.left > sheet.left_here:
         return ""
     known = [one.id for one in interviews.interviews()]
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         place = rater_place(state, sheet.round, sheet.rater)
         left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
     here = known.index(sheet.interview)

@@ -109,7 +109,9 @@ def agreement_file(study: Study) -> Path:
             continue  # `quaestor interview check` says what is wrong with it
     files = sorted(named - {""}) or [DEFAULT_FILE]
     if len(files) > 1:
-        raise InputError(f"the guides in {folder} name different agreements, {join_with_or(files)}: name one in all of them")
+        raise InputError(
+            f"the guides in {folder} name different agreements, {join_with_or(files)}: name one in all of them"
+        )
     if Path(files[0]).name != files[0]:
         raise InputError(f"a guide in {folder} names the agreement {files[0]!r}: name a file beside the guide")
     return folder / files[0]

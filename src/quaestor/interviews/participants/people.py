@@ -83,7 +83,7 @@ def change_participant(
 
 def withdrawn(interviews: Interviews) -> dict[str, str]:
     """Who withdrew, and when, as the journal of the study has it for ever."""
-    with interviews.coding.looking() as state:
+    with interviews.coding.locked_state() as state:
         return {act.payload["participant"]: act.time for act in state.others if act.kind == WITHDRAW_ACT}
 
 

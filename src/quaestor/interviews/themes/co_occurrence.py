@@ -22,7 +22,7 @@ from quaestor.interviews.themes.records import (
     units_of,
 )
 from quaestor.interviews.themes.tables import NOTHING, base_notes
-from quaestor.measures.co_occurrence import Saturation, Stop, co_occurrence, overlapping, saturation
+from quaestor.measures.co_occurrence import Saturation, StoppingPoint, co_occurrence, character_overlap, saturation
 from quaestor.render.number_format import ABSENT, decimal, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 
@@ -53,7 +53,7 @@ def pairs(themes: Themes) -> list[Pair]:
     answers, in_answers = occurrences(themes, ANSWER)
     by_turn, by_answer = co_occurrence(in_turns), co_occurrence(in_answers)
     stretches = [(part.item, part.start, part.end, places[one.code]) for one in themes.quotations for part in one.parts]
-    words = overlapping(stretches, len(places))
+    words = character_overlap(stretches, len(places))
     found = []
     for (at, first), (to, second) in combinations(enumerate(themes.codes), 2):
         if not by_turn.counts[at, to] and not by_answer.counts[at, to]:
@@ -185,7 +185,7 @@ def saturation_table(themes: Themes) -> Table:
     return Table(SATURATION, title, "interview", columns, (Group("", tuple(rows)),), notes=notes)
 
 
-def stop_in_words(stop: Stop) -> str:
+def stop_in_words(stop: StoppingPoint) -> str:
     """What a rule says, as a sentence."""
     rule = stop.rule
     said = f"{rule.name} ({rule.base} + {rule.run})"

@@ -79,7 +79,7 @@ def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | N
 
 def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
     """The same for somebody who reads pages: of the rounds that they may see, with nothing put on record."""
-    with interviews.coding.looking() as state:
+    with interviews.coding.locked_state() as state:
         sight = Sight(state, interviews.coding.lead, viewer)
         whys = {name: sight.why_no_decisions(name) or _why_not_yet(state, name) for name in coded_rounds(state)}
         sees_ratings = not any(sight.why_no_disagreements(name) for name, why in whys.items() if not why)

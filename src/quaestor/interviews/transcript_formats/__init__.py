@@ -6,7 +6,7 @@ out and told; line breaks that only fit words onto a screen become spaces.
 
 from __future__ import annotations
 
-from quaestor.interviews.transcript_formats.detect import FORMATS, LARGEST, read_transcript, transcript_in
+from quaestor.interviews.transcript_formats.detect import FORMATS, LARGEST, transcript_in
 from quaestor.interviews.transcript_formats.text_decoding import ENCODINGS
 
-__all__ = ["ENCODINGS", "FORMATS", "LARGEST", "read_transcript", "transcript_in"]
+__all__ = ["ENCODINGS", "FORMATS", "LARGEST", "transcript_in"]

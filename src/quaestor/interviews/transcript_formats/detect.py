@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.transcript_formats.docx import document_lines
 from quaestor.interviews.transcript_formats.plain_text import from_lines, lines_with_openings
 from quaestor.interviews.transcript_formats.records import CuePlace, ReadTranscript, RecordedTurn, Utterance
@@ -81,15 +80,6 @@ _HEAD = 50
 _WEBVTT = re.compile(r"WEBVTT(?:[ \t].*)?")
 
 
-def read_transcript(path: Path, format: str = "", named: Collection[str] = (), encoding: str = "") -> ReadTranscript:
-    """What is said in a file; it is only read."""
-    if not path.is_file():
-        raise InputError(f"{path} is no file: name the transcript")
-    with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
-    return transcript_in(data, path.name, format, named, encoding)
-
-
 def transcript_in(
     data: bytes, name: str, format: str = "", named: Collection[str] = (), encoding: str = "", *, apart: bool = False
 ) -> ReadTranscript:
@@ -101,7 +91,7 @@ def transcript_in(
     if len(data) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB, as no transcript is: is it the recording?")
     if format and format not in FORMATS:
-        raise InputError(f"there is no format {format!r}, allowed: {join_with_or(sort_by_similarity(format, FORMATS))}")
+        raise InputError(f"there is no format {format!r}, allowed: {suggest(format, FORMATS)}")
     if data.startswith(_OLD_WORD):
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
     speakers = tuple(dict.fromkeys(one for label in named if (one := " ".join(label.split()).rstrip(":：").rstrip())))

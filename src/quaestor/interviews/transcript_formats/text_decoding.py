@@ -6,7 +6,7 @@ import codecs
 import re
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 
 _MARKED = (
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
@@ -98,7 +98,7 @@ def _encoding_named(wanted: str) -> str:
     codec = _ALSO.get(codec, codec)
     known = {codecs.lookup(one).name: name for name, (one, _) in ENCODINGS.items()}
     if codec not in known:
-        options = join_with_or(sort_by_similarity(wanted, ENCODINGS))
+        options = suggest(wanted, ENCODINGS)
         raise InputError(f"there is no encoding {wanted!r}, allowed: {options}; or save the file as UTF-8")
     return known[codec]
 

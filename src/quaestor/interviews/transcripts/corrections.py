@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.model.question_matching import matched
 from quaestor.interviews.model.records import Interview, Transcript, Voice
 from quaestor.interviews.repository import Interviews
@@ -113,7 +113,7 @@ def set_question(interviews: Interviews, name: str, turn: int, question: str, ac
     _require_turn(transcript, turn)
     known = [one.id for one in interviews.guide(transcript.guide, transcript.version).questions()]
     if question and question not in known:
-        options = join_with_or(sort_by_similarity(question, known))
+        options = suggest(question, known)
         raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}, there are: {options}")
     _add(interviews, name, "match", {"questions": {str(turn): question}, "how": BY_HAND}, actor)
 
@@ -148,7 +148,7 @@ def voice_named(text: str) -> Voice:
     try:
         return Voice(text)
     except ValueError:
-        raise InputError(f"there is no voice {text!r}, allowed: {join_with_or(sort_by_similarity(text, Voice))}") from None
+        raise InputError(f"there is no voice {text!r}, allowed: {suggest(text, Voice)}") from None
 
 
 def _speaker_named(speakers: list[Speaker], wanted: str, name: str) -> Speaker:

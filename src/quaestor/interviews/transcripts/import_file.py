@@ -218,7 +218,7 @@ def import_refused(interviews: Interviews, name: str) -> str:
 def _given_out(interviews: Interviews, name: str) -> str:
     transcript = interviews.transcript(name)
     items = {transcript.item(turn.number) for turn in transcript.turns}
-    with interviews.coding.looking() as state:
+    with interviews.coding.locked_state() as state:
         rounds = {round_: one for round_, one in state.rounds.items() if not items.isdisjoint(one.plan.items)}
         coded = any(not items.isdisjoint(given) for one in rounds.values() for given in one.ratings.values())
     if coded:

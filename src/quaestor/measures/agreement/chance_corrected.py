@@ -1,7 +1,8 @@
-"""Fleiss' κ: chance is that two ratings drawn from everybody's agree."""
+"""Percent agreement, coefficients corrected for chance, and the κ that a number of disagreements allows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -151,3 +152,36 @@ def masi_distance(held: Floats) -> Floats:
     monotonic[shared == smaller] = 2 / 3
     monotonic[(shared == smaller) & (larger == smaller)] = 1.0
     return np.asarray(1 - (1 - jaccard_distance(held)) * monotonic)
+
+
+def kappa_range(items: int, disagreements: int, kept: int | None = None) -> tuple[float, float] | None:
+    """The smallest and largest Cohen's kappa of two raters and two answers with so many disagreements.
+
+    `kept` is how many items ended with the first answer: at least those on which both gave it, at most those plus
+    every disagreement. None where no such table exists, or where kappa is undefined in all of them.
+    """
+    if not 0 <= disagreements <= items or items == 0:
+        return None
+    agreed = items - disagreements
+    lowest = 0 if kept is None else max(0, kept - disagreements)
+    highest = agreed if kept is None else min(agreed, kept)
+    if lowest > highest:
+        return None
+    found = []
+    for both in {lowest, highest, *_near(agreed / 2, lowest, highest)}:
+        for one_sided in {0, disagreements, *_near(disagreements / 2, 0, disagreements)}:
+            value = _kappa(both, one_sided, disagreements - one_sided, agreed - both)
+            if value is not None:
+                found.append(value)
+    return (min(found), max(found)) if found else None
+
+
+def _near(middle: float, low: int, high: int) -> set[int]:
+    """Kappa is extreme at the ends of a range or around its middle."""
+    return {one for one in (math.floor(middle), math.ceil(middle)) if low <= one <= high}
+
+
+def _kappa(both: int, first: int, second: int, neither: int) -> float | None:
+    n = both + first + second + neither
+    expected = ((both + first) * (both + second) + (neither + second) * (neither + first)) / n**2
+    return None if expected == 1 else ((both + neither) / n - expected) / (1 - expected)

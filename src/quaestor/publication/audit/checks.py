@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.measures.correlation import pearson
-from quaestor.measures.survey_answers import kappa_range, p_range
+from quaestor.base.names import suggest
+from quaestor.measures.agreement.chance_corrected import kappa_range
+from quaestor.measures.correlation import p_range, pearson
 from quaestor.publication.audit.compare import compared, explained, numbers_in, verdict_of
 from quaestor.publication.audit.printed import FINDINGS, Printed, PrintedRow
 from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedTable
@@ -54,7 +54,7 @@ def _sums(printed: Printed) -> Iterator[Check]:
 
 
 def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow, ...], column: str) -> Iterator[Check]:
-    if not any(row.total for row in rows) or not _countable(rows, column):
+    if not any(row.total for row in rows) or not all("." not in row.cells[column] for row in rows):
         return
     groups = dict.fromkeys(row.group for row in rows)
     totals: list[float | None] = []
@@ -83,10 +83,6 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
 def _added(lines: Sequence[float | None]) -> float | None:
     """What a group without a total of its own comes to, where all of it can be read."""
     return None if None in lines else sum(one or 0.0 for one in lines)
-
-
-def _countable(rows: tuple[PrintedRow, ...], column: str) -> bool:
-    return all("." not in row.cells[column] for row in rows)
 
 
 def _sum(statement: str, parts: list[float], whole: float, note: str = "") -> Check:
@@ -173,7 +169,7 @@ def _require_columns(printed: Printed, asked: PrintedCheck, table: str, columns:
     there = printed.layout(table).columns
     for name in columns:
         if name not in there:
-            near = join_with_or(sort_by_similarity(name, there)) or "none"
+            near = suggest(name, there) or "none"
             raise SettingsError(
                 f"printed.toml: {asked.check!r} needs column {name!r} of table {table}, printed: {near}"
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import read_toml
 from quaestor.evidence.table_rows import read_header, read_rows
 from quaestor.publication.audit.compare import verdict_of
@@ -76,7 +76,7 @@ class Printed:
                 self.cell(name)
             for table in filter(None, (check.table, check.counts)):
                 if table not in self.tables:
-                    known = join_with_or(sort_by_similarity(table, self.tables)) or "none"
+                    known = suggest(table, self.tables) or "none"
                     raise SettingsError(f"{PRINTED_FILE}: {check.check!r} asks for table {table!r}, printed: {known}")
         for name in (cell for note in self.settings.notes for cell in note.cells):
             if not any(all(map(_fits, split_cell(name), key)) for key in self.every_cell()):
@@ -201,7 +201,7 @@ def _require(path: Path, columns: tuple[str, ...]) -> None:
     there = read_header(path)
     for name in columns:
         if name not in there:
-            raise InputError(f"{path} has no column {name!r}, its columns: {join_with_or(sort_by_similarity(name, there))}")
+            raise InputError(f"{path} has no column {name!r}, its columns: {suggest(name, there)}")
 
 
 def _require_new(path: Path, number: int, column: str, name: str, seen: bool) -> None:

@@ -16,7 +16,6 @@ from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
 from quaestor.evidence.item_facts import ItemFacts
-from quaestor.interviews.names.remaining import refuse_names
 from quaestor.measures.descriptive import summary
 from quaestor.measures.item_columns import NONE, Decided, Flags
 from quaestor.measures.trends import trend, yearly_shares
@@ -25,7 +24,7 @@ from quaestor.publication.audit.printed import Printed, read_printed
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
 from quaestor.publication.handbook.site import build_handbook
 from quaestor.publication.publication import computed_of, why_no_results
-from quaestor.publication.publication_hold import Unwithdrawn, replaced_now
+from quaestor.publication.publication_hold import GuardedPublication
 from quaestor.publication.publication_status import made_from, note_made
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, Results, cited_keys
@@ -47,15 +46,13 @@ def handbook_folder(study: Study) -> Path:
 
 def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
     """Build the handbook into published/handbook."""
-    unwithdrawn = Unwithdrawn(study, "handbook")
-    refuse_names(study)
-    replaced = replaced_now(study)
+    guarded = GuardedPublication(study, "handbook")
     with computed_of(study, needs_results=False) as computed:
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         book = _book(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
-    built = build_handbook(book, handbook_folder(study), tell, unwithdrawn.placing)
-    note_made(study, "handbook", fingerprint, replaced)
+    built = build_handbook(book, handbook_folder(study), tell, guarded.placing)
+    note_made(study, "handbook", fingerprint, guarded.stamps)
     return book, built
 
 
@@ -223,7 +220,7 @@ class _Figures:
 
     def measures(self, book: Codebook, code: Code, key: str, names: tuple[str, ...], total: float) -> Measures:
         groups = (code.parent, *code.across.values())
-        named = [(_name(book, group).casefold(), code.name.casefold()) for group in groups]
+        named = [((book.codes[group].name if group else "").casefold(), code.name.casefold()) for group in groups]
         lines = [self.by_line[line] for line in named if line in self.by_line]
         count = self.by_key.get((key, TOTAL), lines[0] if lines else None)
         return Measures(
@@ -234,7 +231,3 @@ class _Figures:
             days=self.by_key.get((key, "response_days")),
             frameworks=tuple((name, int(self.by_key[key, name] or 0)) for name in names if (key, name) in self.by_key),
         )
-
-
-def _name(book: Codebook, code: str) -> str:
-    return book.codes[code].name if code else ""

@@ -11,13 +11,13 @@ from typing import Any
 import tomlkit
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.base.toml import read_toml
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.decisions import import_published
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_facts import read_column
 from quaestor.evidence.table_rows import read_header
@@ -129,7 +129,7 @@ def _require_columns(labels: Labels, data: Path) -> None:
     for name, said in labels.source["columns"].items():
         wanted = said.get("from", name)
         if wanted not in there:
-            near = join_with_or(sort_by_similarity(wanted, there))
+            near = suggest(wanted, there)
             raise InputError(f"{data} has no column {wanted!r}, its columns: {near}: give the file as it was published")
 
 
@@ -169,7 +169,7 @@ def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
     return tuple(unread)
 
 
-def _change(coding: Coding, kind: str, said: Mapping[str, Any]) -> None:
+def _change(coding: CodingSession, kind: str, said: Mapping[str, Any]) -> None:
     payload = dict(said)
     coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.then(kind, payload).version))
 

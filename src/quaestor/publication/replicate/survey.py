@@ -15,10 +15,11 @@ from quaestor.base.files import build_folder, write_atomically
 from quaestor.publication.audit.printed import Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
-from quaestor.publication.report.records import Fact, Report, Section
+from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
 from quaestor.publication.survey_answers import ANSWERS_FOLDER, asked_of, mapping_file
 from quaestor.publication.survey_audit import figure_tables, figures_of
+from quaestor.render.report_parts import Fact, Section
 from quaestor.render.table_model import Table
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study, template_folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,32 +13,24 @@ from quaestor import __version__
 from quaestor.base.errors import StateError
 from quaestor.base.files import build_folder, write_atomically
 from quaestor.coding.model.state import State
-from quaestor.interviews.names.remaining import refuse_names
-from quaestor.interviews.repository import interviews_path
-from quaestor.interviews.themes.quotations import NOTHING
-from quaestor.interviews.themes.records import Themes
 from quaestor.measures.item_columns import ANY_VALUE, NONE
 from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
 from quaestor.publication.publication import Publication, audit_study, computed_of, publication_of
-from quaestor.publication.publication_hold import Unwithdrawn, replaced_now
+from quaestor.publication.publication_hold import GuardedPublication
 from quaestor.publication.publication_status import made_from, note_made
-from quaestor.publication.report.interview_section import (
-    interview_facts,
-    interview_notices,
-    interview_section,
-    quotation_columns,
-    themes_to_publish,
-)
-from quaestor.publication.report.records import Fact, ItemColumns, ListedItem, Report, Section
-from quaestor.publication.report.write import MARK, MOST_LISTED, write_audit_page, write_report
+from quaestor.publication.report.records import Report
+from quaestor.publication.report.write import MARK, write_audit_page, write_report
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, Results
 from quaestor.publication.results.threats import threats_of
 from quaestor.publication.results.values import failures
 from quaestor.render.figures.records import Figure
+from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.render.table_model import Table
+from quaestor.study.contributions import ReportPart
+from quaestor.study.features import report_sections
 from quaestor.study.folder import Study
 
 Tell = Callable[[str], None]
@@ -67,26 +59,26 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
 
     The report takes the place of the old one whole: an interrupted build leaves that as it was.
     """
-    refuse_names(study)
-    replaced = replaced_now(study)
-    unwithdrawn = Unwithdrawn(study, "report")
-    with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
+    guarded = GuardedPublication(study, "report")
+    used = [section for section in report_sections() if section.is_used(study)]
+    with computed_of(study, needs_results=not used) as computed:
         # Before anybody's words are read: who declines from now on makes what comes of them out of date.
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
-        themes = themes_to_publish(computed.coding)
-        if computed.results is None and themes is None:
-            raise StateError(NOTHING)
+        ready = [section for section in used if computed.coding and section.is_ready(study, computed.coding.state)]
+        if computed.results is None and not ready:
+            raise StateError("; ".join(section.missing for section in used))
         publication = publication_of(computed, tell)
+        parts = [section.build(computed.coding, publication.tables, tell) for section in ready if computed.coding]
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
-        report = _report(publication, themes, tell, has_audit=audit is not None)
-    with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=unwithdrawn.placing) as folder:
+        report = _report(publication, parts, tell, has_audit=audit is not None)
+    with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=guarded.placing) as folder:
         write_report(report, folder, lambda words: None)
         if audit is not None:
             text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
             write_atomically(folder / "audit.json", f"{text}\n".encode())
             linked = report.columns is not None
             write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
-    note_made(study, "report", fingerprint, replaced)
+    note_made(study, "report", fingerprint, guarded.stamps)
     drawn = sum(len(section.figures) for section in report.sections)
     failed = tuple(failures(publication.findings))
     return ReportOutcome(
@@ -101,26 +93,29 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     )
 
 
-def _report(publication: Publication, themes: Themes | None, tell: Tell, *, has_audit: bool) -> Report:
+def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *, has_audit: bool) -> Report:
     computed, results = publication.computed, publication.computed.results
     about = computed.study.settings.study
-    spoken = [interview_section(themes, publication.tables, tell)] if themes is not None else []
     made = [f"{len(results.decided):,} decided items"] if results is not None else []
-    made += [f"{len(themes.quotations):,} quotations"] if themes is not None else []
+    made += [part.made_from for part in parts]
     return Report(
         title=about.title or about.name,
         description=about.description,
-        notices=(*_notices(results), *interview_notices(themes), *computed.blindness_notes()),
-        facts=(*_facts(publication), *interview_facts(themes)),
+        notices=(
+            *_notices(results),
+            *(notice for part in parts for notice in part.notices),
+            *computed.blindness_notes(),
+        ),
+        facts=(*_facts(publication), *(fact for part in parts for fact in part.facts)),
         findings=publication.findings,
-        sections=(*_sections(publication, tell), *spoken),
+        sections=(*_sections(publication, tell), *(part.section for part in parts)),
         threats=threats_of(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
         columns=item_columns(results) if results is not None else None,
         generated_by=f"Made by quaestor {__version__} from {' and '.join(made)}",
         address=computed.study.settings.report.address,
         has_audit=has_audit,
-        quotations=quotation_columns(themes) if themes is not None else None,
+        quotations=next((part.quotations for part in parts if part.quotations is not None), None),
     )
 
 

@@ -17,9 +17,10 @@ from markupsafe import Markup
 
 from quaestor.base.files import write_atomically
 from quaestor.publication.audit.records import DIFFERS, VERDICTS, Audit, Check
-from quaestor.publication.report.records import ItemColumns, Report
+from quaestor.publication.report.records import Report
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.report_parts import MOST_LISTED, ItemColumns
 from quaestor.render.table_model import Finding, Selection, Table, Value
 from quaestor.render.tables.files import write_table
 from quaestor.render.tables.html import STYLE, to_html
@@ -99,8 +100,6 @@ _LOADED = (TOKENS, ICON, STYLE, _HERE / "static" / "report.css", _HERE / "static
 """What pages of a report load, beside their items."""
 MARK = "findings.json"
 """The file that every report has, and by which a folder is known as one."""
-MOST_LISTED = 50_000
-"""Items that one page can still list; beyond, the command line and the desk do."""
 
 
 def item_address(table: str, row: str, column: str) -> str:

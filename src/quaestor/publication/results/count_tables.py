@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from quaestor.base.errors import InputError
 from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, Decided
@@ -16,7 +15,6 @@ from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Tab
 from quaestor.study.settings.publication import PublishedTableSettings
 
 TOTAL = "total"
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

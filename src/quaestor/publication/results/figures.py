@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from quaestor.coding.model.phrases import curves
-from quaestor.measures.descriptive import cross_counts, summary
+from quaestor.measures.descriptive import count_pairs, summary
 from quaestor.measures.item_columns import NONE
 from quaestor.measures.trends import trend, yearly_shares
 from quaestor.publication.results.item_columns import YEAR, Results
@@ -110,7 +110,7 @@ def by_year_figure(computed: Computed, results: Results) -> Figure | None:
     if name is None:
         return None
     attribute, years = results.decided.attribute(name), results.decided.attribute(YEAR)
-    counts = cross_counts(attribute.codes, len(attribute.keys), years.codes, len(years.keys))
+    counts = count_pairs(attribute.codes, len(attribute.keys), years.codes, len(years.keys))
     series = [Series(title, tuple(row.tolist())) for title, row in zip(attribute.titles, counts, strict=True)]
     return draw_by_year([int(year) for year in years.keys], series, title=f"Posts by year and {name}")
 
@@ -146,7 +146,7 @@ def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
     if asked is None:
         return None
     rows, columns = (results.decided.attribute(name) for name in asked)
-    counts = cross_counts(rows.codes, len(rows.keys), columns.codes, len(columns.keys))
+    counts = count_pairs(rows.codes, len(rows.keys), columns.codes, len(columns.keys))
     bases = counts.sum(axis=0)
     made = [
         Column(title, int(base), tuple(count / base if base else None for count in column.tolist()))

@@ -7,10 +7,9 @@ from itertools import combinations
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.measures.arrays import Whole
 from quaestor.measures.association import association
 from quaestor.measures.correlation import pearson, spearman
-from quaestor.measures.descriptive import cross_counts, group_counts
+from quaestor.measures.descriptive import count_pairs, count_groups
 from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.item_columns import ANY_VALUE, NONE, Attribute
 from quaestor.measures.records import Correlation
@@ -32,7 +31,7 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
     groups = part.decided.attribute(asked.rows[0])
     over = part.decided.attribute(asked.over or "")
     by = part.decided.attribute(asked.columns or "")
-    counts = cross_counts(over.codes, len(over.keys), by.codes, len(by.keys))
+    counts = count_pairs(over.codes, len(over.keys), by.codes, len(by.keys))
     columns = (
         Column("n", "n"),
         *(
@@ -46,12 +45,12 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
         raise InputError(
             f"{over.name} does not stand below {groups.name} in the codebook: correlate over a level that does"
         )
-    everything = group_counts(over.codes, len(over.keys))
+    everything = count_groups(over.codes, len(over.keys))
     for key in [*groups.keys, ALL]:
         places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]
         cells: list[Cell] = [Cell((whole(len(places)),), (len(places),))]
         for pair in asked.against:
-            x, y = (_column(counts, everything, by, name)[places] for name in pair)
+            x, y = ((everything if name == TOTAL else counts[:, by.place(name)])[places] for name in pair)
             named = [name for name in pair if name != TOTAL]
             selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
             if len(named) == len(pair):
@@ -71,10 +70,6 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
         asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
         tuple(one for one in notes if one),
     )  # fmt: skip
-
-
-def _column(counts: Whole, everything: Whole, by: Attribute, name: str) -> Whole:
-    return everything if name == TOTAL else counts[:, by.place(name)]
 
 
 def _both(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:
@@ -169,7 +164,7 @@ def association_table(results: Results, asked: PublishedTableSettings, seed: int
     rows, notes = [], [base_note(part, results)]
     for name in asked.rows:
         attribute = part.decided.attribute(name)
-        counts = cross_counts(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
+        counts = count_pairs(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
         found = association(counts, seed)
         selection = part.selection.narrowed(attribute.name, ANY_VALUE).narrowed(across.name, ANY_VALUE)
         star = ("*",) if found.p is not None and found.p < SIGNIFICANT else ()

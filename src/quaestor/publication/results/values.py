@@ -14,7 +14,7 @@ from quaestor.coding.model.decisions import disagreements
 from quaestor.coding.model.decisions import kept as kept_items
 from quaestor.coding.model.rounds import blindness_notes
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_facts import read_post_counts
 from quaestor.evidence.records import FunnelResult
 from quaestor.measures.correlation import pearson, spearman
@@ -36,7 +36,7 @@ class Computed:
 
     study: Study
     results: Results | None = None
-    coding: Coding | None = None
+    coding: CodingSession | None = None
     funnel: FunnelResult | None = None
     agreements: tuple[tuple[str, Agreement], ...] = ()
     """By closed round: the agreement on each of its facets."""
@@ -175,7 +175,7 @@ def _agreement(computed: Computed, asked: ValueSettings) -> Value:
     return Value(asked.name, asked.claim, decimal(found.kappa.value), found.kappa.value)
 
 
-def _round(computed: Computed, asked: ValueSettings) -> tuple[Coding, str]:
+def _round(computed: Computed, asked: ValueSettings) -> tuple[CodingSession, str]:
     name = asked.round or ""
     state = computed.state
     if computed.coding is None or state is None or name not in state.rounds:

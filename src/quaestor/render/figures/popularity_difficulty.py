@@ -64,7 +64,7 @@ class LogAxis:
 
     def axis(self, title: str) -> alt.Axis:
         ticks = self.ticks()
-        words = [_tick(tick) for tick in ticks]
+        words = [f"{tick:,.10g}" for tick in ticks]
         places = [round(self.at(tick), 6) for tick in ticks]
         names = " : ".join(
             f"abs(datum.value - {place}) < 1e-4 ? '{word}'" for place, word in zip(places, words, strict=True)
@@ -72,10 +72,6 @@ class LogAxis:
         return alt.Axis(
             values=places, labelExpr=f"{names} : ''" if ticks else "''", title=title, domain=False, ticks=False
         )
-
-
-def _tick(value: float) -> str:
-    return f"{value:,.10g}"
 
 
 @dataclass(frozen=True)

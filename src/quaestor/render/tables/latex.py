@@ -309,17 +309,13 @@ def _body(table: Table, link: Link | None) -> Iterator[str]:
     width = 1 + sum(subcolumns(table))
     for number, group in enumerate(filled_groups(table)):
         title = latex_text(group.title)
-        if number and (title or not _begins_with_total(group)):
+        if number and (title or not (group.rows and group.rows[0].total)):
             yield r"\addlinespace"
         if title:
             yield rf"\multicolumn{{{width}}}{{@{{}}l@{{}}}}{{\textit{{{title}}}}} \\*"
         if not group.rows:
             yield rf"\multicolumn{{{width}}}{{@{{}}l@{{}}}}{{{NO_ITEMS}}} \\"
         yield from _rows(table, group, link, ruled=bool(number))
-
-
-def _begins_with_total(group: Group) -> bool:
-    return bool(group.rows) and group.rows[0].total
 
 
 def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iterator[str]:

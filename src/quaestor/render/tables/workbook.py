@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import islice
 from typing import Any
 
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from quaestor.base.table_files import LONGEST_TEXT, escape_rich_text
-from quaestor.render.table_model import Cell, Column, Row, Table
+from quaestor.base.table_files import LONGEST_TEXT, escape_formula, escape_rich_text
+from quaestor.render.table_model import Cell, Column, Number, Row, Table
 from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
@@ -30,7 +32,6 @@ from quaestor.render.tables.layout import (
     part_value,
     spans,
 )
-from quaestor.render.tables.number_formats import number_format
 
 _ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)
 """The day of making that every workbook names: the same tables give the same bytes."""
@@ -98,7 +99,7 @@ class _Sheet:
         return self._formats[key]
 
     def _text(self, column: int, text: str, **properties: Any) -> None:
-        shown = escape_rich_text(one_line(text)[:LONGEST_TEXT])
+        shown = escape_rich_text(escape_formula(one_line(text))[:LONGEST_TEXT])
         self._sheet.write_string(self._line, column, shown, self._format(**properties) if properties else None)
 
     def _heading(self) -> None:
@@ -132,12 +133,10 @@ class _Sheet:
         self._line += 1
 
     def _across(self, column: int, width: int, text: str, **properties: Any) -> None:
-        if width == 1:
-            self._text(column, text, **properties)
-            return
-        last, shown = column + width - 1, escape_rich_text(one_line(text)[:LONGEST_TEXT])
-        self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
-        self._sheet.write_string(self._line, column, shown, self._format(**properties))
+        if width > 1:
+            last = column + width - 1
+            self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
+        self._text(column, text, **properties)
 
     def _row(self, row: Row, indent: int) -> None:
         look: dict[str, Any] = {"bold": True, "top": 1} if row.total else {}
@@ -194,3 +193,48 @@ class _Sheet:
 
 def _side(column: Column) -> str:
     return "right" if column.numeric else "left"
+
+
+_PRINTED = re.compile(
+    r"(?P<sign>[-−]?)(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<places>[0-9]{1,10}))?(?P<percent>%?)"
+)
+_LARGEST = 10**15
+"""From here on a spreadsheet does not know all digits of a number."""
+_LONGEST = 255
+
+
+def number_format(value: Number, text: str, mark: str = "") -> str | None:
+    """The format that shows the value as the text with its mark; None where a spreadsheet cannot do that."""
+    if not math.isfinite(value) or abs(value) >= _LARGEST:
+        return None
+    beside = f" {mark}" if mark else ""
+    # A single section would get a sign of its own before a negative number.
+    sections = [shape + _quoted(beside) for shape in _shape(value, text)] or [_quoted(text + beside)] * 3
+    made = ";".join(sections)
+    return made if len(made) <= _LONGEST else None
+
+
+def _shape(value: Number, text: str) -> list[str]:
+    """Digits, places and percent as the text has them, if the number rounded there is what the text says."""
+    printed = _PRINTED.fullmatch(text)
+    if printed is None:
+        return []
+    places, scale = len(printed["places"] or ""), 100 if printed["percent"] else 1
+    # Spreadsheets know fifteen digits and round a half away from zero.
+    known = abs(Decimal(f"{value:.15g}")) * scale
+    rounded = known.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    said = Decimal(text.replace(",", "").strip("-−%"))
+    below_zero = value < 0 and rounded != 0
+    if rounded != said or below_zero != bool(printed["sign"]) or (value < 0) != below_zero:
+        return []
+    whole = printed["whole"]
+    if len(whole) > 1 and whole[0] == "0":
+        return []
+    digits = "0" if said >= 1000 and "," not in whole else "#,##0"
+    shape = f"{digits}{'.' + '0' * places if places else ''}{printed['percent']}"
+    return [shape, f'"−"{shape}'] if printed["sign"] == "−" else [shape]
+
+
+def _quoted(text: str) -> str:
+    """The text itself, whatever the number."""
+    return "".join(f'"{part}"' if part != '"' else r"\"" for part in re.split('(")', text) if part)

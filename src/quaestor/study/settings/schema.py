@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 from pydantic_core import ErrorDetails
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import Name, Seed, Settings, read_toml
 from quaestor.study.settings.coding import FacetSettings, RoundSettings
 from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, Tag, bundled_kinds
@@ -149,7 +149,11 @@ class StudySettings(Settings):
 
 def _unknown(key: str, found: str, allowed: Any) -> str:
     options = sort_by_similarity(found, allowed)
-    return f"{key} is {found!r}, allowed: {join_with_or(options)}" if options else f"{key} is {found!r}, but none is defined"
+    return (
+        f"{key} is {found!r}, allowed: {join_with_or(options)}"
+        if options
+        else f"{key} is {found!r}, but none is defined"
+    )
 
 
 def read_settings(path: Path) -> StudySettings:
@@ -178,7 +182,7 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
             for part in str(context.get("expected") or context["expected_tags"]).replace(" or ", ", ").split(",")
         ]
         where = f"{key}.kind" if kind == "union_tag_invalid" else key
-        return f"{where} is {tag!r}, allowed: {join_with_or(sort_by_similarity(str(tag), options))}"
+        return f"{where} is {tag!r}, allowed: {suggest(str(tag), options)}"
     if kind == "union_tag_not_found":
         return f"{key}.kind is missing, allowed: {join_with_or(source_kind_names())}"
     if kind == "value_error":

@@ -1,10 +1,11 @@
-"""The kinds of sources a study file may name: the built-in ones, and those that installed packages bring.
+"""The kinds of sources a study file may name: those that features declare, and those that installed packages bring.
 
 A package brings a kind by an entry point of the group `quaestor.sources` that names a class without arguments.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, Protocol
 
@@ -12,12 +13,9 @@ from pydantic import BaseModel, ConfigDict, SerializeAsAny, StringConstraints, W
 from pydantic_core import PydanticKnownError
 
 from quaestor.base.errors import SettingsError
+from quaestor.study import feature_modules
 
 GROUP = "quaestor.sources"
-_BUILT_IN = {
-    "stackexchange": "quaestor.evidence.sources.stackexchange.source:StackExchangeSource",
-    "table": "quaestor.evidence.sources.tables.source:TableSource",
-}
 
 SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 """A source's name is a folder's name too."""
@@ -39,14 +37,21 @@ class SourceKind(Protocol):
     def settings(self) -> type[SourceSettings]: ...
 
 
+def _declared_kinds() -> Iterator[tuple[str, str]]:
+    """Kinds that features declare; a feature is loaded when those before it have been tried."""
+    for module in feature_modules.FEATURES:
+        yield from feature_modules.load_feature(module).source_kinds.items()
+
+
 def source_kind_names() -> list[str]:
-    return sorted({*_BUILT_IN, *entry_points(group=GROUP).names})
+    return sorted({*dict(_declared_kinds()), *entry_points(group=GROUP).names})
 
 
 def load_source_kind(name: str) -> Any:
     """The kind of source of that name, loaded where it is first used; raises KeyError where there is none."""
-    if name in _BUILT_IN:
-        return EntryPoint(name, _BUILT_IN[name], GROUP).load()()
+    declared = next((target for kind, target in _declared_kinds() if kind == name), None)
+    if declared is not None:
+        return EntryPoint(name, declared, GROUP).load()()
     found = entry_points(group=GROUP)[name]
     try:
         return found.load()()
@@ -65,12 +70,13 @@ def _validate_source(value: Any, handler: Any) -> SourceSettings:
     if "kind" not in value:
         raise PydanticKnownError("union_tag_not_found", {"discriminator": "'kind'"})
     kind = value["kind"]
-    if kind not in source_kind_names():
+    try:
+        loaded: SourceKind = load_source_kind(kind)
+    except KeyError:
         expected = ", ".join(map(repr, source_kind_names()))
         raise PydanticKnownError(
             "union_tag_invalid", {"discriminator": "'kind'", "tag": str(kind), "expected_tags": expected}
-        )
-    loaded: SourceKind = load_source_kind(kind)
+        ) from None
     return loaded.settings.model_validate(value)
 
 

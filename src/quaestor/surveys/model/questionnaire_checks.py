@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from quaestor.base.errors import Problem
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.surveys.model.condition_checks import faults, too_late
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import pipes
@@ -144,7 +144,7 @@ def _in_place(
         yield from _pipe(asked, where, name, before)
     for name in question.answers:
         if name not in asked.research:
-            names = join_with_or(sort_by_similarity(name, asked.research)) or "none: add it under [research]"
+            names = suggest(name, asked.research) or "none: add it under [research]"
             yield Problem(where, f"it answers {name!r}, which is no research question: there are {names}")
     page = asked.page_of(question.id)
     seen = page is None or page.id in reached.pages

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.base.toml import Settings, describe_mistake, parse_toml, read_toml
 from quaestor.surveys.model.conditions import Condition, read_condition
 from quaestor.surveys.model.records import (
@@ -160,7 +160,7 @@ def _made(raw: Mapping[str, Any], name: str, where: str, language: str) -> Quest
         raise InputError(f"{where}: {_explain(error, raw)}") from None
     chosen = language or settings.survey.languages[0]
     if chosen not in settings.survey.languages:
-        options = join_with_or(sort_by_similarity(chosen, settings.survey.languages))
+        options = suggest(chosen, settings.survey.languages)
         raise InputError(f"{where}: there is no language {chosen!r}, allowed: {options}")
     try:
         return _Reader(settings, chosen).questionnaire(name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_forms import in_words
 from quaestor.surveys.model.flow import piped
@@ -43,7 +43,7 @@ class Counted:
     def column(self, question: str) -> Column:
         found = self.columns.questions.get(question)
         if found is None:
-            known = join_with_or(sort_by_similarity(question, self.columns.questions))
+            known = suggest(question, self.columns.questions)
             raise InputError(f"the survey {self.survey!r} has no question {question!r}, there are: {known}")
         return found
 
@@ -195,7 +195,7 @@ def reasons_of(column: Column, row: int | None = None) -> Small:
 
 def _place(wanted: str, known: list[str] | tuple[str, ...], what: str) -> int:
     if wanted not in known:
-        raise InputError(f"{wanted!r} is no {what}, there are: {join_with_or(sort_by_similarity(wanted, known))}")
+        raise InputError(f"{wanted!r} is no {what}, there are: {suggest(wanted, known)}")
     return list(known).index(wanted)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.measures.records import Estimate, Share, Summary
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
@@ -173,7 +173,7 @@ def demographics(results: Results, questions: Sequence[str]) -> Table:
         found = results.question(name)
         if found is None or found.question.kind not in CHOSEN:
             known = [one.question.id for one in results.questions if one.question.kind in CHOSEN]
-            raise InputError(f"{name!r} is no question of choices, there are: {join_with_or(sort_by_similarity(name, known))}")
+            raise InputError(f"{name!r} is no question of choices, there are: {suggest(name, known)}")
         title = f"{found.question.text} (n = {found.base:,})"
         groups.append(Group(title, tuple(_demographic(found, line) for line in found.rows[0].lines)))
     note = f"Of {results.base:,} responses; shares are of those who answered the question."

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.group_commit import PendingWrite
 from quaestor.surveys.model.records import Answer, Quota, Response, Standing
 from quaestor.surveys.model.wording.refusals import TooLate

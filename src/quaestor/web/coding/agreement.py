@@ -16,7 +16,7 @@ from quaestor.coding.agreement import to_json
 from quaestor.coding.agreement_access import Look, RoundAgreement, all_seen, look_at, note_look
 from quaestor.coding.confusion import confused_items, matrix_rows
 from quaestor.coding.pages.agreement import AgreementView, Asked, agreement_view, csv_rows
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, page_asked, visitor
@@ -38,7 +38,7 @@ class AgreementPages(Pages):
         ]
 
     @property
-    def _coding(self) -> Coding:
+    def _coding(self) -> CodingSession:
         return self.opened.desk.coding
 
     async def agreement(self, request: Request) -> Response:
@@ -64,7 +64,7 @@ class AgreementPages(Pages):
         return self.go(request, "agreement", name=name)
 
     def _look(self, name: str, who: str) -> Look:
-        with self._coding.looking() as state:
+        with self._coding.locked_state() as state:
             return look_at(state, name, who, self._coding.lead)
 
     def _asked_first(

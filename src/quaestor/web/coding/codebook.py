@@ -187,7 +187,7 @@ class CodebookActs(Pages):
 
     def _filled_on(self, fields: Fields) -> Codebook:
         """The version that stood before whoever filled in the form."""
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             version = _version(fields, "from")
             return state.history.latest if version is None else state.history.at(version)
 

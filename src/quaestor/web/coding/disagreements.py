@@ -27,7 +27,7 @@ from quaestor.coding.pages.disagreements import (
 )
 from quaestor.coding.pages.disputed_answers import Chosen
 from quaestor.coding.pages.ties import Tie, answer_tie, tie_of, ties_of
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.item_texts import ItemText
 from quaestor.web.error_pages import refusal_status
@@ -43,7 +43,7 @@ class CasePages(Pages):
     """Pages about items in dispute."""
 
     @property
-    def coding(self) -> Coding:
+    def coding(self) -> CodingSession:
         """The rounds to look at and act on; a study in which nobody has acted gets no journal by being looked at."""
         return self.opened.desk.coding
 

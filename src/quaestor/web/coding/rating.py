@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import TemporarilyUnavailable, QuaestorError
+from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.rating_sheet import Asked, Desk, Sheet, filled_in

@@ -29,7 +29,7 @@ from quaestor.coding.round_setup import (
     study_with,
     wanted_of,
 )
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import is_unavailable, refusal_status
 from quaestor.web.page import Pages, visitor
 from quaestor.web.security.forms import fields_in, fields_of
@@ -129,7 +129,7 @@ _KEPT = ("seed", "practice")
 """What a round of the study file may say and the form does not ask."""
 
 
-MakeFile = Callable[[Coding, str, str, str], RoundFile]
+MakeFile = Callable[[CodingSession, str, str, str], RoundFile]
 
 
 class RoundPages(Pages):
@@ -158,7 +158,7 @@ class RoundPages(Pages):
         return self.page(request, "rounds.html", context, status)
 
     def _all(self) -> list[RoundOverview]:
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             return rounds_overview(self.opened.study, state)
 
     async def _round(self, request: Request, name: str, status: int = 200, **more: Any) -> Response:
@@ -169,7 +169,7 @@ class RoundPages(Pages):
 
     def _one(self, name: str, who: str) -> dict[str, Any]:
         study, coding = self.opened.study, self.opened.coding_if_any
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             one = round_overview(study, state, name)
             why = why_no_files(state, name, who, study.settings.study.lead) if one.status != NOT_OPENED else ""
         fixed = one.status != NOT_OPENED

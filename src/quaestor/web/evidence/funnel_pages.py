@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import parse_whole_number
-from quaestor.evidence.funnel import render_funnel_svg, last_result
+from quaestor.evidence.funnel import last_result, render_funnel_svg
 from quaestor.evidence.step_items import list_step_items, mask_examples, mask_result
 from quaestor.study.status import study_status
 from quaestor.web.page import Pages, page_asked

@@ -1,18 +1,24 @@
-"""The coding page of transcripts: stretches by mouse, key or form, each turn's rating acknowledged from the disk."""
+"""The coding page of transcripts: stretches by mouse, key or form, each turn's rating acknowledged from the disk.
+
+Also words that stood for themselves in a closed round, which the lead adopts as codes. A page has hundreds of
+stretches; written here as HTML they cost half of what a template takes for them.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import TemporarilyUnavailable, QuaestorError
+from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
@@ -27,17 +33,17 @@ from quaestor.interviews.coding.acts import (
     selected_place,
     stretches_shown,
 )
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
 from quaestor.interviews.coding.progress import round_progress
 from quaestor.interviews.model.records import item_of
-from quaestor.interviews.pages.coding_sheet import CodingSheet, coding_sheet, next_transcript
+from quaestor.interviews.pages.coding_sheet import CodedTurn, CodingSheet, Mark, coding_sheet, next_transcript
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act
 from quaestor.study.session import PendingAct
-from quaestor.web.coding.disagreements import one_of
-from quaestor.web.error_pages import is_unavailable
-from quaestor.web.html.transcript import exactly, margin, spoken, stretches_json
+from quaestor.web.coding.disagreements import one_of, page_of
+from quaestor.web.error_pages import is_unavailable, refusal_status
 from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import checked_key, fields_in, json_in
+from quaestor.web.security.forms import checked_key, fields_in, fields_of, json_in
 from quaestor.web.study_session import KeptOpen
 
 _LONGEST_BODY = 400_000
@@ -78,7 +84,9 @@ class CodingPages(Pages):
     async def transcript(self, request: Request) -> Response:
         """A page of a transcript: the one asked for, else the first with something left to read."""
         query = request.query_params
-        return await self._page(request, parse_whole_number(query.get("page", "")), parse_whole_number(query.get("turn", "")))
+        return await self._page(
+            request, parse_whole_number(query.get("page", "")), parse_whole_number(query.get("turn", ""))
+        )
 
     async def _page(
         self,
@@ -183,7 +191,10 @@ class CodingPages(Pages):
             stretches = [one for one in stretches if [one["start"], one["end"], one.get("code", "")] != place]
         elif not one_of(form, "nothing"):
             picked = Selected(
-                turn, one_of(form, "words"), parse_whole_number(one_of(form, "from")), parse_whole_number(one_of(form, "to"))
+                turn,
+                one_of(form, "words"),
+                parse_whole_number(one_of(form, "from")),
+                parse_whole_number(one_of(form, "to")),
             )
             start, end = selected_place(interviews, interview, picked, seen)
             stretches.append(_stretch(form, start, end))
@@ -213,3 +224,108 @@ def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
         return said, rater
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None
+
+
+LANES = 5
+"""Ways of drawing a stretch that can be told apart; what lies deeper is drawn like the last one."""
+
+
+def exactly(text: str) -> Markup:
+    """Text that a browser takes in as it is: it would make one of two line ends, and drop what is no character."""
+    return Markup(str(escape(text)).replace("\r", "&#13;").replace("\0", "\ufffd"))  # noqa: S704 - escaped
+
+
+def spoken(turn: CodedTurn) -> Markup:
+    """A turn cut where a stretch begins or ends; each piece lies in the stretches that it belongs to."""
+    if not turn.marks:
+        return exactly(turn.text)
+    opened = [f'<mark class="lane-{lane_of(mark)}" data-mark="{place}">' for place, mark in enumerate(turn.marks)]
+    parts = []
+    for piece in turn.pieces:
+        inside = sorted(piece.inside, key=lambda place: turn.marks[place].lane)
+        parts.append(f"{''.join([opened[place] for place in inside])}{exactly(piece.words)}{'</mark>' * len(inside)}")
+    return Markup("".join(parts))  # noqa: S704 - every piece is escaped
+
+
+def margin(turn: CodedTurn, is_open: bool) -> Markup:
+    """The codes of a turn, each with what more is said; where the round is open, each can be removed."""
+    return Markup("".join(_beside(turn, place, is_open) for place in range(len(turn.marks))))  # noqa: S704 - escaped
+
+
+def _beside(turn: CodedTurn, place: int, is_open: bool) -> str:
+    mark = turn.marks[place]
+    named = str(escape(mark.name))
+    chip = f'<q dir="auto">{escape(mark.words)}</q> <span class="small">in vivo</span>' if mark.in_vivo else named
+    told = [f"{name}: {words}" for name, words in mark.fields if words] + [mark.memo] * bool(mark.memo)
+    more = f'<span class="more">{"".join(f"<span>{escape(words)}</span>" for words in told)}</span>' if told else ""
+    remove = (
+        f'<button form="act" class="quiet remove" name="remove" '
+        f'value="{turn.number}:{mark.start}:{mark.end}:{escape(mark.code)}" '
+        f'aria-label="Remove {named or "the words in vivo"}">×</button>'
+    )
+    return (
+        f'<li class="lane-{lane_of(mark)}" data-mark="{place}"><span class="chip">{chip}</span>'
+        f"{more}{remove if is_open else ''}</li>"
+    )
+
+
+def lane_of(mark: Mark) -> int:
+    return min(mark.lane, LANES - 1)
+
+
+def stretches_json(sheet: CodingSheet) -> Markup:
+    """All stretches of a page by turn, as its script reads them; nothing in it ends the element that it stands in."""
+    turns = (turn for answer in sheet.answers for turn in answer.turns if turn.marks)
+    text = json.dumps({turn.number: [_told(mark) for mark in turn.marks] for turn in turns}, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - has no markup left
+
+
+def _told(mark: Mark) -> dict[str, Any]:
+    fields = {name: words for name, words in mark.fields if words}
+    more = {"code": mark.code, "memo": mark.memo, "fields": fields, "link": mark.link}
+    return {"start": mark.start, "end": mark.end, **{name: value for name, value in more.items() if value}}
+
+
+class InVivoPages(Pages):
+    """For the lead alone, once a round is closed."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo")]
+
+    def _interviews(self, name: str) -> Interviews:
+        require_passages(self.opened.desk.coding, name)
+        return self.opened.interviews
+
+    async def in_vivo(self, request: Request) -> Response:
+        """All words in vivo, and by form one of them adopted."""
+        refused, status = "", 200
+        if request.method == "POST":
+            fields = await fields_of(request)
+            try:
+                await self.work(lambda: self._adopt(request, fields))
+            except QuaestorError as error:
+                refused, status = str(error), refusal_status(error)
+            else:
+                return self.go(request, "in-vivo", f"page={fields.get('page', '1')}", name=request.path_params["name"])
+        return await self._list(request, refused, status)
+
+    async def _list(self, request: Request, refused: str, status: int) -> Response:
+        name, who = request.path_params["name"], visitor(request).name
+        interviews = await self.work(lambda: self._interviews(name))
+        found = await self.work(lambda: in_vivo_of(interviews, name, who))
+        rows, place = page_of(request, found)
+        codes = await self.work(lambda: codes_to_adopt(interviews.coding, name))
+        left = sum(not one.name for one in found)
+        context = {"round": name, "rows": rows, "codes": codes, "left": left, "total": len(found), "refused": refused}
+        return self.page(request, "in_vivo.html", {**context, **place}, status)
+
+    def _adopt(self, request: Request, fields: dict[str, str]) -> None:
+        name = request.path_params["name"]
+        start, end = parse_whole_number(fields.get("start", "")), parse_whole_number(fields.get("end", ""))
+        if start is None or end is None:
+            raise HTTPException(400)
+        new = fields.get("new", "").strip()
+        code = NewCode(new, fields.get("code", "")) if new else fields.get("code", "")
+        if not code and not fields.get("back"):
+            raise InputError("nothing was chosen: choose the code that these words count as, or name a new one")
+        adopt(self._interviews(name).coding, name, fields.get("item", ""), start, end, code, visitor(request).name)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.rating_files import OtherStudy
 from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step

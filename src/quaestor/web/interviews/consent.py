@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, SettingsError, StateError
+from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.interviews.participants.consent import Asked, answer_by_link, asked_by
 from quaestor.interviews.withdrawal import withdraw_by_link
@@ -58,16 +58,12 @@ class ConsentPages(Pages):
     async def consent(self, request: Request) -> Response:
         """The agreement with two buttons; once answered, what was said and how to change one's mind."""
         code = request.path_params["code"]
-        found = await self._found(code)
-        if found is None or request.method == "POST":
-            waiting = self._wait(request)
-            if waiting is not None:
-                return waiting
-        if found is None:
-            return self._refused(request, 404, "Nothing here", _NO_LINK)
+        asked = await self._asked(request, code)
+        if isinstance(asked, Response):
+            return asked
         if request.method == "GET":
             again = bool(request.query_params.get("again"))
-            return self.page(request, "consent.html", {"asked": found, "code": code, "again": again})
+            return self.page(request, "consent.html", {"asked": asked, "code": code, "again": again})
         fields = await fields_of(request)
         what, version = fields.get("what", ""), parse_whole_number(fields.get("version", ""))
         refused = await self._try(request, lambda: answer_by_link(self.opened.interviews, code, what, version))
@@ -76,23 +72,22 @@ class ConsentPages(Pages):
     async def withdraw(self, request: Request) -> Response:
         """Asks first; then all of it is gone for good."""
         code = request.path_params["code"]
-        found = await self._found(code)
-        if found is None or request.method == "POST":
-            waiting = self._wait(request)
-            if waiting is not None:
-                return waiting
-        if found is None:
-            return self._refused(request, 404, "Nothing here", _NO_LINK)
+        asked = await self._asked(request, code)
+        if isinstance(asked, Response):
+            return asked
         if request.method == "GET":
-            return self.page(request, "consent_withdraw.html", {"asked": found, "code": code})
+            return self.page(request, "consent_withdraw.html", {"asked": asked, "code": code})
         refused = await self._try(request, lambda: withdraw_by_link(self.opened.interviews, code))
         if refused is not None:
             return refused
         pending = await self.work(lambda: self.opened.interviews.erasure_pending)
         return self.page(request, "consent_withdrawn.html", {"pending": pending})
 
-    async def _found(self, code: str) -> Asked | None:
-        return await self.work(lambda: asked_by(self.opened.interviews_if_any, code))
+    async def _asked(self, request: Request, code: str) -> Asked | Response:
+        """What the link asks, or the page that says why it cannot be answered now."""
+        asked = await self.work(lambda: asked_by(self.opened.interviews_if_any, code))
+        waiting = self._wait(request) if asked is None or request.method == "POST" else None
+        return waiting or asked or self._refused(request, 404, "Nothing here", _NO_LINK)
 
     async def _try(self, request: Request, act: Callable[[], object]) -> Response | None:
         """Do what was asked; what to say instead where it cannot be."""

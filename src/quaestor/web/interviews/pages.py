@@ -1,4 +1,4 @@
-"""Interviews for those who hold them: who takes part, what each agreed to, how far each conversation has come."""
+"""Interviews for those who hold them: participants, what each agreed to, how far each conversation is, and guides."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
+from quaestor.interviews.guide_versions import guide_lines, guide_sheet
 from quaestor.interviews.model.records import describe_participant
 from quaestor.interviews.overview import interview_line, interviews_at_a_glance, person_line
 from quaestor.interviews.participants.consent import (
@@ -238,3 +239,31 @@ class InterviewPages(Pages):
 
 def _shared(request: Request) -> dict[str, Any]:
     return {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
+
+
+class GuidePages(Pages):
+    """Guides as they are and as interviews used them; files are written in an editor, not here."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return [
+            Route("/interviews/guides", self.guides, methods=["GET"], name="guides"),
+            Route("/interviews/guides/{name}", self.guide, methods=["GET"], name="guide"),
+        ]
+
+    async def guides(self, request: Request) -> Response:
+        found = await self.work(lambda: guide_lines(self.opened.latest, self.opened.interviews_if_any))
+        return self.page(request, "guides.html", {"guides": found, **_shared(request)})
+
+    async def guide(self, request: Request) -> Response:
+        name, version = request.path_params["name"], _guide_version(request.query_params.get("version", ""))
+        found = await self.work(lambda: guide_sheet(self.opened.latest, self.opened.interviews_if_any, name, version))
+        return self.page(request, "guide.html", {"sheet": found, **_shared(request)})
+
+
+def _guide_version(text: str) -> int | None:
+    if not text:
+        return None
+    found = parse_whole_number(text)
+    if found is None:
+        raise InputError(f"{text[:40]!r} is no version of a guide: versions are 1, 2 and so on")
+    return found

@@ -50,7 +50,7 @@ class PeoplePages(Pages):
         return self.page(request, "people.html", context, status)
 
     def _all(self) -> PeopleOverview:
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             return build_people_overview(self.opened.study, lambda name: work_of(state, name), self._clock)
 
     async def act(self, request: Request) -> Response:

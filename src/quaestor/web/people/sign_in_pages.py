@@ -14,7 +14,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError
 from quaestor.people.credentials import MIN_LENGTH, Passwords
-from quaestor.people.directory import Directory, AccountInvitation
+from quaestor.people.directory import AccountInvitation, Directory
 from quaestor.people.roles import Role
 from quaestor.people.sign_in import SignInRefused, sign_in
 from quaestor.study.folder import open_study

@@ -80,7 +80,7 @@ class ResultPages(Pages):
 
     def _standing(self) -> tuple[Standing, list[str], bool]:
         study = self.opened.study
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead), has_themes(state)
 
     async def make(self, request: Request) -> Response:
@@ -107,7 +107,7 @@ class ResultPages(Pages):
 def _withheld(opened: KeptOpen) -> tuple[tuple[str, ...], str]:
     """What may hold a name; all of it where names cannot be read, and why, which is for the lead alone."""
     try:
-        return withheld(opened.interviews_if_any), ""
+        return withheld(opened.latest, {"interviews": opened.interviews_if_any}), ""
     except (InputError, StateError) as error:
         return published_folders(opened.latest), str(error)
 

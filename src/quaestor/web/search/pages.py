@@ -117,7 +117,9 @@ class EvidencePages(Pages):
         viewer, fields = _viewer(request), await fields_of(request)
         given = {name: fields.get(name, "") for name in ("name", "query", "number")}
         now = self._clock()
-        query = await self.work(lambda: change_saved_filter(self._directory, viewer, fields.get("act", ""), **given, now=now))
+        query = await self.work(
+            lambda: change_saved_filter(self._directory, viewer, fields.get("act", ""), **given, now=now)
+        )
         return self.go(request, "evidence", query)
 
 

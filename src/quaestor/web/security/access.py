@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaestor.base.clock import Clock
 from quaestor.base.errors import QuaestorError
-from quaestor.people.credentials import derive_form_token, new_token, equal_secrets
+from quaestor.people.credentials import derive_form_token, equal_secrets, new_token
 from quaestor.people.directory import DEVICE_LIFETIME, SESSION_LIFETIME, Directory, SignInSession, needs_renewal
 from quaestor.people.roles import Permission, Role, can
 from quaestor.web.security.forms import (

@@ -18,7 +18,7 @@ from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.pages.activity import Done, Waiting, called, latest_acts, waiting_for
 from quaestor.coding.pages.agreement import measure_of
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.records import FunnelResult
@@ -117,7 +117,9 @@ class Overview:
         return sum(one.hours or 0.0 for one in self.rounds)
 
 
-def overview(study: Study, coding: Coding | None, viewer: Viewer, opened: Mapping[str, Any] | None = None) -> Overview:
+def overview(
+    study: Study, coding: CodingSession | None, viewer: Viewer, opened: Mapping[str, Any] | None = None
+) -> Overview:
     """The study as it stands for one viewer; nothing large is waited for."""
     leads = viewer.role is Role.LEAD
     status, following = status_and_next(study, coding, opened, wait=False)
@@ -127,7 +129,7 @@ def overview(study: Study, coding: Coding | None, viewer: Viewer, opened: Mappin
     latest: list[Done] = []
     publishable = False
     if coding is not None:
-        with coding.looking() as state:
+        with coding.locked_state() as state:
             sight = Sight(state, coding.lead, viewer)
             opened = {name: _line(sight, one) for name, one in state.rounds.items()}
             waiting = waiting_for(state, viewer.name)
@@ -248,7 +250,7 @@ def _look(sight: Sight, one: RoundState, measured: str) -> Look | None:
     return None if sight.why_no_ratings(one.plan.round) else Look("now")
 
 
-def _with_agreement(coding: Coding, line: RoundLine) -> RoundLine:
+def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
     if line.look is None or line.look.may != "now":
         return line
     try:
@@ -257,7 +259,7 @@ def _with_agreement(coding: Coding, line: RoundLine) -> RoundLine:
         return replace(line, look=Look("not yet", f"Agreement cannot be told: {refusal}."))
     if found is None:
         return line
-    with coding.looking() as state:
+    with coding.locked_state() as state:
         return replace(line, reached=_reached(state, line, found))
 
 
@@ -316,7 +318,7 @@ class StudyPages(Pages):
         return interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, who.can(Permission.LEAD))
 
     def _waiting(self, name: str) -> list[Waiting]:
-        with self.opened.looking() as state:
+        with self.opened.locked_state() as state:
             return waiting_for(state, name)
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import InputError, TemporarilyUnavailable, QuaestorError, StateError
+from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.base.names import NOT_IN_URL, parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import Invite, accept, invitation

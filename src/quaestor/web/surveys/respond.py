@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
 from quaestor.base.clock import Clock
-from quaestor.base.errors import InputError, TemporarilyUnavailable, StateError
+from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import Response as Answers
 from quaestor.surveys.model.records import Standing

@@ -23,7 +23,7 @@ from quaestor.coding.pages.codebook.change_form import described
 from quaestor.coding.pages.codebook.change_log import ChangeLog, compared, told_apart
 from quaestor.coding.pages.codebook.change_preview import DECIDED, RATED, preview_change
 from quaestor.coding.pages.codebook.code_detail import count_items, taken_out
-from quaestor.coding.session import Coding, open_coding
+from quaestor.coding.session import CodingSession, open_coding
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.people.roles import Role
 from quaestor.store.records import NewAct
@@ -50,7 +50,9 @@ LEAD = Viewer("lead", Role.LEAD)
 RATER = Viewer("rater-1", Role.RATER)
 
 
-def begin_round(coding: Coding, name: str, facets: tuple[Facet, ...], raters: tuple[str, ...], **more: Any) -> None:
+def begin_round(
+    coding: CodingSession, name: str, facets: tuple[Facet, ...], raters: tuple[str, ...], **more: Any
+) -> None:
     def act(state: State) -> NewAct:
         version = state.history.latest.version
         plan = Plan(name, "main", ITEMS, facets, raters, codebook=version, measured=facets[0].id, **more)
@@ -59,7 +61,7 @@ def begin_round(coding: Coding, name: str, facets: tuple[Facet, ...], raters: tu
     coding.act(act)
 
 
-def rate_all(coding: Coding, name: str, raters: tuple[str, ...], dice: random.Random, facets: int = 2) -> None:
+def rate_all(coding: CodingSession, name: str, raters: tuple[str, ...], dice: random.Random, facets: int = 2) -> None:
     book = coding.state.history.at(coding.state.round(name).plan.codebook)
     codes = [code.id for code in book.active("issue")]
     groups = [code.id for code in book.active("group")]
@@ -74,20 +76,20 @@ def rate_all(coding: Coding, name: str, raters: tuple[str, ...], dice: random.Ra
     rate_at_once(coding, name, said)
 
 
-def rate_at_once(coding: Coding, name: str, said: list[tuple[str, str, dict[str, Any]]]) -> None:
+def rate_at_once(coding: CodingSession, name: str, said: list[tuple[str, str, dict[str, Any]]]) -> None:
     """All ratings in one transaction: the disk is asked once."""
     coding.act(lambda state: [give_rating(state, name, *one, now=coding.now()) for one in said])
 
 
 @pytest.fixture
-def coding(tmp_path: Path) -> Iterator[Coding]:
+def coding(tmp_path: Path) -> Iterator[CodingSession]:
     (tmp_path / "study.toml").write_text('[study]\nname = "small"\nlead = "lead"\n', "utf-8")
     with open_coding(open_study(tmp_path)) as opened:
         change_codebook(opened, "codebook.import", BOOK)
         yield opened
 
 
-def with_rounds(coding: Coding, dice: random.Random) -> None:
+def with_rounds(coding: CodingSession, dice: random.Random) -> None:
     """A closed round with decisions, published decisions, and a round that is open and blind."""
     raters = ("rater-1", "rater-2")
     begin_round(coding, "first", (OBJECT, GROUP), raters)
@@ -156,7 +158,7 @@ def observed(state: State, version: int) -> tuple[Counter[Any], Counter[Any]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_preview_says_exactly_what_the_change_then_moves(coding: Coding, seed: int) -> None:
+def test_a_preview_says_exactly_what_the_change_then_moves(coding: CodingSession, seed: int) -> None:
     dice = random.Random(seed)
     with_rounds(coding, dice)
     done = Counter[str]()
@@ -187,7 +189,7 @@ def test_a_preview_says_exactly_what_the_change_then_moves(coding: Coding, seed:
     assert {"codebook.merge", "codebook.split", "codebook.move", "codebook.rename"} <= (+done).keys()
 
 
-def test_a_set_of_codes_is_read_code_by_code(coding: Coding) -> None:
+def test_a_set_of_codes_is_read_code_by_code(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(1))
     given = [one.answers["group"] for one in coding.state.rounds["first"].all_ratings()]
     preview = preview_change(coding, "codebook.merge", {"codes": ["create"], "into": "read"})
@@ -195,7 +197,7 @@ def test_a_set_of_codes_is_read_code_by_code(coding: Coding) -> None:
     assert (move.facet, move.count) == ("group", sum("create" in codes for codes in given))
 
 
-def test_a_retired_code_is_said_to_be_left_and_an_empty_change_moves_nothing(coding: Coding) -> None:
+def test_a_retired_code_is_said_to_be_left_and_an_empty_change_moves_nothing(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(2))
     preview = preview_change(coding, "codebook.retire", {"code": "training/loss"})
     assert preview.left
@@ -206,18 +208,18 @@ def test_a_retired_code_is_said_to_be_left_and_an_empty_change_moves_nothing(cod
     assert [one.code for one in nothing.changed] == ["training"]
 
 
-def test_a_change_meant_for_an_earlier_version_is_refused_and_not_recorded(coding: Coding) -> None:
+def test_a_change_meant_for_an_earlier_version_is_refused_and_not_recorded(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.rename", {"code": "training", "name": "fitting"}, at=1)
     with pytest.raises(CodebookChanged, match="version 1 then, 2 now"):
         change_codebook(coding, "codebook.rename", {"code": "setting", "name": "layout"}, at=1)
     assert coding.state.history.latest.version == 2
 
 
-def sight(coding: Coding, viewer: Viewer) -> Sight:
+def sight(coding: CodingSession, viewer: Viewer) -> Sight:
     return Sight(coding.state, "lead", viewer)
 
 
-def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: Coding) -> None:
+def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(3))
     change_codebook(coding, "codebook.add", {"id": "new", "facet": "issue", "name": "a new code"})
     assert "you rate in second" in why_no_counts(sight(coding, RATER))
@@ -233,7 +235,7 @@ def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: Co
     assert counted(sight(coding, LEAD)) == ["first", "printed"]
 
 
-def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: Coding) -> None:
+def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingSession) -> None:
     breaker = Viewer("tie-breaker", Role.TIE_BREAKER)
     begin_round(coding, "first", (OBJECT,), ("rater-1", "rater-2"), tie_breaker="tie-breaker", settle="tie-breaker")
     assert "you break the ties of first" in why_no_counts(sight(coding, breaker))
@@ -243,7 +245,7 @@ def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: Coding)
     assert "when all of them are settled" in why_no_counts(sight(coding, breaker))
 
 
-def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(coding: Coding) -> None:
+def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(coding: CodingSession) -> None:
     begin_round(coding, "first", (OBJECT,), ("lead", "rater-1"))
     rate_all(coding, "first", ("lead", "rater-1"), random.Random(5), facets=1)
     during = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
@@ -256,7 +258,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
     assert counted(sight(coding, LEAD)) == []
 
 
-def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(coding: Coding) -> None:
+def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(coding: CodingSession) -> None:
     entries = [{"item": ITEMS[number], "facet": "object", "answer": code} for number, code in
                enumerate(["training/loss", "training/loss", "training", "setting/loss"])]  # fmt: skip
     coding.act(lambda state: import_published("printed", "lead", "table 2", entries, 1))
@@ -268,7 +270,7 @@ def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(co
     assert now.own["training/loss"] == {ITEMS[0], ITEMS[1], ITEMS[3]}
 
 
-def test_of_two_decisions_on_an_item_the_newest_counts(coding: Coding) -> None:
+def test_of_two_decisions_on_an_item_the_newest_counts(coding: CodingSession) -> None:
     for name, code in (("early", "training"), ("late", "setting")):
         entry = {"item": ITEMS[0], "facet": "object", "answer": code}
         coding.act(lambda state, name=name, entry=entry: import_published(name, "lead", "t", [entry], 1))  # type: ignore[misc]
@@ -276,7 +278,7 @@ def test_of_two_decisions_on_an_item_the_newest_counts(coding: Coding) -> None:
     assert {code: len(items) for code, items in found.own.items()} == {"setting": 1}
 
 
-def test_every_change_is_told_with_the_names_of_its_time(coding: Coding) -> None:
+def test_every_change_is_told_with_the_names_of_its_time(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.rename", {"code": "training", "name": "fitting"})
     change_codebook(coding, "codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
     change_codebook(coding, UNDO, {"version": 3})
@@ -295,7 +297,7 @@ def test_every_change_is_told_with_the_names_of_its_time(coding: Coding) -> None
     assert log.changes(coding, coding.state.history)[2].undone is False
 
 
-def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_below(coding: Coding) -> None:
+def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_below(coding: CodingSession) -> None:
     book = coding.state.history.latest
     issue, group = trees_of(book, "FREEZE")
     assert (issue.found, group.found) == (1, 0)
@@ -307,7 +309,7 @@ def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_belo
     assert [tree.facet.id for tree in trees_of(book, facet="group")] == ["group"]
 
 
-def test_two_versions_are_told_apart_word_by_word(coding: Coding) -> None:
+def test_two_versions_are_told_apart_word_by_word(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.redefine", {"code": "training", "definition": "Fitting all that was laid out."})
     change_codebook(coding, "codebook.move", {"code": "training/session", "parent": "setting"})
     (training, session) = compared(coding.state.history.at(1), coding.state.history.latest)
@@ -318,7 +320,7 @@ def test_two_versions_are_told_apart_word_by_word(coding: Coding) -> None:
     assert told_apart("a b", "a b") == ((("a b", False),), (("a b", False),))
 
 
-def test_a_form_says_only_what_is_new_so_that_two_can_redefine_different_parts(coding: Coding) -> None:
+def test_a_form_says_only_what_is_new_so_that_two_can_redefine_different_parts(coding: CodingSession) -> None:
     first = coding.state.history.latest
     fields = {
         "act": ["redefine"],

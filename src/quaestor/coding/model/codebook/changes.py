@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.records import MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, CodeFacet, SplitRule
 
 Payload = Mapping[str, Any]
@@ -145,7 +145,7 @@ def _split(book: Codebook, payload: Payload) -> Codebook:
     )
     named = {*rule.items.values(), *(part for _, _, part in rule.rules), rule.otherwise}
     for name in named - {part.id for part in parts}:
-        options = join_with_or(sort_by_similarity(name, [part.id for part in parts]))
+        options = suggest(name, [part.id for part in parts])
         raise StateError(f"{name!r} is no part of the split of {code.id!r}, allowed: {options}")
     book = _with(book, replace(code, status=SPLIT, split=rule))
     for part in parts:
@@ -236,7 +236,7 @@ def _checked(book: Codebook, code: Code) -> Code:
     if not code.id or code.id.strip() != code.id:
         raise StateError(f"{code.id!r} is no id for a code: use lower-case words, as in model-training/loss")
     if code.facet not in book.facets:
-        options = join_with_or(sort_by_similarity(code.facet, book.facets)) or "none yet"
+        options = suggest(code.facet, book.facets) or "none yet"
         raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}, allowed: {options}")
     if code.parent and (code.active or code.parent not in book.codes):
         parent = _active(book, code.parent)
@@ -261,15 +261,11 @@ def _check_names(book: Codebook, code: Code) -> None:
         raise StateError(f"the key of {code.id!r} is {code.key!r}: one key of the keyboard is allowed")
     if not code.name.strip():
         raise StateError(f"the code {code.id!r} has no name: give it one")
-    for other in _siblings(book, code):
+    for other in (one for one in book.children(code.parent, code.facet) if one.id != code.id):
         if other.name.casefold() == code.name.casefold():
             raise StateError(f"{other.id!r} is called {other.name!r} already: choose another name, or merge the two")
         if code.key and other.key == code.key:
             raise StateError(f"the key {code.key!r} is taken by {other.id!r}: choose another")
-
-
-def _siblings(book: Codebook, code: Code) -> Iterable[Code]:
-    return (one for one in book.children(code.parent, code.facet) if one.id != code.id)
 
 
 def _check_across(book: Codebook, code: Code) -> None:

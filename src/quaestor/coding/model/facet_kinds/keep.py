@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import suggest
 from quaestor.coding.model.facet_kinds.base import (
     Choice,
     FacetKind,
@@ -33,7 +33,7 @@ class Keep(FacetKind):
             raise InputError(f"{facet.id} says keep and gives the reason {reason!r}: a reason is for exclude")
         if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
             excludes = f"for {reason!r}" if reason else "without a reason"
-            raise InputError(f"{facet.id} excludes {excludes}, allowed: {join_with_or(sort_by_similarity(reason, facet.reasons))}")
+            raise InputError(f"{facet.id} excludes {excludes}, allowed: {suggest(reason, facet.reasons)}")
         return {"answer": word, "reason": reason} if reason else {"answer": word}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.facet_kinds.base import (
     Choice,
     FacetKind,
@@ -78,7 +78,7 @@ def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
         raise InputError(f"{facet.id} holds {given!r}: a stretch says start, end and code")
     for part in given:
         if part not in _PARTS:
-            raise InputError(f"a stretch of {facet.id} says {part!r}, allowed: {join_with_or(sort_by_similarity(part, _PARTS))}")
+            raise InputError(f"a stretch of {facet.id} says {part!r}, allowed: {suggest(part, _PARTS)}")
     start, end = (given.get(name) for name in ("start", "end"))
     if not isinstance(start, int) or not isinstance(end, int) or not _is_place(start, end):
         raise InputError(f"a stretch of {facet.id} goes from {start!r} to {end!r}: give places, the first one smaller")
@@ -119,7 +119,7 @@ def _fields(facet: Facet, code: str, given: Any) -> dict[str, str]:
         raise InputError(f"the fields of a stretch of {facet.id} are {given!r}: name each with its words")
     for name in given:
         if name not in allowed:
-            what = join_with_or(sort_by_similarity(str(name), allowed)) or "none"
+            what = suggest(str(name), allowed) or "none"
             raise InputError(f"{code or 'a stretch without a code'} has no field {name!r}, allowed: {what}")
     words = {name: _text(facet, given, name, LONGEST_FIELD).strip() for name in allowed if name in given}
     return {name: text for name, text in words.items() if text}

@@ -19,7 +19,7 @@ from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.pages.codebook.change_log import Change, ChangeLog, Compared, Pieces, compared, marked, plain
 from quaestor.coding.pages.codebook.change_preview import Preview, preview_change
 from quaestor.coding.pages.codebook.code_detail import CodePage, Counts, Material, code_page, count_items, taken_out
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.evidence.item_texts import read_titles
 from quaestor.people.roles import Role
@@ -189,12 +189,12 @@ class OpenStudy(Protocol):
     @property
     def study(self) -> Study: ...
     @property
-    def coding(self) -> Coding: ...
+    def coding(self) -> CodingSession: ...
     @property
-    def coding_if_any(self) -> Coding | None: ...
+    def coding_if_any(self) -> CodingSession | None: ...
     @property
     def text_mask(self) -> TextMask: ...
-    def looking(self) -> AbstractContextManager[State]: ...
+    def locked_state(self) -> AbstractContextManager[State]: ...
 
 
 class CodebookRoom:
@@ -207,7 +207,7 @@ class CodebookRoom:
         self._counted: OrderedDict[object, Counts] = OrderedDict()
 
     def shown(self, viewer: Viewer, version: int | None = None) -> Shown:
-        with self._opened.looking() as state:
+        with self._opened.locked_state() as state:
             sight = Sight(state, self._opened.study.settings.study.lead, viewer)
             book = book_seen(sight, version)
             last = last_version(sight)
@@ -217,7 +217,7 @@ class CodebookRoom:
 
     def book(self, viewer: Viewer) -> Codebook:
         """The last version the viewer may see, with nothing counted."""
-        with self._opened.looking() as state:
+        with self._opened.locked_state() as state:
             return book_seen(Sight(state, self._opened.study.settings.study.lead, viewer))
 
     def look(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> Looked:
@@ -240,7 +240,7 @@ class CodebookRoom:
 
     def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[Compared]]:
         """Two versions; by default the last one the viewer may see, and the one before it."""
-        with self._opened.looking() as state:
+        with self._opened.locked_state() as state:
             sight = Sight(state, self._opened.study.settings.study.lead, viewer)
             new = book_seen(sight, after)
             old = book_seen(sight, max(0, new.version - 1) if before is None else before)
@@ -248,7 +248,7 @@ class CodebookRoom:
 
     def file(self, viewer: Viewer, version: int | None = None) -> str:
         """A version as the file that `quaestor codebook import` reads."""
-        with self._opened.looking() as state:
+        with self._opened.locked_state() as state:
             book = book_seen(Sight(state, self._opened.study.settings.study.lead, viewer), version)
         return write_codebook(book)
 
@@ -260,7 +260,7 @@ class CodebookRoom:
         return read_titles(self._opened.study, items, self._opened.text_mask)
 
     def _history(self, viewer: Viewer) -> History:
-        with self._opened.looking() as state:
+        with self._opened.locked_state() as state:
             last = last_version(Sight(state, self._opened.study.settings.study.lead, viewer))
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 

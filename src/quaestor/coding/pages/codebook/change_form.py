@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity, parse_whole_number
+from quaestor.base.names import join_with_or, parse_whole_number, sort_by_similarity, suggest
 from quaestor.coding.model.codebook.changes import id_from
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 
@@ -20,7 +20,7 @@ def described(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
     """The kind and the payload of the act that a form describes; `book` is the version it was filled in on."""
     act = text_in(fields, "act")
     if act not in ACTS:
-        raise InputError(f"there is no act {act!r}, allowed: {join_with_or(sort_by_similarity(act, ACTS))}")
+        raise InputError(f"there is no act {act!r}, allowed: {suggest(act, ACTS)}")
     return f"codebook.{act}", _DESCRIBED[act](fields, book)
 
 

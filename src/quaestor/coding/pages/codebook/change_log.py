@@ -12,7 +12,7 @@ from typing import Any
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
 from quaestor.coding.model.codebook.history import UNDO, History, differences, undone_in
 from quaestor.coding.model.records import Code, Codebook, Difference
-from quaestor.coding.session import Coding
+from quaestor.coding.session import CodingSession
 from quaestor.store.records import Act
 
 _FIELDS = ("definition", "use", "not", "examples", "colour", "key", "across")
@@ -41,7 +41,7 @@ class ChangeLog:
         self._head = 0
         self._acts: list[Act] = []
 
-    def changes(self, coding: Coding, history: History) -> list[Change]:
+    def changes(self, coding: CodingSession, history: History) -> list[Change]:
         """As far as the history goes, the first change first."""
         with self._lock:
             for act in coding.journal.acts(after=self._head):
@@ -72,58 +72,34 @@ def told(kind: str, said: Mapping[str, Any], history: History, version: int) -> 
         known = 1 <= before <= len(history.changes)
         what = f": {told(*history.changes[before - 1], history, before - 1)}" if known else ""
         return f"Undo change {before}{what}"
-    return _TOLD[kind](said, history.at(version))
+    return _describe(kind, said, history.at(version))
 
 
-def _import(said: Mapping[str, Any], book: Codebook) -> str:
-    codes, facets = len(said["codes"]), len(said["facets"])
-    return f"Begin with {codes} code{'' if codes == 1 else 's'} in {facets} facet{'' if facets == 1 else 's'}"
-
-
-def _facet(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Add the facet {_quoted(said.get('title') or said['id'])}"
-
-
-def _add(said: Mapping[str, Any], book: Codebook) -> str:
-    below = f" below {_name(book, said['parent'])}" if said.get("parent") else ""
-    return f"Add {_quoted(said['name'])}{below}"
-
-
-def _rename(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Rename {_name(book, said['code'])} to {_quoted(said['name'])}"
-
-
-def _redefine(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Redefine {_name(book, said['code'])}: {', '.join(name for name in _FIELDS if name in said)}"
-
-
-def _merge(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Merge {', '.join(_name(book, code) for code in said['codes'])} into {_name(book, said['into'])}"
-
-
-def _split(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Split {_name(book, said['code'])} into {', '.join(_quoted(part['name']) for part in said['parts'])}"
-
-
-def _move(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Move {_name(book, said['code'])} to {_name(book, said['parent']) if said['parent'] else 'the top'}"
-
-
-def _retire(said: Mapping[str, Any], book: Codebook) -> str:
-    return f"Retire {_name(book, said['code'])}"
-
-
-_TOLD = {
-    "codebook.import": _import,
-    "codebook.facet": _facet,
-    "codebook.add": _add,
-    "codebook.rename": _rename,
-    "codebook.redefine": _redefine,
-    "codebook.merge": _merge,
-    "codebook.split": _split,
-    "codebook.move": _move,
-    "codebook.retire": _retire,
-}
+def _describe(kind: str, said: Mapping[str, Any], book: Codebook) -> str:
+    match kind.removeprefix("codebook."):
+        case "import":
+            codes, facets = len(said["codes"]), len(said["facets"])
+            return f"Begin with {codes} code{'' if codes == 1 else 's'} in {facets} facet{'' if facets == 1 else 's'}"
+        case "facet":
+            return f"Add the facet {_quoted(said.get('title') or said['id'])}"
+        case "add":
+            below = f" below {_name(book, said['parent'])}" if said.get("parent") else ""
+            return f"Add {_quoted(said['name'])}{below}"
+        case "merge":
+            return f"Merge {', '.join(_name(book, code) for code in said['codes'])} into {_name(book, said['into'])}"
+    name = _name(book, said["code"])
+    match kind.removeprefix("codebook."):
+        case "rename":
+            return f"Rename {name} to {_quoted(said['name'])}"
+        case "redefine":
+            return f"Redefine {name}: {', '.join(field for field in _FIELDS if field in said)}"
+        case "split":
+            return f"Split {name} into {', '.join(_quoted(part['name']) for part in said['parts'])}"
+        case "move":
+            return f"Move {name} to {_name(book, said['parent']) if said['parent'] else 'the top'}"
+        case "retire":
+            return f"Retire {name}"
+    raise KeyError(kind)
 
 
 def codes_named(kind: str, said: Mapping[str, Any], history: History) -> frozenset[str]:

@@ -255,7 +255,9 @@ def _examine(file: BinaryIO, path: Path, setting: str) -> tuple[str, int, bytes]
     encoding = _WITHOUT_MARK.get(name, name)
     if marked and marked[:6] != encoding[:6]:
         family = marked if marked == "utf-8" else marked[:6]
-        raise InputError(f'{path} begins with the byte order mark of {family}, not {setting}: set encoding = "{family}"')
+        raise InputError(
+            f'{path} begins with the byte order mark of {family}, not {setting}: set encoding = "{family}"'
+        )
     wide = encoding.startswith(("utf-16", "utf-32"))
     controls = len(head) - len(head.translate(None, _CONTROLS))
     if not binary_format and not wide and controls > max(16, len(head) // 20):

@@ -1,4 +1,4 @@
-"""From a table file to items: the header is matched with the mapping, rows are typed, bad rows rejected."""
+"""Ingests a table file: matches its header with the mapping, converts rows to their types, rejects bad rows."""
 
 from __future__ import annotations
 
@@ -77,16 +77,17 @@ class TableSource:
 
 
 def ingest_table(path: Path, settings: TableSettings, sink: Sink, progress: Progress = no_progress) -> TableCounts:
-    """Put every good row of the file into the sink's `items`, and every other one among its rejects."""
-    size = _size_of(path)
+    """Writes every valid row of the file to the sink's table `items`, and every other one to its rejects."""
+    size = _require_size(path)
     with closing(_records(path, settings)) as records:
-        plan = _plan(path, _read_header(path, settings, records), settings)
-        with closing(sink.open(TABLE, "00", plan.schema)) as writer, _seen_items(sink.scratch) as seen:
-            table = _Batches(plan, writer, seen, unit=_unit_of(path))
+        plan = _plan_columns(path, _read_header(path, settings, records), settings)
+        with closing(sink.open(TABLE, "00", plan.schema)) as writer, _open_seen_items(sink.scratch) as seen:
+            unit = "the offset is the row number" if _is_workbook(path) else "the offset is in bytes"
+            table = _BatchWriter(plan, writer, seen, unit)
             for position, record in enumerate(records):
                 if position < settings.skip_rows:
                     continue
-                table.take(record)
+                table.add(record)
                 if table.is_full:
                     table.write()
                     progress(path.name, record.done, size)
@@ -96,17 +97,17 @@ def ingest_table(path: Path, settings: TableSettings, sink: Sink, progress: Prog
 
 
 def read_column_names(path: Path, settings: TableSettings) -> tuple[str, ...]:
-    """The file's columns, as a mapping may name them."""
-    _size_of(path)
+    """Returns the names of the file's columns, for use in a mapping."""
+    _require_size(path)
     with closing(_records(path, settings)) as records:
         return _read_header(path, settings, records)
 
 
-def _size_of(path: Path) -> int:
+def _require_size(path: Path) -> int:
     if not path.is_file():
         raise InputError(f"there is no file {path}: correct `path` in the study file")
     if path.suffix.lower() not in (*DELIMITERS, ".xlsx"):
-        raise InputError(f"{path} is none of .csv, .tsv, .txt and .xlsx: save the table as one of these")
+        raise InputError(f"{path} is not a .csv, .tsv, .txt or .xlsx file: save the table as one of these")
     if not path.stat().st_size:
         raise InputError(f"{path} is empty: give a table with a header row")
     return path.stat().st_size
@@ -120,12 +121,8 @@ def _records(path: Path, settings: TableSettings) -> Generator[Record, None, Non
     yield from read_workbook(path, settings) if _is_workbook(path) else read_delimited(path, settings)
 
 
-def _unit_of(path: Path) -> str:
-    return "the offset is the row number" if _is_workbook(path) else "the offset is in bytes"
-
-
 def _read_header(path: Path, settings: TableSettings, records: Iterator[Record]) -> tuple[str, ...]:
-    """The names in the header row: a repeated name gets a number, a missing one is named by its place."""
+    """Returns the names in the header row; repeated names get a number, empty ones the number of their column."""
     number = 0
     for record in records:
         number = record.number
@@ -133,35 +130,35 @@ def _read_header(path: Path, settings: TableSettings, records: Iterator[Record])
             continue
         if record.fault:
             raise InputError(
-                f"{path} has no readable header in row {number} ({record.fault}): mend it, or set encoding"
+                f"{path} has no readable header in row {number} ({record.fault}): correct it, or set encoding"
             )
         names = [as_text(cell).strip() for cell in record.cells]
         if not any(names):
             raise InputError(f"{path} has an empty row {number} for its header: correct `header_row`")
-        return _distinct([name or f"column {place}" for place, name in enumerate(names, 1)])
+        return _number_repeated([name or f"column {position}" for position, name in enumerate(names, 1)])
     if not number:
         raise InputError(f"{path} is empty: give a table with a header row")
     raise InputError(f"{path} has {number} rows, none of them row {settings.header_row}: correct `header_row`")
 
 
-def _distinct(names: list[str]) -> tuple[str, ...]:
-    often = Counter(names)
-    used = {name for name, times in often.items() if times == 1}
-    distinct = []
-    following: Counter[str] = Counter()
+def _number_repeated(names: list[str]) -> tuple[str, ...]:
+    counts = Counter(names)
+    used = {name for name, count in counts.items() if count == 1}
+    numbered = []
+    last_number: Counter[str] = Counter()
     for name in names:
         new = name
-        while often[name] > 1 and (new == name or new in used):
-            following[name] += 1
-            new = f"{name} ({following[name]})"
+        while counts[name] > 1 and (new == name or new in used):
+            last_number[name] += 1
+            new = f"{name} ({last_number[name]})"
         used.add(new)
-        distinct.append(new)
-    return tuple(distinct)
+        numbered.append(new)
+    return tuple(numbered)
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Which cell of a row goes where."""
+class _ColumnPlan:
+    """Which cell of a row becomes which column."""
 
     header: tuple[str, ...]
     mapped: tuple[tuple[str, int, TableColumnSettings], ...]
@@ -179,22 +176,22 @@ class _Plan:
         ])  # fmt: skip
 
     def read(self, cells: list[Cell] | list[str]) -> tuple[str, list[Value], list[tuple[str, str]]]:
-        """The item, the mapped values and the cells nobody asked for; raises BadValue."""
+        """Returns the item, the mapped values and the unmapped cells; raises BadValue."""
         if len(cells) != len(self.header):
             raise BadValue(f"the row has {len(cells)} fields, the header has {len(self.header)}")
         values: list[Value] = []
-        for name, place, column in self.mapped:
+        for name, index, column in self.mapped:
             try:
-                values.append(convert(cells[place], column))
-            except BadValue as why:
-                raise BadValue(f"column {self._title(name, place)} {why}") from None
-        other = [(name, text) for name, place in self.unmapped if (text := as_text(cells[place]))]
-        return self._name_item(cells, values), values, other
+                values.append(convert(cells[index], column))
+            except BadValue as error:
+                raise BadValue(f"column {self._describe_column(name, index)} {error}") from None
+        other = [(name, text) for name, index in self.unmapped if (text := as_text(cells[index]))]
+        return self._build_item_id(cells, values), values, other
 
-    def _title(self, name: str, place: int) -> str:
-        return name if self.header[place] == name else f"{name} (from {shorten(self.header[place])})"
+    def _describe_column(self, name: str, index: int) -> str:
+        return name if self.header[index] == name else f"{name} (from {shorten(self.header[index])})"
 
-    def _name_item(self, cells: list[Cell] | list[str], values: list[Value]) -> str:
+    def _build_item_id(self, cells: list[Cell] | list[str], values: list[Value]) -> str:
         known = {name: value for (name, _, _), value in zip(self.mapped, values, strict=True)}
         item = ""
         for text, name in self.item:
@@ -203,45 +200,45 @@ class _Plan:
                 continue
             value = known[name] if name in known else as_text(cells[self.header.index(name)])
             if value is None or value == "":
-                raise BadValue(f"column {name} is missing, and the item is named by it")
+                raise BadValue(f"column {name} is empty, but the item's id contains it")
             if isinstance(value, list):
-                raise BadValue(f"column {name} is a list, and no item can be named by a list")
+                raise BadValue(f"column {name} is a list, which an item's id cannot contain")
             item += as_text(value)
         return item
 
 
-def _plan(path: Path, header: tuple[str, ...], settings: TableSettings) -> _Plan:
+def _plan_columns(path: Path, header: tuple[str, ...], settings: TableSettings) -> _ColumnPlan:
     mapped = []
     for name, column in settings.columns.items():
         source = column.from_column or name
         if source not in header:
-            raise InputError(_no_column(path, header, source, f"`from` of column {name}"))
+            raise InputError(_describe_missing(path, header, source, f"`from` of column {name}"))
         mapped.append((name, header.index(source), column))
     item = tuple(split_template(settings.item))
     for _, name in item:
         if name and name not in settings.columns and name not in header:
-            raise InputError(_no_column(path, header, name, "`item`"))
-    taken = {place for _, place, _ in mapped}
-    unmapped = [(name, place) for place, name in enumerate(header) if place not in taken]
-    return _Plan(header, tuple(mapped), tuple(unmapped), item)
+            raise InputError(_describe_missing(path, header, name, "`item`"))
+    mapped_indexes = {index for _, index, _ in mapped}
+    unmapped = [(name, index) for index, name in enumerate(header) if index not in mapped_indexes]
+    return _ColumnPlan(header, tuple(mapped), tuple(unmapped), item)
 
 
-def _no_column(path: Path, header: tuple[str, ...], wanted: str, setting: str) -> str:
+def _describe_missing(path: Path, header: tuple[str, ...], missing: str, setting: str) -> str:
     def distance(name: str) -> float:
-        return -difflib.SequenceMatcher(None, wanted.casefold(), name.casefold()[:200]).ratio()
+        return -difflib.SequenceMatcher(None, missing.casefold(), name.casefold()[:200]).ratio()
 
     nearest = sorted(header, key=distance)
     shown = ", ".join(shorten(name) for name in nearest[:_LISTED])
     more = f" and {len(nearest) - _LISTED} more" if len(nearest) > _LISTED else ""
     hint = " or `delimiter`" if len(header) == 1 and not _is_workbook(path) else ""
     return (
-        f"{path} has no column {wanted!r}, its columns are (the nearest name first) {shown}{more}:"
+        f"{path} has no column {missing!r}, its columns are (the nearest name first) {shown}{more}:"
         f" correct {setting}{hint} in the study file"
     )
 
 
-class _Items:
-    """The items so far, on disk: a table may have more of them than fit in memory."""
+class _SeenItems:
+    """The items read so far, on disk, since a table may have more than fit in memory."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._cursor = database.cursor()
@@ -250,28 +247,28 @@ class _Items:
         database.execute("CREATE TABLE item (digest BLOB PRIMARY KEY, row INTEGER) WITHOUT ROWID")
         database.execute("BEGIN")
 
-    def note(self, item: str, row: int) -> int:
-        """Remember the item; the row that had it before, or 0."""
+    def add(self, item: str, row: int) -> int:
+        """Adds an item and returns the earlier row with the same item, or 0."""
         digest = hashlib.blake2b(item.encode(), digest_size=16).digest()
         if self._cursor.execute("INSERT OR IGNORE INTO item VALUES (?, ?)", (digest, row)).rowcount:
             return 0
-        found = self._cursor.execute("SELECT row FROM item WHERE digest = ?", (digest,)).fetchone()
-        return int(found[0])
+        (earlier,) = self._cursor.execute("SELECT row FROM item WHERE digest = ?", (digest,)).fetchone()
+        return int(earlier)
 
 
 @contextlib.contextmanager
-def _seen_items(scratch: Path) -> Iterator[_Items]:
+def _open_seen_items(scratch: Path) -> Iterator[_SeenItems]:
     with (
         tempfile.TemporaryDirectory(dir=scratch, prefix="items-") as folder,
         closing(sqlite3.connect(Path(folder) / "items.sqlite", isolation_level=None)) as database,
     ):
-        yield _Items(database)
+        yield _SeenItems(database)
 
 
-class _Batches:
-    """Gathers good rows column by column, writes them a batch at a time, and counts."""
+class _BatchWriter:
+    """Collects valid rows, writes them in batches, and counts."""
 
-    def __init__(self, plan: _Plan, writer: RowWriter, seen: _Items, unit: str) -> None:
+    def __init__(self, plan: _ColumnPlan, writer: RowWriter, seen: _SeenItems, unit: str) -> None:
         self._plan = plan
         self._writer = writer
         self._seen = seen
@@ -287,7 +284,7 @@ class _Batches:
     def is_full(self) -> bool:
         return len(self._rows) >= BATCH_ROWS or self._characters >= BATCH_CHARACTERS
 
-    def take(self, record: Record) -> None:
+    def add(self, record: Record) -> None:
         if not record.fault and not any(cell != "" for cell in record.cells):
             self._blank += 1
             return
@@ -295,12 +292,12 @@ class _Batches:
             if record.fault:
                 raise BadValue(record.fault)
             item, values, other = self._plan.read(record.cells)
-            earlier = self._seen.note(item, record.number)
+            earlier = self._seen.add(item, record.number)
             if earlier:
-                raise BadValue(f"the item {shorten(item)} was given by row {earlier} already")
-        except BadValue as why:
+                raise BadValue(f"row {earlier} already has the item {shorten(item)}")
+        except BadValue as error:
             self._rejected += 1
-            reason = f"row {record.number} ({self._unit}): {why}"
+            reason = f"row {record.number} ({self._unit}): {error}"
             self._writer.reject(Reject(record.offset, reason, record.excerpt()))
             return
         self._unknown.update(name for name, _ in other)

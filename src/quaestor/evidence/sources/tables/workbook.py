@@ -1,9 +1,9 @@
-"""Rows of one sheet of an XLSX workbook, which is examined before it is opened.
+"""Reads the rows of one sheet of an XLSX workbook after a check of its contents.
 
-A workbook is a zip of XML made by anyone. The library that reads it takes memory for the whole rectangle of
-cells and for a shared text again in each cell that shows it, its rows come from the first on however far the first cell
-is, and it shows a failed formula as an empty cell; so the XML is read once before, to measure how far the cells reach
-and how much text they hold, and to find the failed formulas.
+A workbook is an untrusted zip of XML. The library that reads it allocates the whole rectangle of cells from the corner
+of the sheet and copies a shared text into each cell that shows it; and it shows a failed formula as an empty cell.
+Therefore the XML is read once before, to measure how far the cells reach and how much text they contain, and to find
+failed formulas.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ MOST_PARTS = 10_000
 MOST_BYTES = 1024**3
 MOST_RATIO = 200
 MOST_CELLS = 32_000_000
-"""The largest rectangle of cells that is opened; it takes 32 bytes a cell, so 1 GB."""
+"""The largest rectangle of cells that is opened: 1 GB at 32 bytes per cell."""
 MOST_TEXT = 512 * 1024 * 1024
-"""Bytes of shared texts, counted in each cell that shows one: so much memory they take."""
+"""Bytes of shared texts, counted once per cell that shows one, since each is a copy in memory."""
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
-"""What a sheet can have; a cell beyond was not written by a spreadsheet."""
+"""The limits of a sheet; a spreadsheet program writes no cell beyond."""
 
 _SMALL = 16 * 1024 * 1024
-"""Below this size unpacked, it does not matter how well a workbook was packed."""
+"""A workbook that unpacks to less than this may have any compression ratio."""
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
 _CHUNK = 1024 * 1024
 _LONGEST_TAG = 4 * _CHUNK
-"""Bytes of one tag, which the parser holds until it is whole."""
-_PLACE = re.compile(r"([A-Za-z]*)([0-9]*)")
+"""Bytes of one tag, which the parser buffers until it is complete."""
+_CELL_REFERENCE = re.compile(r"([A-Za-z]*)([0-9]*)")
 _OVER_LONG = f"over {LONGEST_FIELD // 2**20} MB long"
 _BOOK, _BOOK_LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _SHARED_TEXTS = "xl/sharedstrings.xml"
 
 
-class _TooMuch(Exception):
-    """Something in a workbook that would fill the memory; says what."""
+class _TooLarge(Exception):
+    """Content of a workbook that would exhaust memory; the message says what."""
 
 
 @dataclass
-class _Survey:
-    """What one XML part holds, if it is a sheet: how far its cells reach, and its failed formulas.
+class _PartScan:
+    """What a scan of one XML part found: for a sheet, how far its cells reach and its failed formulas.
 
-    `shared` has the bytes of each shared text; it is filled by the part of shared texts, which is read first.
+    `shared` has the bytes of each shared text; the part with the shared texts fills it and is read first.
     """
 
     shared: array[int]
@@ -78,17 +78,17 @@ class _Survey:
         parser.StartElementHandler = partial(self._open, parser)
         parser.EndElementHandler = partial(self._close, parser)
         parser.StartDoctypeDeclHandler = _refuse_doctype
-        given = 0
+        parsed_bytes = 0
         for chunk in file:
             parser.Parse(chunk, False)
-            given += len(chunk)
-            if given - parser.CurrentByteIndex > _LONGEST_TAG:
+            parsed_bytes += len(chunk)
+            if parsed_bytes - parser.CurrentByteIndex > _LONGEST_TAG:
                 raise ValueError(f"a tag is over {_LONGEST_TAG // 2**20} MB long")
         parser.Parse(b"", True)
 
     @property
     def is_too_large(self) -> bool:
-        """Counted from the corner of the sheet, since rows and columns before the first cell are filled up too."""
+        """Whether the rectangle from the corner of the sheet is too large; cells before the first one count too."""
         beyond = self.bottom > _MOST_ROWS or self.right > _MOST_COLUMNS
         return beyond or self.bottom * self.right > MOST_CELLS
 
@@ -99,10 +99,10 @@ class _Survey:
             self._kind = attributes.get("t", "")
             self._begin = parser.CurrentByteIndex
         elif name in {"v", "is"}:
-            self._mark()
+            self.bottom, self.right = max(self.bottom, self._row), max(self.right, self._column)
             if self._kind in {"e", "s"}:
                 self._value = ""
-                parser.CharacterDataHandler = self._note
+                parser.CharacterDataHandler = self._add_text
         elif name == "si":
             self._begin = parser.CurrentByteIndex
         elif name == "row":
@@ -121,19 +121,19 @@ class _Survey:
             elif self._value.isdecimal() and int(self._value) < len(self.shared):
                 self._text += self.shared[int(self._value)]
                 if self._text > MOST_TEXT:
-                    raise _TooMuch(f"over {MOST_TEXT:,} characters of text in its cells")
+                    raise _TooLarge(f"over {MOST_TEXT:,} characters of text in its cells")
         elif name == "c" and parser.CurrentByteIndex - self._begin > LONGEST_FIELD:
-            raise _TooMuch(f"a cell in row {self._row}, column {self._column}, that is {_OVER_LONG}")
+            raise _TooLarge(f"a cell in row {self._row}, column {self._column}, that is {_OVER_LONG}")
         elif name == "si":
             length = parser.CurrentByteIndex - self._begin
             if length > LONGEST_FIELD:
-                raise _TooMuch(f"a text, number {len(self.shared) + 1} of those its cells share, that is {_OVER_LONG}")
+                raise _TooLarge(f"a shared text, number {len(self.shared) + 1}, that is {_OVER_LONG}")
             if len(self.shared) >= MOST_CELLS:
-                raise _TooMuch(f"over {MOST_CELLS:,} texts that its cells share")
+                raise _TooLarge(f"over {MOST_CELLS:,} shared texts")
             self.shared.append(length)
 
-    def _locate(self, place: str) -> None:
-        match = _PLACE.fullmatch(place)
+    def _locate(self, reference: str) -> None:
+        match = _CELL_REFERENCE.fullmatch(reference)
         letters, digits = match.groups() if match else ("", "")
         if letters and digits:
             self._row = int(digits[:12])
@@ -143,54 +143,51 @@ class _Survey:
         else:
             self._column += 1
 
-    def _mark(self) -> None:
-        self.bottom, self.right = max(self.bottom, self._row), max(self.right, self._column)
-
-    def _note(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         self._value = (self._value + text)[:20]
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise ValueError("it declares a document type, through which XML can be made to grow without bounds")
+    raise ValueError("it declares a document type, which can make XML expand without limit")
 
 
 def _check_count(text: str) -> None:
-    """Memory is taken for as many strings or styles as a part says it has, before the first is read."""
+    """Refuses a huge declared count: the library allocates as many strings or styles before it reads the first."""
     if text.isdecimal() and int(text[:12]) > MOST_CELLS:
-        raise ValueError(f"it says it has {text[:12]} entries")
+        raise ValueError(f"it declares {text[:12]} entries")
 
 
 def read_workbook(path: Path, settings: TableSettings) -> Iterator[Record]:
-    """Every row of the sheet from its first; raises InputError for a workbook not to be trusted."""
+    """Yields every row of the sheet; raises InputError for a workbook that is damaged or too large."""
     parts = _examine(path)
     try:
         with CalamineWorkbook.from_path(path) as book:
             name = _choose_sheet(path, book, settings.sheet)
-            errors = _errors_of(path, name, parts)
+            errors = _find_failed_formulas(path, name, parts)
             sheet = book.get_sheet_by_name(name)
     except PasswordError:
         raise InputError(f"{path} is protected by a password: save it without one") from None
     except CalamineError as error:
-        raise InputError(f"{path} cannot be read as a workbook ({error}): save it anew, or as CSV") from None
-    yield from _rows(sheet, errors, path.stat().st_size)
+        raise InputError(f"{path} cannot be read as a workbook ({error}): save it again, or as CSV") from None
+    yield from _read_rows(sheet, errors, path.stat().st_size)
 
 
-def _rows(sheet: CalamineSheet, errors: dict[tuple[int, int], str], size: int) -> Iterator[Record]:
+def _read_rows(sheet: CalamineSheet, errors: dict[tuple[int, int], str], size: int) -> Iterator[Record]:
     if sheet.start is None:
         return
     padding = [""] * sheet.start[1]
     failed: dict[int, dict[int, str]] = {}
     for (row, column), text in errors.items():
         failed.setdefault(row, {})[column] = text
-    for number, found in enumerate(sheet.iter_rows(), 1):
-        cells: list[Cell] = [*padding, *found]
+    for number, row_cells in enumerate(sheet.iter_rows(), 1):
+        cells: list[Cell] = [*padding, *row_cells]
         for column, text in failed.get(number, {}).items():
             if column <= len(cells):
                 cells[column - 1] = ErrorCell(text)
         fault = ""
         for column, cell in enumerate(cells, 1):
             if isinstance(cell, str) and ("\0" in cell or len(cell) > LONGEST_FIELD):
-                fault = f"cell {column} holds a NUL or is over {LONGEST_FIELD // 2**20} MB long"
+                fault = f"cell {column} has a NUL or is over {LONGEST_FIELD // 2**20} MB long"
         done = size * number // max(sheet.total_height, 1)
         yield Record(number, number, cells, partial(_excerpt, cells), fault, min(done, size))
 
@@ -199,34 +196,34 @@ def _excerpt(cells: list[Cell]) -> str:
     return "\t".join(as_text(cell)[:REJECT_EXCERPT] for cell in cells[:REJECT_EXCERPT])[:REJECT_EXCERPT]
 
 
-def _choose_sheet(path: Path, book: CalamineWorkbook, wanted: str | None) -> str:
+def _choose_sheet(path: Path, book: CalamineWorkbook, setting: str | None) -> str:
     names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     if not names:
         raise InputError(f"{path} has no sheet with cells: give a workbook with a table")
-    if wanted is None:
+    if setting is None:
         return names[0]
-    if wanted not in names:
+    if setting not in names:
         shown = ", ".join(shorten(name) for name in names[:30])
-        raise InputError(f"{path} has no sheet {wanted!r}, its sheets are {shown}: correct `sheet`")
-    return wanted
+        raise InputError(f"{path} has no sheet {setting!r}, its sheets are {shown}: correct `sheet`")
+    return setting
 
 
-def _examine(path: Path) -> dict[str, _Survey]:
-    """Unpack the workbook once, in small pieces and to nowhere; by part, what stands in its XML."""
+def _examine(path: Path) -> dict[str, _PartScan]:
+    """Unpacks the workbook once in small pieces, without storing it, and returns a scan of each part."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(path, archive.infolist())
             shared: array[int] = array("I")
             ordered = sorted(archive.infolist(), key=lambda info: info.filename.lower() != _SHARED_TEXTS)
-            parts = {info.filename.lower(): _survey(path, archive, info, shared) for info in ordered}
+            parts = {info.filename.lower(): _scan_part(path, archive, info, shared) for info in ordered}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError):
         raise InputError(
-            f"{path} is not a sound XLSX workbook (old .xls, protected or damaged): save it as .xlsx or .csv"
+            f"{path} is not a valid XLSX workbook (old .xls, protected or damaged): save it as .xlsx or .csv"
         ) from None
-    for name, survey in parts.items():
-        if survey.is_too_large:
+    for name, scan in parts.items():
+        if scan.is_too_large:
             raise InputError(
-                f"{path} spreads its cells over {survey.bottom:,} rows and {survey.right:,} columns"
+                f"{path} spreads its cells over {scan.bottom:,} rows and {scan.right:,} columns"
                 f" in {name}, more than can be opened:"
                 f" delete stray cells far from the table, or save it as CSV"
             )
@@ -237,46 +234,46 @@ def _check_sizes(path: Path, parts: list[zipfile.ZipInfo]) -> None:
     unpacked = sum(part.file_size for part in parts)
     packed = max(path.stat().st_size, 1)
     if len(parts) > MOST_PARTS:
-        found = f"{len(parts):,} parts, over {MOST_PARTS:,}"
+        problem = f"{len(parts):,} parts, over {MOST_PARTS:,}"
     elif unpacked > MOST_BYTES:
-        found = f"{unpacked:,} bytes when unpacked, over {MOST_BYTES:,}"
+        problem = f"{unpacked:,} bytes when unpacked, over {MOST_BYTES:,}"
     elif unpacked > _SMALL and unpacked > MOST_RATIO * packed:
-        found = f"{unpacked // packed} times its size when unpacked, over {MOST_RATIO}"
+        problem = f"{unpacked // packed} times its size when unpacked, over {MOST_RATIO}"
     elif any(part.filename.lower() in (_BOOK, _BOOK_LINKS) and part.file_size > _SMALL for part in parts):
-        found = f"a list of sheets of over {_SMALL:,} bytes"
+        problem = f"a list of sheets of over {_SMALL:,} bytes"
     elif any(part.compress_type not in _METHODS or part.flag_bits & _ENCRYPTED for part in parts):
         raise zipfile.BadZipFile("a workbook is neither encrypted nor packed in unusual ways")
     else:
         return
-    raise InputError(f"{path} has {found}, as a file made to fill the memory would: save the table as CSV")
+    raise InputError(f"{path} has {problem}, like a file made to exhaust memory: save the table as CSV")
 
 
-def _survey(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, shared: array[int]) -> _Survey:
-    survey = _Survey(shared)
+def _scan_part(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, shared: array[int]) -> _PartScan:
+    scan = _PartScan(shared)
     with archive.open(info) as file:
         chunks = iter(partial(file.read, _CHUNK), b"")
         try:
             if info.filename.lower().endswith((".xml", ".rels")):
-                survey.read(chunks)
-        except _TooMuch as too_much:
-            raise InputError(f"{path} has {too_much}: shorten it, or save the table as CSV") from None
+                scan.read(chunks)
+        except _TooLarge as too_large:
+            raise InputError(f"{path} has {too_large}: shorten it, or save the table as CSV") from None
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise InputError(
-                f"{path} has a part {info.filename!r} that is no sound XML ({error}): save it anew"
+                f"{path} has a part {info.filename!r} that is not valid XML ({error}): save it again"
             ) from None
-        for _ in chunks:  # to the end, where the zip's own check sum is compared
+        for _ in chunks:  # to the end, where zipfile compares the checksum
             pass
-    return survey
+    return scan
 
 
-def _errors_of(path: Path, sheet: str, parts: dict[str, _Survey]) -> dict[tuple[int, int], str]:
-    """The failed formulas of the sheet, found by the way the workbook names its parts."""
+def _find_failed_formulas(path: Path, sheet: str, parts: dict[str, _PartScan]) -> dict[tuple[int, int], str]:
+    """Returns the failed formulas of the sheet, whose part is found through the workbook's list of sheets."""
     with zipfile.ZipFile(path) as archive:
         try:
             book = ElementTree.fromstring(archive.read(_BOOK))
             links = ElementTree.fromstring(archive.read(_BOOK_LINKS))
         except (KeyError, ElementTree.ParseError):
-            raise InputError(f"{path} lacks a sound list of its sheets: save it anew") from None
+            raise InputError(f"{path} has no valid list of its sheets: save it again") from None
     targets = {link.get("Id"): link.get("Target", "") for link in links}
     for entry in book.iter():
         if entry.tag.rpartition("}")[2] == "sheet" and entry.get("name") == sheet:
@@ -284,4 +281,4 @@ def _errors_of(path: Path, sheet: str, parts: dict[str, _Survey]) -> dict[tuple[
             part = posixpath.normpath(posixpath.join("/xl", targets.get(link, ""))).lstrip("/").lower()
             if part in parts:
                 return parts[part].errors
-    raise InputError(f"{path} names no part for its sheet {sheet!r}: save it anew")
+    raise InputError(f"{path} has no part for its sheet {sheet!r}: save it again")

@@ -1,0 +1,94 @@
+"""What keeps known names and withdrawn participants of interviews out of what is published."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+
+from quaestor.base.errors import StateError
+from quaestor.interviews.model.records import Transcript
+from quaestor.interviews.names.remaining import refuse_names, remaining
+from quaestor.interviews.names.stale_items import files_mark
+from quaestor.interviews.repository import INTERVIEWS, Interviews, identities_path, interviews_path, open_interviews
+from quaestor.store.sealed_file import change_stamp
+from quaestor.store.sealed_file_restore import erased_in
+from quaestor.study.folder import Study
+
+
+class InterviewGuard:
+    """Implements `study.contributions.PublicationGuard`."""
+
+    def refuse(self, study: Study) -> None:
+        refuse_names(study)
+
+    def text_stamps(self, study: Study) -> dict[str, str]:
+        """By interview, a stamp that changes with every place where a name is replaced."""
+        if not interviews_path(study).exists():
+            return {}
+        with open_interviews(study) as interviews:
+            return _stamps(interviews)
+
+    def watch_withdrawals(self, study: Study, what: str) -> Callable[[], AbstractContextManager[None]]:
+        return WithdrawalGuard(study, what).placing
+
+    def withheld(self, opened: Interviews | None, published: Mapping[str, Mapping[str, str]]) -> Collection[str]:
+        """What may hold a name that is known by now; computed once for a state of the study."""
+        if opened is None or not published:
+            return ()
+        study = opened.study
+        with opened.coding.locked_state() as state:
+            changed = state.changed
+        settings = study.file.stat().st_mtime_ns if study.file.exists() else 0
+        files = (change_stamp(interviews_path(study)), change_stamp(identities_path(study)), changed, settings)
+
+        def find_withheld() -> tuple[str, ...]:
+            if remaining(opened):
+                return tuple(published)
+            now = _stamps(opened)
+            return tuple(
+                name
+                for name, stamps in published.items()
+                if any(now.get(interview) != stamp for interview, stamp in stamps.items())
+            )
+
+        return opened.remembered("withheld", (files, files_mark(study), published), find_withheld)
+
+
+def fingerprint(study: Study) -> str:
+    """Changes with every change of the files of interviews and identities."""
+    return "".join(f"{change_stamp(path)}\0" for path in (interviews_path(study), identities_path(study)))
+
+
+def _stamps(interviews: Interviews) -> dict[str, str]:
+    return {transcript.interview: _stamp(transcript) for transcript in interviews.transcripts()}
+
+
+def _stamp(transcript: Transcript) -> str:
+    places = [(turn.number, name.start, name.end) for turn in transcript.turns for name in turn.replacements]
+    return hashlib.sha256(repr(places).encode()).hexdigest()
+
+
+class WithdrawalGuard:
+    """Knows who had withdrawn from interviews when something was begun; `what` is its name, as `report`."""
+
+    def __init__(self, study: Study, what: str) -> None:
+        self._path = interviews_path(study)
+        self._what = what
+        self._before: set[str] = set()
+        if self._path.exists():
+            with INTERVIEWS.opened(self._path) as file, file.reading() as reading:
+                self._before = set(erased_in(reading))
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Nobody withdraws as long as this lasts; refuses where somebody has since."""
+        if not self._path.exists():
+            yield
+            return
+        with INTERVIEWS.opened(self._path) as file, file.writing() as writing:
+            if since := set(erased_in(writing)) - self._before:
+                raise StateError(
+                    f"{min(since)} withdrew while the {self._what} was made, which may quote them: make it again"
+                )
+            yield

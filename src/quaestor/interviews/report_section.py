@@ -1,0 +1,97 @@
+"""The section on interviews in a report: tables, figures, and the quotations behind its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from quaestor.base.errors import StateError
+from quaestor.coding.model.state import State
+from quaestor.coding.session import CodingSession
+from quaestor.interviews.repository import Interviews, interviews_path, opened_files
+from quaestor.interviews.themes.quotations import NOTHING, has_themes, themes_of
+from quaestor.interviews.themes.records import Themes, columns_of
+from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
+from quaestor.study.contributions import ReportPart
+from quaestor.study.folder import Study
+
+_WORDS = (
+    "What participants said, as raters coded it: how many speak of each theme, whether new interviews still bring new "
+    "codes, and what they name. Participants are known by pseudonyms; every number of participants, mentions and codes "
+    "opens the words it counts; what was ticked in a conversation has none."
+)
+
+
+def has_themes_to_publish(study: Study, state: State) -> bool:
+    """Whether a round that coded transcripts has decided anything."""
+    return interviews_path(study).exists() and has_themes(state)
+
+
+def themes_to_publish(coding: CodingSession | None) -> Themes | None:
+    """The themes of the closed rounds that coded transcripts; none where they decided nothing yet."""
+    if coding is None or not has_themes_to_publish(coding.study, coding.state):
+        return None
+    interviews = Interviews(coding, *opened_files(coding.study))
+    try:
+        return themes_of(interviews)
+    finally:
+        interviews.close()
+
+
+class InterviewSection:
+    """Implements `study.contributions.ReportSection`."""
+
+    missing = NOTHING
+
+    def is_used(self, study: Study) -> bool:
+        return interviews_path(study).exists()
+
+    def is_ready(self, study: Study, state: State) -> bool:
+        return has_themes_to_publish(study, state)
+
+    def build(self, session: CodingSession, used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+        # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
+        from quaestor.interviews.themes.cells import interview_tables
+        from quaestor.interviews.themes.figures import figures_of
+
+        themes = themes_to_publish(session)
+        if themes is None:
+            raise StateError(NOTHING)
+        tables = interview_tables(themes, used_names)
+        figures = figures_of(themes)
+        for table in tables:
+            tell(f"table {table.id}: {table.title} ({table.size})")
+        for figure in figures:
+            tell(f"figure {figure.name}: {figure.title}")
+        *shown, all_quotations = tables
+        section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
+        notices = []
+        if themes.synthetic:
+            notices.append("Interviews are synthetic. No word in them was said by anybody.")
+        if themes.simulated:
+            notices.append("The raters of the interviews were simulated.")
+        facts = (
+            Fact(f"{len(themes.participants):,}", "participants interviewed"),
+            Fact(f"{len(themes.codes):,}", "codes in what they say"),
+            Fact(f"{len(themes.quotations):,}", "quotations"),
+        )
+        made_from = f"{len(themes.quotations):,} quotations"
+        return ReportPart(section, made_from, tuple(notices), facts, quotation_columns(themes))
+
+
+def quotation_columns(themes: Themes) -> ItemColumns | None:
+    """The quotations for the page that lists those behind a number."""
+    if len(themes.quotations) > MOST_LISTED:
+        return None
+    items = tuple(
+        ListedItem(one.item, f"“{one.words}”", "", one.participant, "", "", None, None, None, _asked(one.asked))
+        for one in themes.quotations
+    )
+    attributes = {
+        name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
+        for name, attribute in columns_of(themes).attributes.items()
+    }
+    return ItemColumns(items, attributes)
+
+
+def _asked(question: str) -> str:
+    return f"asked: {question}" if question else ""

@@ -1,0 +1,13 @@
+"""Transcripts that lie in files, as the tests read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats.records import ReadTranscript
+
+
+def read_transcript(path: Path, named: Collection[str] = (), encoding: str = "") -> ReadTranscript:
+    return transcript_in(path.read_bytes(), path.name, named=named, encoding=encoding)
