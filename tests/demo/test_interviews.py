@@ -46,10 +46,10 @@ def truth(study: Study) -> InterviewTruth:
 
 def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth: InterviewTruth) -> None:
     study, found = coded
-    assert (found.planted, found.found, found.more) == (36, 36, 0)
-    assert found.new_found == found.new_planted == (20, 8, 5, 3, 0, 0)
+    assert (found.planted, found.recovered, found.more) == (36, 36, 0)
+    assert found.new_recovered == found.new_planted == (20, 8, 5, 3, 0, 0)
     assert found.stopped == 4
-    told = sorted((one.what, one.threshold) for one in found.indicators)
+    told = sorted((one.quantity, one.threshold) for one in found.indicators)
     assert told == sorted((one["what"], one["threshold"]) for one in truth.of_code("indicator"))
     assert SAID[-2].startswith("36 of 36 planted codes came out, new ones by interview 20, 8, 5, 3, 0, 0: nothing new")
     assert SAID[-1] == "Their report: 10 tables, 3 figures; every number opens its quotations"

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.demo.process import DemoProcess
-from quaestor.demo.progress import Begun, Failed, Told
+from quaestor.demo.progress import StepStarted, DemoFailed, StepMessage
 
 ASKING = """
 import sys
@@ -36,17 +36,17 @@ def test_what_the_makers_tell_is_heard_in_its_order(tmp_path: Path) -> None:
 def test_a_failure_is_heard_as_what_it_was(tmp_path: Path) -> None:
     makers = DemoProcess(tmp_path / "mine", 1, demo_makers.fails)
     *_, last = makers.events()
-    assert isinstance(last, Failed)
+    assert isinstance(last, DemoFailed)
     assert isinstance(last.error, InputError)
-    assert last.words == "mine cannot be: take another"
+    assert last.message == "mine cannot be: take another"
     makers.stop()
 
 
 def test_makers_that_vanish_are_a_failure_too(tmp_path: Path) -> None:
     makers = DemoProcess(tmp_path, 1, demo_makers.vanishes)
     first, last = makers.events()
-    assert first == Begun("study")
-    assert isinstance(last, Failed)
+    assert first == StepStarted("study")
+    assert isinstance(last, DemoFailed)
     assert isinstance(last.error, StateError)
     makers.stop()
 
@@ -54,7 +54,7 @@ def test_makers_that_vanish_are_a_failure_too(tmp_path: Path) -> None:
 def test_a_stopped_one_puts_away_what_it_had_half_done_and_says_nothing_more(tmp_path: Path) -> None:
     makers = DemoProcess(tmp_path, 1, demo_makers.goes_on)
     heard = makers.events()
-    assert isinstance(next(heard), Told)
+    assert isinstance(next(heard), StepMessage)
     assert (tmp_path / "half").exists()
     makers.stop()
     assert list(heard) == []

@@ -5,45 +5,45 @@ from __future__ import annotations
 from tests.support.demo_makers import ALL
 
 from quaestor.base.errors import StateError
-from quaestor.demo.progress import STEPS, Begun, Failed, Finished, Moved, Told, Way, in_words
+from quaestor.demo.progress import STEPS, StepStarted, DemoFailed, DemoFinished, StepAdvanced, StepMessage, DemoProgress, build_event_printer
 
 
-def told(*events: object) -> Way:
-    way = Way()
+def told(*events: object) -> DemoProgress:
+    way = DemoProgress()
     for event in events:
-        way = way.after(event)  # type: ignore[arg-type]
+        way = way.apply(event)  # type: ignore[arg-type]
     return way
 
 
 def test_before_anything_is_told_everything_is_to_come() -> None:
-    way = Way()
-    assert way.is_going
+    way = DemoProgress()
+    assert way.is_running
     assert way.number == 0
     assert [step.title for step in way.steps] == list(STEPS.values())
     assert {step.state for step in way.steps} == {"to come"}
 
 
 def test_a_step_that_begins_ends_the_one_before_it() -> None:
-    way = told(Begun("study"), Told("A new study"), Begun("dump"), Moved("posts", 250, 1_000))
+    way = told(StepStarted("study"), StepMessage("A new study"), StepStarted("dump"), StepAdvanced("posts", 250, 1_000))
     assert [step.state for step in way.steps[:3]] == ["done", "running", "to come"]
     assert way.steps[0].sentences == ("A new study",)
-    assert (way.number, way.steps[1].what, way.steps[1].share) == (2, "posts", 0.25)
-    assert told(Begun("dump"), Moved("posts", 5, 0)).steps[1].share is None
-    assert told(Begun("dump"), Moved("posts", 9, 4)).steps[1].share == 1.0
+    assert (way.number, way.steps[1].label, way.steps[1].share) == (2, "posts", 0.25)
+    assert told(StepStarted("dump"), StepAdvanced("posts", 5, 0)).steps[1].share is None
+    assert told(StepStarted("dump"), StepAdvanced("posts", 9, 4)).steps[1].share == 1.0
 
 
 def test_the_end_and_a_failure_are_ends() -> None:
     finished = told(*ALL)
-    assert not finished.is_going
+    assert not finished.is_running
     assert finished.is_open
     assert finished.survey == "onnx"
     assert finished.interviews is not None
-    assert finished.interviews.new_found == (2, 1, 0)
+    assert finished.interviews.new_recovered == (2, 1, 0)
     assert finished.steps[-1].state == "done"
-    failed = told(Begun("study"), Begun("dump"), Failed(StateError("no room: make some")))
-    assert (failed.is_going, failed.failure) == (False, "no room: make some")
+    failed = told(StepStarted("study"), StepStarted("dump"), DemoFailed(StateError("no room: make some")))
+    assert (failed.is_running, failed.failure) == (False, "no room: make some")
     assert [step.state for step in failed.steps[:3]] == ["done", "failed", "to come"]
-    assert told(Begun("dump"), Failed(OSError(28, "No space left", "dump/Posts.xml"))).failure == (
+    assert told(StepStarted("dump"), DemoFailed(OSError(28, "No space left", "dump/Posts.xml"))).failure == (
         "dump/Posts.xml: No space left"
     )
 
@@ -51,7 +51,7 @@ def test_the_end_and_a_failure_are_ends() -> None:
 def test_a_terminal_gets_a_numbered_line_a_step_and_a_table_at_the_end() -> None:
     said: list[str] = []
     moved: list[tuple[str, int, int]] = []
-    tell = in_words(said.append, lambda *progress: moved.append(progress))
+    tell = build_event_printer(said.append, lambda *progress: moved.append(progress))
     for event in ALL:
         tell(event)
     assert said[:7] == [
@@ -70,4 +70,4 @@ def test_a_terminal_gets_a_numbered_line_a_step_and_a_table_at_the_end() -> None
         "kept by raters          9          8 ≠",
     ]
     assert said[-1] == "All is there"
-    assert isinstance(ALL[-1], Finished)
+    assert isinstance(ALL[-1], DemoFinished)

@@ -12,7 +12,7 @@ from quaestor.measures.agreement import RatingTable, agreement, rating_table
 from quaestor.measures.agreement.alpha import krippendorff_alpha
 from quaestor.measures.agreement.chance_corrected import (
     cohen_kappa,
-    contingency,
+    build_contingency,
     fleiss_kappa,
     gwet_ac,
     linear,
@@ -70,7 +70,7 @@ def test_ratings_by_chance_have_no_agreement_beyond_it() -> None:
     kappas, alphas = [], []
     for _ in range(400):
         matrix = np.stack([generator.choice(3, 200, p=[0.6, 0.3, 0.1]), generator.choice(3, 200, p=[0.2, 0.3, 0.5])])
-        kappas.append(cohen_kappa(contingency(table_of(matrix.T)).counts).value)
+        kappas.append(cohen_kappa(build_contingency(table_of(matrix.T)).counts).value)
     for _ in range(400):
         patterns = patterns_of(table_of(generator.choice(3, (200, 3), p=[0.6, 0.3, 0.1])))
         alphas.append(krippendorff_alpha(patterns, "nominal", seed=0, replicates=0).value)
@@ -86,7 +86,7 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed: int, weights: str | None) ->
     matrix = ratings(seed)
     scheme = {None: None, "linear": linear(np.arange(4.0)), "quadratic": quadratic(np.arange(4.0))}[weights]
     expected = cohen_kappa_score(matrix[:, 0], matrix[:, 1], weights=weights)
-    assert cohen_kappa(contingency(table_of(matrix)).counts, scheme).value == pytest.approx(expected, abs=1e-12)
+    assert cohen_kappa(build_contingency(table_of(matrix)).counts, scheme).value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -94,7 +94,7 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed: int, weights: str | None) ->
 def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: str | None) -> None:
     from statsmodels.stats.inter_rater import cohens_kappa
 
-    counts = contingency(table_of(ratings(seed))).counts
+    counts = build_contingency(table_of(ratings(seed))).counts
     scheme = {None: None, "linear": linear(np.arange(4.0)), "quadratic": quadratic(np.arange(4.0))}[weights]
     expected = cohens_kappa(counts, wt=weights)
     found = cohen_kappa(counts, scheme)
@@ -186,7 +186,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
 def test_kappa_per_code_is_the_kappa_of_the_code_against_the_rest(seed: int) -> None:
     matrix = ratings(seed)
     for place, code in enumerate(agreement(table_of(matrix), facet="cause").codes):
-        alone = cohen_kappa(contingency(table_of((matrix == place).astype(int))).counts)
+        alone = cohen_kappa(build_contingency(table_of((matrix == place).astype(int))).counts)
         assert code.kappa.value == pytest.approx(alone.value, abs=1e-12)
         assert code.kappa.se == pytest.approx(alone.se, abs=1e-9)
         assert code.n_any == (matrix == place).any(axis=1).sum()

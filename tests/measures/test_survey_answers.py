@@ -14,14 +14,14 @@ from statsmodels.stats.proportion import proportion_confint
 
 from quaestor.base.errors import InputError
 from quaestor.measures.survey_answers import (
-    Crossed,
-    adjusted,
-    crossed,
+    GroupDifference,
+    adjust_p_values,
+    compare_groups,
     mean,
     multiple_shares,
     rankings,
     single_shares,
-    spread,
+    distribution,
 )
 
 TABLES = st.integers(2, 5).flatmap(
@@ -78,31 +78,31 @@ def test_ranks_are_means_over_those_who_placed_an_option() -> None:
 
 
 def test_numbers_are_spread_one_by_one_or_in_round_ranges() -> None:
-    assert [(label, one.count) for label, one in spread([3, 1, 3], 12)] == [("1", 1), ("3", 2)]
-    labels, shares = zip(*spread(range(100), 12), strict=True)
+    assert [(label, one.count) for label, one in distribution([3, 1, 3], 12)] == [("1", 1), ("3", 2)]
+    labels, shares = zip(*distribution(range(100), 12), strict=True)
     assert labels[:2] == ("0 to under 10", "10 to under 20")
     assert labels[-1] == "90 to 100"
     assert {one.count for one in shares} == {10}
-    assert spread([], 12) == []
+    assert distribution([], 12) == []
 
 
 @pytest.mark.parametrize("size", [1e-300, 5e-324, 1e-12, 1e-9, 1e6, 1e14, 1e140])
 def test_ranges_of_very_small_and_very_large_numbers_are_told_apart(size: float) -> None:
     values = [place * size for place in range(1, 40)]
-    labels, shares = zip(*spread(values, 12), strict=True)
+    labels, shares = zip(*distribution(values, 12), strict=True)
     assert len(set(labels)) == len(labels)
     assert sum(one.count for one in shares) == 39
     assert not any(label.startswith("0 to under 0") for label in labels)
 
 
 def test_large_numbers_that_differ_in_their_last_digits_have_labels_of_their_own() -> None:
-    assert [label for label, _ in spread([1234567, 1234568], 12)] == ["1234567", "1234568"]
+    assert [label for label, _ in distribution([1234567, 1234568], 12)] == ["1234567", "1234568"]
 
 
 @settings(max_examples=60, deadline=None)
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
 def test_every_number_has_its_place_in_the_spread(values: list[float]) -> None:
-    found = spread(values, 12)
+    found = distribution(values, 12)
     assert sum(one.count for _, one in found) == len(values)
     assert len(found) <= 14
 
@@ -110,7 +110,7 @@ def test_every_number_has_its_place_in_the_spread(values: list[float]) -> None:
 @settings(max_examples=80, deadline=None)
 @given(table=TABLES)
 def test_the_interval_of_v_is_the_one_of_the_noncentral_distribution(table: list[list[int]]) -> None:
-    found = crossed(table, 3)
+    found = compare_groups(table, 3)
     if found.association.undefined:
         assert found.strength.undefined
         return
@@ -131,7 +131,7 @@ def test_the_interval_of_v_is_the_one_of_the_noncentral_distribution(table: list
 
 
 def test_few_answers_never_prove_that_groups_are_alike() -> None:
-    found = crossed([[9, 9], [8, 8], [4, 5]], 0).strength
+    found = compare_groups([[9, 9], [8, 8], [4, 5]], 0).strength
     assert found.value == pytest.approx(0.04, abs=0.01)
     assert found.low == 0
     assert found.high is not None
@@ -139,25 +139,25 @@ def test_few_answers_never_prove_that_groups_are_alike() -> None:
 
 
 def test_the_test_fits_the_table_and_says_when_not_to_lean_on_it() -> None:
-    large = crossed([[30, 10, 25], [20, 40, 19]], 0)
+    large = compare_groups([[30, 10, 25], [20, 40, 19]], 0)
     assert large.association.test == "chi-square"
     assert large.association.p == pytest.approx(stats.chi2_contingency([[30, 10, 25], [20, 40, 19]]).pvalue)
     assert large.doubts == ()
     assert large.strength.band == "medium"
-    small = crossed([[3, 1], [1, 4]], 0)
+    small = compare_groups([[3, 1], [1, 4]], 0)
     assert small.association.test == "Fisher's exact"
     assert small.association.p == pytest.approx(stats.fisher_exact([[3, 1], [1, 4]]).pvalue)
     assert small.doubts == ("the smallest group has 4 answers, too few to say much about it",)
-    sparse = crossed([[3, 1, 9], [1, 4, 2], [2, 2, 1]], 0)
+    sparse = compare_groups([[3, 1, 9], [1, 4, 2], [2, 2, 1]], 0)
     assert sparse.association.test == "chi-square, permuted"
     assert len(sparse.doubts) == 2
-    assert crossed([[5, 5], [0, 0]], 0).association.undefined
+    assert compare_groups([[5, 5], [0, 0]], 0).association.undefined
 
 
 def test_several_tests_of_one_question_are_corrected_together() -> None:
-    tests = [crossed([[30, 10], [20, 40]], 0), crossed([[5, 5], [0, 0]], 0), crossed([[25, 20], [25, 30]], 0)]
+    tests = [compare_groups([[30, 10], [20, 40]], 0), compare_groups([[5, 5], [0, 0]], 0), compare_groups([[25, 20], [25, 30]], 0)]
     known = [one.association.p for one in tests if one.association.p is not None]
     expected = multipletests(known, method="holm")[1].tolist()
-    found = adjusted(tests)
+    found = adjust_p_values(tests)
     assert [one.adjusted for one in found] == [pytest.approx(expected[0]), None, pytest.approx(expected[1])]
-    assert all(isinstance(one, Crossed) for one in found)
+    assert all(isinstance(one, GroupDifference) for one in found)

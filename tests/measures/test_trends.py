@@ -124,7 +124,7 @@ def test_where_nothing_can_be_tested_it_says_why(values: list[float], why: str) 
 
 def test_yearly_shares_count_the_chosen_among_the_items_of_each_year() -> None:
     years, chosen = [2018, 2016, 2016, 2018, 2018, 2016], [True, False, True, True, False, False]
-    found = yearly_shares(years, chosen, listed=[2019])
+    found = yearly_shares(years, chosen, extra_years=[2019])
     assert [(one.year, one.count, one.of) for one in found] == [(2016, 1, 3), (2017, 0, 0), (2018, 2, 3), (2019, 0, 0)]
     for one in found:
         alone = share(one.count, one.of)
@@ -144,7 +144,7 @@ def test_yearly_shares_account_for_every_item(items: list[tuple[int, bool]]) -> 
 def test_the_trend_of_shares_goes_by_year_and_skips_years_without_items() -> None:
     years = np.repeat(np.arange(2012, 2019), 10)
     chosen = np.concatenate([np.arange(10) < rising for rising in range(1, 8)])
-    shares = yearly_shares(years, chosen, listed=[2021])
+    shares = yearly_shares(years, chosen, extra_years=[2021])
     found = trend(shares[::-1])
     assert (found.years, found.s, found.tau, found.direction) == (7, 21, 1, "rising")
     assert found.p == pytest.approx(2 / math.factorial(7))

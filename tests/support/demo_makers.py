@@ -8,67 +8,67 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.demo.progress import (
-    Begun,
-    Compared,
+    StepStarted,
+    FunnelCompared,
     Comparison,
     Event,
-    Finished,
+    DemoFinished,
     Indicator,
     InterviewsCoded,
-    Moved,
+    StepAdvanced,
     RoundOpened,
     SurveyOpened,
-    Tell,
-    Told,
+    SendEvent,
+    StepMessage,
 )
 
 ALL: list[Event] = [
-    Begun("study"),
-    Told("A new study in a folder"),
-    Begun("dump"),
-    Moved("posts", 250, 1_000, in_bytes=True),
-    Told("A synthetic dump"),
-    Begun("your-turn"),
-    Told("Your round is open"),
+    StepStarted("study"),
+    StepMessage("A new study in a folder"),
+    StepStarted("dump"),
+    StepAdvanced("posts", 250, 1_000, in_bytes=True),
+    StepMessage("A synthetic dump"),
+    StepStarted("your-turn"),
+    StepMessage("Your round is open"),
     RoundOpened(),
-    Begun("survey"),
-    Told("A survey is open"),
+    StepStarted("survey"),
+    StepMessage("A survey is open"),
     SurveyOpened("onnx"),
-    Begun("interviews"),
-    Told("Six interviews are held"),
+    StepStarted("interviews"),
+    StepMessage("Six interviews are held"),
     InterviewsCoded(3, 3, 0, (2, 1, 0), (2, 1, 0), 2, (Indicator("the loss", "above 10", "P1"),), 1),
-    Begun("phrases"),
-    Moved("sets", 1, 4),
-    Told("Phrases in 4 sets"),
-    Told("of which two fit"),
-    Begun("handbook"),
-    Told("The handbook"),
-    Compared((Comparison("how-to", 12, 12), Comparison("kept by raters", 9, 8))),
-    Finished(("All is there",)),
+    StepStarted("phrases"),
+    StepAdvanced("sets", 1, 4),
+    StepMessage("Phrases in 4 sets"),
+    StepMessage("of which two fit"),
+    StepStarted("handbook"),
+    StepMessage("The handbook"),
+    FunnelCompared((Comparison("how-to", 12, 12), Comparison("kept by raters", 9, 8))),
+    DemoFinished(("All is there",)),
 ]
 
 
-def tells_all(folder: Path, seed: int, tell: Tell) -> None:
+def tells_all(folder: Path, seed: int, tell: SendEvent) -> None:
     for event in ALL:
         tell(event)
 
 
-def fails(folder: Path, seed: int, tell: Tell) -> None:
-    tell(Begun("study"))
+def fails(folder: Path, seed: int, tell: SendEvent) -> None:
+    tell(StepStarted("study"))
     raise InputError(f"{folder.name} cannot be: take another")
 
 
-def vanishes(folder: Path, seed: int, tell: Tell) -> None:
-    tell(Begun("study"))
+def vanishes(folder: Path, seed: int, tell: SendEvent) -> None:
+    tell(StepStarted("study"))
     os._exit(9)
 
 
-def goes_on(folder: Path, seed: int, tell: Tell) -> None:
+def goes_on(folder: Path, seed: int, tell: SendEvent) -> None:
     """Works until it is stopped, and then puts away what it had half done."""
     half = folder / "half"
     half.touch()
     try:
-        tell(Told(str(os.getpid())))
+        tell(StepMessage(str(os.getpid())))
         while True:
             time.sleep(0.01)
     finally:

@@ -11,7 +11,7 @@ import numpy as np
 
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
-from quaestor.measures.item_columns import NONE, Attribute, Decided, attribute_of
+from quaestor.measures.item_columns import NONE, Attribute, DecidedItems, build_attribute
 from quaestor.publication.results.decided_codes import CodedItems
 from quaestor.publication.results.item_columns import Results, cited_keys
 from quaestor.publication.results.values import Computed
@@ -57,25 +57,25 @@ def printed_results() -> Results:
         "type": _across(book, "object-type", "type", _spread(book, "object-type", "type", objects)),
         "operation": _across(book, "operation-group", "operation",
                              _spread(book, "operation-group", "operation", objects)),
-        "framework": attribute_of("framework", frameworks, [(name, name) for name in FRAMEWORKS]),
-        "year": attribute_of("year", [str(2014 + place % 8) for place in range(count)]),
+        "framework": build_attribute("framework", frameworks, [(name, name) for name in FRAMEWORKS]),
+        "year": build_attribute("year", [str(2014 + place % 8) for place in range(count)]),
     }  # fmt: skip
     views = np.array([_VIEWS[key] for key in phases], np.float64)
     days = np.array([_SLOW.get(key, _DAYS[key[0]]) for key in objects], np.float64)
     numbers = {"viewcount": views, "score": views / 400, "response_days": days, "first_answer_days": days / 2}
     items = tuple(f"forum/question/{number}" for number in range(count))
-    return Results(Decided(items, attributes, numbers), CodedItems(book, {}), {}, cited)
+    return Results(DecidedItems(items, attributes, numbers), CodedItems(book, {}), {}, cited)
 
 
 def _level(book, cited, level, keys) -> Attribute:  # type: ignore[no-untyped-def]
     at = book.active("issue", level)
-    attribute = attribute_of(level, keys, [(cited[code.id], code.name) for code in at])
+    attribute = build_attribute(level, keys, [(cited[code.id], code.name) for code in at])
     return replace(attribute, parents=tuple(cited.get(code.parent, "") for code in at))
 
 
 def _across(book, facet, level, keys) -> Attribute:  # type: ignore[no-untyped-def]
     at = book.active(facet, level)
-    attribute = attribute_of(level, keys, [(code.id, code.name) for code in at])
+    attribute = build_attribute(level, keys, [(code.id, code.name) for code in at])
     return replace(attribute, parents=tuple(code.parent for code in at))
 
 
@@ -91,14 +91,14 @@ def computed_from(results: Results) -> Computed:
 def relabelled(results: Results, attribute: str, change: dict[str, str]) -> Results:
     """The same items, some of them under another value of an attribute (and of the phase, where an object moves)."""
     decided = results.decided
-    found = decided.attribute(attribute)
+    found = decided.get_attribute(attribute)
     codes = found.codes.copy()
     for before, after in change.items():
-        codes[found.codes == found.place(before)] = found.place(after) if after else NONE
+        codes[found.codes == found.find_position(before)] = found.find_position(after) if after else NONE
     attributes = {**decided.attributes, attribute: replace(found, codes=codes)}
     return replace(results, decided=replace(decided, attributes=attributes))
 
 
-def with_numbers(results: Results, measure: str, change: Callable[[Decided], np.ndarray]) -> Results:
+def with_numbers(results: Results, measure: str, change: Callable[[DecidedItems], np.ndarray]) -> Results:
     decided = results.decided
     return replace(results, decided=replace(decided, numbers={**decided.numbers, measure: change(decided)}))

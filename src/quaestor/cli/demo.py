@@ -85,14 +85,14 @@ def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: s
     """Passes the events of the building process to the page and the terminal until it finishes or fails."""
     from quaestor.demo.folder import doors_left, make_doors
     from quaestor.demo.interviews import FOLDER
-    from quaestor.demo.progress import Failed, Finished, InterviewsCoded, RoundOpened, SurveyOpened, in_words
+    from quaestor.demo.progress import DemoFailed, DemoFinished, InterviewsCoded, RoundOpened, SurveyOpened, build_event_printer
     from quaestor.people.membership import create_lead_token
     from quaestor.study.folder import open_study
     from quaestor.web.app import make_app
     from quaestor.web.demo.progress_pages import INTERVIEWS
 
     with progress_bar() as progress:
-        tell = in_words(_print_line, progress)
+        tell = build_event_printer(_print_line, progress)
         for event in process.events():
             tell(event)
             page.tell(event)
@@ -107,10 +107,10 @@ def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: s
                 page.hand_over_interviews(make_app(folder / FOLDER), door)
                 link = f"{address}{INTERVIEWS[1:]}/join/{door}"
                 _print_line(f"   Join the interview study as its lead: {link}  (valid once)")
-            if isinstance(event, Failed):
+            if isinstance(event, DemoFailed):
                 page.wait_until_failure_is_shown()
                 raise event.error
-            if isinstance(event, Finished):
+            if isinstance(event, DemoFinished):
                 _print_line(f"Serving {folder} at {address}  (Ctrl+C to stop)")
                 _print_join_links(doors_left(open_study(folder), doors), address)
 

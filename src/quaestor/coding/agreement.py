@@ -125,9 +125,9 @@ def _scale(name: str) -> Scale:
     return scales.get(name, "nominal")
 
 
-def statistic(found: Agreement, name: str) -> Estimate:
+def statistic(agreement: Agreement, name: str) -> Estimate:
     """The statistic a round reports, by its name."""
-    return found.estimates[name]
+    return agreement.estimates[name]
 
 
 def agreement_of_file(

@@ -78,7 +78,11 @@ def agreement_of_rounds(
     """The agreement of one closed round, or of all of them."""
     with open_coding(study) as coding:
         state = coding.state
-        chosen = [state.round(name)] if name else [one for one in state.rounds.values() if one.status == CLOSED]
+        chosen = (
+            [state.round(name)]
+            if name
+            else [round_state for round_state in state.rounds.values() if round_state.status == CLOSED]
+        )
         if not chosen:
             raise StateError("no round has been closed yet: agreement can be seen when one is")
         found = []
@@ -95,27 +99,29 @@ def agreement_of_rounds(
 
 
 def _one(
-    coding: CodingSession, one: RoundState, facet: str, version: int | None, level: str, against: str
+    coding: CodingSession, round_state: RoundState, facet: str, version: int | None, level: str, against: str
 ) -> RoundAgreement:
-    found = round_agreement(coding.state, one.plan.round, facet, version=version, level=level, against=against)
-    return beside_threshold(one, found, as_fixed=not (against or level or version is not None))
+    found = round_agreement(coding.state, round_state.plan.round, facet, version=version, level=level, against=against)
+    return beside_threshold(round_state, found, as_fixed=not (against or level or version is not None))
 
 
-def beside_threshold(one: RoundState, found: Agreement, *, as_fixed: bool) -> RoundAgreement:
+def beside_threshold(round_state: RoundState, agreement: Agreement, *, as_fixed: bool) -> RoundAgreement:
     """An agreement with what the round had to reach, where it is the one that was fixed beforehand."""
-    plan = one.plan
-    measured = as_fixed and found.facet == plan.measured and plan.threshold is not None and one.status == CLOSED
-    value = statistic(found, plan.statistic).value
+    plan = round_state.plan
+    measured = (
+        as_fixed and agreement.facet == plan.measured and plan.threshold is not None and round_state.status == CLOSED
+    )
+    value = statistic(agreement, plan.statistic).value
     return RoundAgreement(
         plan.round,
         plan.kind,
-        one.status != CLOSED,
-        one.simulated,
-        one.blindness,
+        round_state.status != CLOSED,
+        round_state.simulated,
+        round_state.blindness,
         plan.statistic,
         plan.threshold if measured else None,
         (value is not None and value >= (plan.threshold or 0)) if measured else None,
-        found,
+        agreement,
     )
 
 
@@ -140,10 +146,10 @@ def look_at(state: State, name: str, actor: str, lead: str) -> Look:
     return Look("ask", "This round is open and blind. Who looks is on record and can take no seat in it any more.")
 
 
-def _why_not(one: RoundState, actor: str, refusal: str) -> str:
-    if one.seat_of(actor):
+def _why_not(round_state: RoundState, actor: str, refusal: str) -> str:
+    if round_state.seat_of(actor):
         return "You rate in this round: agreement can be seen when it is closed."
-    if actor == one.plan.tie_breaker:
+    if actor == round_state.plan.tie_breaker:
         return "You break the ties of this round: agreement can be seen when all of them are settled."
     return refusal
 
@@ -165,9 +171,9 @@ def require_look(coding: CodingSession, name: str, actor: str) -> RoundState:
     return one
 
 
-def facets_compared(one: RoundState, level: str = "") -> list[str]:
+def facets_compared(round_state: RoundState, level: str = "") -> list[str]:
     """The facets of a round that raters can agree on."""
-    return [facet.id for facet in one.plan.facets if kind_of(facet).is_compared and (facet.codes or not level)]
+    return [facet.id for facet in round_state.plan.facets if kind_of(facet).is_compared and (facet.codes or not level)]
 
 
 def seen(

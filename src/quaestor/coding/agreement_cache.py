@@ -70,14 +70,14 @@ def agreement_now(
     return _told(_work_out(coding, asked, wanted))
 
 
-def _depends(one: RoundState) -> tuple[Any, ...]:
+def _depends(round_state: RoundState) -> tuple[Any, ...]:
     """All that can change what was worked out; a rating that is on record never does."""
-    seats = tuple((len(seat.raters), len(seat.items[0])) for seat in one.seats)
-    return one.given, len(one.unifications), seats, one.status
+    seats = tuple((len(seat.raters), len(seat.items[0])) for seat in round_state.seats)
+    return round_state.given, len(round_state.unifications), seats, round_state.status
 
 
-def _is_due(one: RoundState, known: Any) -> bool:
-    return known is None or one.status == CLOSED or one.given > known[0][0] * (1 + _SHARE)
+def _is_due(round_state: RoundState, known: Any) -> bool:
+    return known is None or round_state.status == CLOSED or round_state.given > known[0][0] * (1 + _SHARE)
 
 
 def _told(found: WorkedOut | QuaestorError) -> WorkedOut:
@@ -96,15 +96,15 @@ def _beside(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> None:
 
 def _work_out(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> WorkedOut | QuaestorError:
     """Read under the lock, a piece at a time; compute without it."""
-    found: WorkedOut | QuaestorError
+    worked_out: WorkedOut | QuaestorError
     try:
         table = table_of(asked, _labels(coding, wanted))
-        found = WorkedOut(agreement_on(asked, table), table, wanted.ratings)
+        worked_out = WorkedOut(agreement_on(asked, table), table, wanted.ratings)
     except QuaestorError as refusal:
-        found = refusal
+        worked_out = refusal
     with coding.locked_state() as state:
-        state.round(wanted.round).memory[wanted.key] = wanted.depends, found
-    return found
+        state.round(wanted.round).memory[wanted.key] = wanted.depends, worked_out
+    return worked_out
 
 
 def _labels(coding: CodingSession, wanted: _Wanted) -> list[tuple[str, str, Label | None]]:

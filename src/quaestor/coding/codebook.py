@@ -81,7 +81,11 @@ def refuse_rules_that_fit_nothing(state: State, kind: str, payload: Mapping[str,
     if kind != "codebook.split" or payload["code"] not in book.codes:
         return
     tree = book.codes[payload["code"]].facet
-    plans = [one.plan for one in state.rounds.values() if any(facet.codes == tree for facet in one.plan.facets)]
+    plans = [
+        round_state.plan
+        for round_state in state.rounds.values()
+        if any(facet.codes == tree for facet in round_state.plan.facets)
+    ]
     spoken = [facet.id for plan in plans for facet in plan.facets if facet.kind == KIND and facet.codes == tree]
     for rule in payload.get("rules", ()) if spoken else ():
         if not any(_can_fit(plan, book, rule["facet"], rule["answer"]) for plan in plans):
@@ -157,7 +161,9 @@ def codes_json(book: Codebook) -> dict[str, Any]:
     return {
         "version": book.version,
         "name": book.name,
-        "facets": [{"id": one.id, "title": one.title, "levels": list(one.levels)} for one in book.facets.values()],
+        "facets": [
+            {"id": facet.id, "title": facet.title, "levels": list(facet.levels)} for facet in book.facets.values()
+        ],
         "codes": [
             {
                 "id": code.id,

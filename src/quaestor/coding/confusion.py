@@ -97,16 +97,16 @@ def named(label: str, facet: Facet, book: Codebook) -> Named:
     return Named(label, "; ".join(book.codes[part].name if part in book.codes else part for part in parts))
 
 
-def matrix_of(found: Confusion, names: Mapping[str, Named], most: int = MOST_CODES) -> Matrix:
+def matrix_of(confusion: Confusion, names: Mapping[str, Named], most: int = MOST_CODES) -> Matrix:
     """The table of two raters; the darkest cell off the diagonal is the worst confusion."""
-    counts = {(first, second): n for first, second, n in found.cells}
+    counts = {(first, second): n for first, second, n in confusion.cells}
     torn: Counter[str] = Counter()
     for (first, second), n in counts.items():
         if first != second:
             torn[first] += n
             torn[second] += n
-    chosen = set(sorted(found.labels, key=lambda label: -torn[label])[:most])
-    shown = [label for label in found.labels if label in chosen]
+    chosen = set(sorted(confusion.labels, key=lambda label: -torn[label])[:most])
+    shown = [label for label in confusion.labels if label in chosen]
     worst = max((n for (first, second), n in counts.items() if first != second), default=0)
     best = max((n for (first, second), n in counts.items() if first == second), default=0)
     rows = tuple(
@@ -117,7 +117,9 @@ def matrix_of(found: Confusion, names: Mapping[str, Named], most: int = MOST_COD
         )
         for first in shown
     )
-    return Matrix(found.first, found.second, tuple(names[label] for label in shown), rows, len(found.labels))
+    return Matrix(
+        confusion.first, confusion.second, tuple(names[label] for label in shown), rows, len(confusion.labels)
+    )
 
 
 def _heat(n: int, most: int) -> int:
@@ -168,10 +170,10 @@ def confused_items(
     return ConfusedItems(named(first, asked, book), named(second, asked, book), table.raters, len(every), items)
 
 
-def _opinions(one: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[Opinion, ...]:
+def _opinions(round_state: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[Opinion, ...]:
     found = []
-    for seat in one.seats:
-        rating = one.of_seat(seat, item)
+    for seat in round_state.seats:
+        rating = round_state.of_seat(seat, item)
         if rating is not None and facet.id in rating.answers:
             given = rating.answers[facet.id]
             words = named(summarise(facet, given), facet, book).name
@@ -179,10 +181,10 @@ def _opinions(one: RoundState, item: str, facet: Facet, book: Codebook) -> tuple
     return tuple(found)
 
 
-def matrix_rows(found: Confusion) -> list[list[str | int]]:
+def matrix_rows(confusion: Confusion) -> list[list[str | int]]:
     """The whole table with its head, for a file; of a thousand codes almost all of its million cells are 0."""
-    places = {label: place for place, label in enumerate(found.labels, start=1)}
-    rows: list[list[str | int]] = [[label, *[0] * len(places)] for label in found.labels]
-    for first, second, n in found.cells:
+    places = {label: place for place, label in enumerate(confusion.labels, start=1)}
+    rows: list[list[str | int]] = [[label, *[0] * len(places)] for label in confusion.labels]
+    for first, second, n in confusion.cells:
         rows[places[first] - 1][places[second]] = n
-    return [[f"{found.first} \\ {found.second}", *found.labels], *rows]
+    return [[f"{confusion.first} \\ {confusion.second}", *confusion.labels], *rows]

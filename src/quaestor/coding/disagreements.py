@@ -45,7 +45,9 @@ def disagreements_of(
                     "facet": one.facet,
                     "answers": [(rater, write_cell(plan.facet(one.facet), said)) for rater, said in one.answers],
                     "simulated": is_simulated(state.round(name), one.item),
-                    "comments": [{"actor": said.actor, "text": said.text, "time": said.time} for said in one.comments],
+                    "comments": [
+                        {"actor": comment.actor, "text": comment.text, "time": comment.time} for comment in one.comments
+                    ],
                     "tie_comment": write_cell(plan.facet(one.facet), one.tie_comment.answer) if one.tie_comment else "",
                     "tie_text": one.tie_comment.text if one.tie_comment else "",
                     **_end(plan, one.decision),
@@ -72,12 +74,14 @@ def tie_cases(coding: CodingSession, name: str, actor: str) -> list[TieCase]:
 def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[str, Any]]:
     state = coding.state
     plan = state.round(name).plan
-    made = {(one.item, one.facet): one.decision for one in disagreements(state, name)}
+    made = {
+        (disagreement.item, disagreement.facet): disagreement.decision for disagreement in disagreements(state, name)
+    }
     return [
         {
             "item": case.item,
             "facet": case.facet,
-            "answers": [("", write_cell(plan.facet(case.facet), said)) for said in case.answers],
+            "answers": [("", write_cell(plan.facet(case.facet), answer)) for answer in case.answers],
             "simulated": is_simulated(state.round(name), case.item),
             "comments": [],
             "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",
@@ -146,8 +150,8 @@ def break_tie(
             asked = _facet(state, name, facet)
             value = _checked(state, name, asked, answer)
             said = {"round": name, "item": item, "facet": asked, "answer": value, "text": text}
-            with_it = [one for one in state.round(name).decisions.get((item, asked), ())
-                       if (one.number, one.actor, one.how) == (known.number + 1, actor, TIE_BREAKER)]  # fmt: skip
+            with_it = [decision for decision in state.round(name).decisions.get((item, asked), ())
+                       if (decision.number, decision.actor, decision.how) == (known.number + 1, actor, TIE_BREAKER)]  # fmt: skip
             return _same(known, "tie.comment", actor, said, bool(with_it) is settling)
 
         return coding.act(act, key, same)[0].number
@@ -172,8 +176,8 @@ def settle_item(
 
         def act(state: State) -> NewAct:
             asked = _facet(state, name, facet)
-            made = state.round(name).decisions.get((item, asked))
-            if seen is not None and made and len(made) > seen:
+            decision = state.round(name).decisions.get((item, asked))
+            if seen is not None and decision and len(decision) > seen:
                 raise StateError(
                     "This was settled while you were looking at it: read what was decided, and settle it anew if that "
                     "is not right."

@@ -46,11 +46,11 @@ class CodingFreeText:
     """
 
     def __init__(self, study: Study) -> None:
-        self._features: dict[str, FreeTextStore[State]] = {one.origin: one for one in _features(study)}
+        self._features: dict[str, FreeTextStore[State]] = {feature.origin: feature for feature in _features(study)}
         self._walks: dict[str, tuple[str, Walk]] = {
-            kind: (one.origin, walk) for one in self._features.values() for kind, walk in one.walks.items()
+            kind: (feature.origin, walk) for feature in self._features.values() for kind, walk in feature.walks.items()
         }
-        self.changing = frozenset(kind for one in self._features.values() for kind in one.changing)
+        self.changing = frozenset(kind for feature in self._features.values() for kind in feature.changing)
         self._pending: dict[str, _Pending] = {}
         self._unreadable: set[str] = set()
         """Origins of which texts were left out, since their file or its key is not there."""
@@ -58,8 +58,8 @@ class CodingFreeText:
         """By origin, how many people had withdrawn when texts were last read from the start."""
 
     def close(self) -> None:
-        for one in self._features.values():
-            one.close()
+        for feature in self._features.values():
+            feature.close()
 
     # Into the journal
 
@@ -155,7 +155,7 @@ class CodingFreeText:
         """Whether a text of an act may have been erased or changed since it was recorded."""
         if _MARK not in act.payload and not self._is_older_act(state, act):
             return False
-        since = any(one.kind in self.changing and one.number > act.number for one in state.others)
+        since = any(other.kind in self.changing and other.number > act.number for other in state.others)
         return since or not self._joined(state, act)[1]
 
     def _joined(self, state: State, act: Act) -> tuple[Act, bool]:
@@ -170,19 +170,19 @@ class CodingFreeText:
             self._unreadable.add(origin)
         self._note_erasures(feature)
         pending = self._pending.get(origin, _Pending())
-        waiting = {one.number: one.text for one in pending.texts.get(act.key, ())}
+        waiting = {text.number: text.text for text in pending.texts.get(act.key, ())}
         texts = waiting or (feature.texts().of(act.key) if readable else {})
         complete = True
 
         def change(items: Sequence[str], text: str, is_label: bool) -> str:
             nonlocal complete
-            if found := _LABEL.fullmatch(text):
-                word = pending.words.get(found[1]) or (feature.texts().word(found[1]) if readable else None)
+            if match := _LABEL.fullmatch(text):
+                word = pending.words.get(match[1]) or (feature.texts().word(match[1]) if readable else None)
                 complete &= word is not None
-                return f"(erased {found[1]})" if word is None else word
-            if found := _TEXT.fullmatch(text):
-                complete &= int(found[1]) in texts
-                return texts.get(int(found[1]), "")
+                return f"(erased {match[1]})" if word is None else word
+            if match := _TEXT.fullmatch(text):
+                complete &= int(match[1]) in texts
+                return texts.get(int(match[1]), "")
             return text
 
         return replace(act, payload=walk(state, payload, change)), complete
@@ -222,13 +222,13 @@ class CodingFreeText:
         if origin := origin_in(state, act.payload):
             return self._features.get(origin)
         items = items_of(state, act.payload)
-        return next((one for one in self._features.values() if any(map(one.holds, items))), None)
+        return next((feature for feature in self._features.values() if any(map(feature.holds, items))), None)
 
     def _is_older_act(self, state: State, act: Act) -> bool:
         """Whether an act from before acts named an origin refers to texts."""
         if act.kind not in WALKS or origin_in(state, act.payload):
             return False
-        return any(one.is_older_act(act) for one in self._features.values()) and _refers(act.payload)
+        return any(feature.is_older_act(act) for feature in self._features.values()) and _refers(act.payload)
 
 
 def _features(study: Study) -> Iterator[FreeTextStore[State]]:

@@ -42,8 +42,8 @@ class ProposedObject:
     simulated: bool
 
 
-def is_simulated(one: RoundState) -> bool:
-    return any(rating.simulated for rating in one.all_ratings())
+def is_simulated(round_state: RoundState) -> bool:
+    return any(rating.simulated for rating in round_state.all_ratings())
 
 
 def words_of(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
@@ -133,9 +133,10 @@ def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[Prop
         if actor != lead or not _is_in_sight(state, name, lead):
             return {}
         deciding = [
-            one.plan.round
-            for one in state.rounds.values()
-            if any(facet.codes and facet.kind == "single" for facet in one.plan.facets) and one.status == CLOSED
+            round_state.plan.round
+            for round_state in state.rounds.values()
+            if any(facet.codes and facet.kind == "single" for facet in round_state.plan.facets)
+            and round_state.status == CLOSED
         ]
         return {phases: _proposed(state, name, phases, 1) for phases in deciding if _is_in_sight(state, phases, lead)}
 

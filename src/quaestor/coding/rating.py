@@ -81,13 +81,13 @@ def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Choice
     return _keyed(kind_of(facet).choices(facet, book), reserved)
 
 
-def _keyed(found: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
+def _keyed(choices: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
     """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
     acts = set(reserved) or _RESERVED
-    own = {one.value: one.key for one in found if one.key and one.key not in acts}
+    own = {one.value: one.key for one in choices if one.key and one.key not in acts}
     free = [key for key in _KEYS if key not in own.values() and key not in acts]
     keyed = []
-    for one in found:
+    for one in choices:
         key = own.get(one.value) or (free.pop(0) if free else "")
         keyed.append(Choice(one.value, one.label, key, one.definition, one.group))
     return tuple(keyed)

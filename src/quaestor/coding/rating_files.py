@@ -161,7 +161,7 @@ def _rating(
     state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str
 ) -> NewAct:
     """A row as a rating; its key is made of what it says, so a row is known again in a renamed or longer file."""
-    told = [name, row.get("rater") or rater, row["item"], *(row.get(one, "") for one in (*facets, *_TOLD))]
+    told = [name, row.get("rater") or rater, row["item"], *(row.get(facet, "") for facet in (*facets, *_TOLD))]
     key = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()[:32]
     seconds = row.get("seconds", "")
     try:
@@ -229,17 +229,20 @@ def _masked(answer: Any, names: KnownNames) -> Any:
     return [_masked(part, names) for part in answer] if isinstance(answer, list | tuple) else answer
 
 
-def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: Told) -> list[dict[str, str]]:
+def _rows(round_state: RoundState, ratings: Iterable[Rating], superseded: bool, words: Told) -> list[dict[str, str]]:
     rows = []
     for rating in ratings:
-        counts = one.current(rating.rater, rating.item) == rating
+        counts = round_state.current(rating.rater, rating.item) == rating
         if not counts and not superseded:
             continue
         rows.append(
             {
                 "item": rating.item,
                 "rater": rating.rater,
-                **{facet.id: write_cell(facet, words(rating.answers.get(facet.id))) for facet in one.plan.facets},
+                **{
+                    facet.id: write_cell(facet, words(rating.answers.get(facet.id)))
+                    for facet in round_state.plan.facets
+                },
                 "unsure": "; ".join(rating.unsure),
                 "memo": words(rating.memo),
                 "seconds": f"{rating.seconds:g}",
@@ -247,7 +250,7 @@ def _rows(one: RoundState, ratings: Iterable[Rating], superseded: bool, words: T
                 "codebook": str(rating.codebook),
                 "simulated": "true" if rating.simulated else "",
                 "superseded": "" if counts else "true",
-                **({"blindness": one.blindness} if one.blindness else {}),
+                **({"blindness": round_state.blindness} if round_state.blindness else {}),
             }
         )
     return rows

@@ -45,7 +45,7 @@ def settings_of(study: Study, name: str) -> RoundSettings:
     for one in study.settings.rounds:
         if one.round == name:
             return one
-    options = suggest(name, [one.round for one in study.settings.rounds]) or "none is defined"
+    options = suggest(name, [round_state.round for round_state in study.settings.rounds]) or "none is defined"
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
 
 
@@ -113,49 +113,51 @@ class KnownItems:
     """Of the items it takes from an earlier round; None where they come from the evidence."""
 
 
-def known_items(state: State, one: RoundSettings) -> KnownItems:
-    taken: tuple[str, ...] = ()
-    earlier = one.items.kept_by or one.items.again
-    if one.items.kept_by is not None:
-        found = kept(state, one.items.kept_by)
+def known_items(state: State, round_settings: RoundSettings) -> KnownItems:
+    items: tuple[str, ...] = ()
+    earlier = round_settings.items.kept_by or round_settings.items.again
+    if round_settings.items.kept_by is not None:
+        found = kept(state, round_settings.items.kept_by)
         if found is None:
-            raise StateError(f"{one.round!r} takes what {one.items.kept_by!r} keeps, which is not settled yet")
-        taken = tuple(sorted(found))
-    elif one.items.again is not None:
-        taken = state.round(one.items.again).plan.items
-    left_out = frozenset(item for name in one.items.without for item in state.round(name).plan.items)
-    return KnownItems(taken, left_out, state.round(earlier).plan.origin if earlier else None)
+            raise StateError(
+                f"{round_settings.round!r} takes what {round_settings.items.kept_by!r} keeps, which is not settled yet"
+            )
+        items = tuple(sorted(found))
+    elif round_settings.items.again is not None:
+        items = state.round(round_settings.items.again).plan.items
+    left_out = frozenset(item for name in round_settings.items.without for item in state.round(name).plan.items)
+    return KnownItems(items, left_out, state.round(earlier).plan.origin if earlier else None)
 
 
-def chosen_items(study: Study, one: RoundSettings, known: KnownItems) -> tuple[str, ...]:
+def chosen_items(study: Study, round_settings: RoundSettings, known: KnownItems) -> tuple[str, ...]:
     """The items of a round, looked up in the evidence where they do not come from an earlier one.
 
     None of them is of a person who withdrew.
     """
     chosen: Sequence[str]
-    if one.items.kept_by is not None:
+    if round_settings.items.kept_by is not None:
         chosen = drop_withdrawn(study, known.taken, known.origin)
-    elif one.items.again is not None:
-        seed = one.seed if one.seed is not None else study.settings.study.seed
+    elif round_settings.items.again is not None:
+        seed = round_settings.seed if round_settings.seed is not None else study.settings.study.seed
         left = drop_withdrawn(study, known.taken, known.origin)
-        chosen = draw_simple_sample(left, one.items.size or len(left), seed)
-    elif one.items.sample is not None:
-        drawn = draw_sample(study, one.items.sample)
+        chosen = draw_simple_sample(left, round_settings.items.size or len(left), seed)
+    elif round_settings.items.sample is not None:
+        drawn = draw_sample(study, round_settings.items.sample)
         chosen = sorted(item for items in drawn.strata.values() for item in items)
     else:
-        passed = step_number(study, str(one.items.after))
+        passed = step_number(study, str(round_settings.items.after))
         chosen = sorted(drop_withdrawn(study, read_passed(study, passed)))
     return tuple(item for item in chosen if item not in known.left_out)
 
 
-def _proposals(state: State, one: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
+def _proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """What the rounds to be confirmed decided about each item, in words."""
-    found: dict[str, dict[str, str]] = {item: {} for item in items} if one.confirms else {}
-    for name in one.confirms:
+    found: dict[str, dict[str, str]] = {item: {} for item in items} if round_settings.confirms else {}
+    for name in round_settings.confirms:
         before = state.round(name)
         if before.status != CLOSED:
             raise StateError(
-                f"{one.round!r} confirms what {name!r} decides, which is still open: close that round first"
+                f"{round_settings.round!r} confirms what {name!r} decides, which is still open: close that round first"
             )
         for facet in before.plan.facets:
             answers: Mapping[str, Any]
@@ -178,22 +180,22 @@ def open_named(coding: CodingSession, name: str, actor: str) -> RoundState:
     Its items are chosen while others go on rating; where that changed what they depend on, nothing is opened.
     """
     study = coding.study
-    one = settings_of(study, name)
+    settings = settings_of(study, name)
     with coding.locked_state() as state:
-        known, before = known_items(state, one), _standing(state, one.after)
-    items = chosen_items(study, one, known)
-    passed = gate(coding, str(one.after))[1] if before and not before.waived else None
+        known, before = known_items(state, settings), _standing(state, settings.after)
+    items = chosen_items(study, settings, known)
+    passed = gate(coding, str(settings.after))[1] if before and not before.waived else None
 
     def decide(state: State) -> NewAct:
-        if (known_items(state, one), _standing(state, one.after)) != (known, before):
+        if (known_items(state, settings), _standing(state, settings.after)) != (known, before):
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
-        if settings_of(open_study(study.root), name) != one:
+        if settings_of(open_study(study.root), name) != settings:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
         if len(drop_withdrawn(study, items, known.origin)) < len(items):
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
-        version, proposals = state.history.latest.version, _proposals(state, one, items)
+        version, proposals = state.history.latest.version, _proposals(state, settings, items)
         origin = find_origin(study) if known.origin is None else known.origin
-        plan = planned(study, one, items, version, proposals, origin)
+        plan = planned(study, settings, items, version, proposals, origin)
         return open_round(state, plan, actor, passed)
 
     coding.act(decide)
@@ -211,8 +213,12 @@ class _Standing:
 
 
 def _standing(state: State, name: str | None) -> _Standing | None:
-    one = state.rounds.get(name or "")
-    return _Standing(one.status, one.closed, one.waived, len(one.unifications)) if one else None
+    round_state = state.rounds.get(name or "")
+    return (
+        _Standing(round_state.status, round_state.closed, round_state.waived, len(round_state.unifications))
+        if round_state
+        else None
+    )
 
 
 def gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
@@ -223,33 +229,35 @@ def gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | Non
     worked_out = agreement_now(coding, name, one.plan.measured)
     if worked_out is None:
         return None, None
-    found = worked_out.agreement
+    agreement = worked_out.agreement
     if one.plan.threshold is None:
-        return found, None
-    value = statistic(found, one.plan.statistic).value
-    return found, value is not None and value >= one.plan.threshold
+        return agreement, None
+    value = statistic(agreement, one.plan.statistic).value
+    return agreement, value is not None and value >= one.plan.threshold
 
 
-def summary(one: RoundState) -> dict[str, Any]:
+def summary(round_state: RoundState) -> dict[str, Any]:
     """A round in a few numbers, for somebody who may see it whole."""
     return {
-        "round": one.plan.round,
-        "kind": one.plan.kind,
-        "status": one.status,
-        "items": len(one.plan.items),
-        "raters": [seat.label for seat in one.seats],
-        "set": one.set,
-        "sets": len(one.sets),
-        "codebook": one.plan.codebook,
-        "missing": sum(left_by_seat(one).values()),
-        "ratings": one.given,
-        "hours": {rater: round(spent, 3) for rater, spent in hours(one).items()} if one.status == CLOSED else {},
-        "simulated": one.simulated,
-        "deadline": one.deadline,
-        "waived": one.waived,
-        "incomplete": one.incomplete,
-        "final": one.final,
-        "blindness": one.blindness,
+        "round": round_state.plan.round,
+        "kind": round_state.plan.kind,
+        "status": round_state.status,
+        "items": len(round_state.plan.items),
+        "raters": [seat.label for seat in round_state.seats],
+        "set": round_state.set,
+        "sets": len(round_state.sets),
+        "codebook": round_state.plan.codebook,
+        "missing": sum(left_by_seat(round_state).values()),
+        "ratings": round_state.given,
+        "hours": {rater: round(spent, 3) for rater, spent in hours(round_state).items()}
+        if round_state.status == CLOSED
+        else {},
+        "simulated": round_state.simulated,
+        "deadline": round_state.deadline,
+        "waived": round_state.waived,
+        "incomplete": round_state.incomplete,
+        "final": round_state.final,
+        "blindness": round_state.blindness,
     }
 
 
@@ -264,8 +272,8 @@ def all_rounds(study: Where) -> list[dict[str, Any]]:
             else:
                 raters = list(one.raters)
                 found.append(_unopened(one.round, one.kind, raters))
-        named = {one.round for one in coding.study.settings.rounds}
-        return found + [summary(one) for name, one in state.rounds.items() if name not in named]
+        named = {round_state.round for round_state in coding.study.settings.rounds}
+        return found + [summary(round_state) for name, round_state in state.rounds.items() if name not in named]
 
 
 def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:

@@ -52,6 +52,6 @@ class JournalOutcomes:
         with open_coding(self.where) as coding:
             states = {name: coding.state.rounds.get(name) for name in rounds}
             return tuple(
-                (name, one.status, one.closed, sum(map(len, one.decisions.values()))) if one else (name,)
-                for name, one in states.items()
+                (name, state.status, state.closed, sum(map(len, state.decisions.values()))) if state else (name,)
+                for name, state in states.items()
             )

@@ -86,11 +86,11 @@ def wanted_of(study: Study, name: str) -> dict[str, Any]:
 
 def can_be_changed(study: Study, name: str) -> bool:
     """Whether the definition of a round stands in the file as it was added, so that it can be changed from here."""
-    one = next((one for one in study.settings.rounds if one.round == name), None)
+    one = next((round_state for round_state in study.settings.rounds if round_state.round == name), None)
     return one is not None and bool(_block_in(read_study_text(study), one))
 
 
-def _replace(where: Where, name: str, block: str, actor: str | None, one: RoundSettings | None) -> None:
+def _replace(where: Where, name: str, block: str, actor: str | None, round_settings: RoundSettings | None) -> None:
     with open_coding(where) as coding:
         study = study_of(where)
         _require_lead(study, actor)
@@ -99,8 +99,10 @@ def _replace(where: Where, name: str, block: str, actor: str | None, one: RoundS
 
         def change(text: str) -> str:
             changed = _with_other(study, text, name, block)
-            found = _read(study, changed, one)
-            expected = [each if each.round != name else one for each in study.settings.rounds]
+            found = _read(study, changed, round_settings)
+            expected = [
+                round_state if round_state.round != name else round_settings for round_state in study.settings.rounds
+            ]
             if list(found.rounds) != [each for each in expected if each is not None]:
                 raise StateError(f"{study.file} has changed meanwhile: load the page again")
             return changed
@@ -122,36 +124,36 @@ def _with_other(study: Study, text: str, name: str, block: str) -> str:
 _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 
-def _block_in(text: str, one: RoundSettings) -> str:
+def _block_in(text: str, round_settings: RoundSettings) -> str:
     """The block of a round in a study file; empty where it was not added here, or a person put something into it."""
-    first, last = (use_line_endings(text, mark) for mark in _marks(one))
+    first, last = (use_line_endings(text, mark) for mark in _marks(round_settings))
     start, end = text.find(first), text.find(last)
     if not 0 <= start < end:
         return ""
     block = text[start : end + len(last)]
     try:
-        is_same = tomllib.loads(block) == tomllib.loads(block_of(one))
+        is_same = tomllib.loads(block) == tomllib.loads(block_of(round_settings))
     except tomllib.TOMLDecodeError:
         return ""
     is_commented = "#" in _STRING.sub("", block[len(first) : -len(last)])
     return block if is_same and not is_commented and text.count(block) == 1 else ""
 
 
-def _marks(one: RoundSettings) -> tuple[str, str]:
+def _marks(round_settings: RoundSettings) -> tuple[str, str]:
     """The comments around a round that was added."""
-    name = tomlkit.string(one.round).as_string()
+    name = tomlkit.string(round_settings.round).as_string()
     return f"# Round {name}, added from the desk.\n", f"# End of round {name}.\n"
 
 
-def block_of(one: RoundSettings) -> str:
+def block_of(round_settings: RoundSettings) -> str:
     """A round as it is written into a study file; the same settings always give the same text."""
-    first, last = _marks(one)
+    first, last = _marks(round_settings)
     rounds = tomlkit.aot()
-    rounds.append(toml_table(one.model_dump(exclude_defaults=True)))
+    rounds.append(toml_table(round_settings.model_dump(exclude_defaults=True)))
     return f"{first}{tomlkit.dumps({'rounds': rounds})}{last}"
 
 
-def _read(study: Study, text: str, one: RoundSettings | None) -> StudySettings:
+def _read(study: Study, text: str, round_settings: RoundSettings | None) -> StudySettings:
     """What a text says as a study file; where it cannot be, the sentence is about the round that is new in it."""
     try:
         return StudySettings.model_validate(tomllib.loads(text.removeprefix("\ufeff")))
@@ -161,9 +163,12 @@ def _read(study: Study, text: str, one: RoundSettings | None) -> StudySettings:
         ) from None
     except ValidationError as error:
         words = explain(error.errors()[0], StudySettings)
-        if one is None:
+        if round_settings is None:
             raise SettingsError(f"the study file could not be read without this round: {words}") from None
-        place = next((n for n, each in enumerate(study.settings.rounds) if each.round == one.round), None)
+        place = next(
+            (n for n, round_state in enumerate(study.settings.rounds) if round_state.round == round_settings.round),
+            None,
+        )
         number = place if place is not None and f"rounds[{place}]" in words else len(study.settings.rounds)
         raise SettingsError(words.removeprefix(f"rounds[{number}]").lstrip(".: ")) from None
 
@@ -206,14 +211,18 @@ class RoundChoices:
 def round_choices(study: Study, without: str = "") -> RoundChoices:
     """What a new round may name, or one that is changed: nothing that comes after it in the file."""
     settings = study.settings
-    names = [one.round for one in settings.rounds]
+    names = [round_state.round for round_state in settings.rounds]
     earlier = settings.rounds[: names.index(without)] if without in names else settings.rounds
-    joined = [one.name for one in list_people(study).accounts if one.role in (Role.RATER, Role.TIE_BREAKER, Role.LEAD)]
-    named = [name for one in settings.rounds for name in (*one.raters, one.tie_breaker or "")]
+    joined = [
+        account.name
+        for account in list_people(study).accounts
+        if account.role in (Role.RATER, Role.TIE_BREAKER, Role.LEAD)
+    ]
+    named = [name for round_state in settings.rounds for name in (*round_state.raters, round_state.tie_breaker or "")]
     lead = settings.study.lead
     people = dict.fromkeys(name for name in [*named, *joined] if name and name != lead)
     return RoundChoices(
-        facets=tuple(FacetChoice(name, one.kind, one.question) for name, one in settings.facets.items()),
+        facets=tuple(FacetChoice(name, facet.kind, facet.question) for name, facet in settings.facets.items()),
         steps=tuple(step.step for step in settings.funnel.steps),
         samples=tuple(settings.samples),
         rounds=tuple(one.round for one in earlier),
@@ -252,18 +261,18 @@ class Preview:
     hindrance: str = ""
 
 
-def preview_round(study: Study, coding: CodingSession | None, one: RoundSettings) -> Preview:
+def preview_round(study: Study, coding: CodingSession | None, round_settings: RoundSettings) -> Preview:
     """Look ahead; nothing is fixed and nothing is written."""
     with coding.locked_state() if coding else nullcontext(State()) as state:
         version = state.history.latest.version
-        pace, like = _pace(state, one)
+        pace, like = _pace(state, round_settings)
         try:
-            known = known_items(state, one)
-            _require_closed(state, one)
+            known = known_items(state, round_settings)
+            _require_closed(state, round_settings)
         except StateError as refusal:
             return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
     try:
-        plan = planned(study, one, chosen_items(study, one, known), version)
+        plan = planned(study, round_settings, chosen_items(study, round_settings, known), version)
     except QuaestorError as refusal:
         return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
     with coding.locked_state() if coding else nullcontext(State()) as state:
@@ -279,17 +288,19 @@ def preview_round(study: Study, coding: CodingSession | None, one: RoundSettings
 
 def preview_of_study(study: Study, name: str) -> Preview:
     """Look ahead at a round of a study whose journal is not open here; none is made where there is none."""
-    one = settings_of(study, name)
+    settings = settings_of(study, name)
     if not has_journal(study):
-        return preview_round(study, None, one)
+        return preview_round(study, None, settings)
     with open_coding(study) as coding:
-        return preview_round(study, coding, one)
+        return preview_round(study, coding, settings)
 
 
-def _require_closed(state: State, one: RoundSettings) -> None:
-    for name in one.confirms:
+def _require_closed(state: State, round_settings: RoundSettings) -> None:
+    for name in round_settings.confirms:
         if state.round(name).status != CLOSED:
-            raise StateError(f"{one.round!r} confirms what {name!r} decides, which is still open: close that first")
+            raise StateError(
+                f"{round_settings.round!r} confirms what {name!r} decides, which is still open: close that first"
+            )
 
 
 def _hindrance(state: State, plan: Plan, lead: str) -> str:
@@ -301,18 +312,20 @@ def _hindrance(state: State, plan: Plan, lead: str) -> str:
     return ""
 
 
-def _pace(state: State, wanted: RoundSettings) -> tuple[float | None, tuple[str, ...]]:
+def _pace(state: State, round_settings: RoundSettings) -> tuple[float | None, tuple[str, ...]]:
     """How long an item took in rounds that asked one of the same facets, or else in any."""
     spent: dict[str, list[float]] = {}
-    for name, one in state.rounds.items():
-        latest = [given[-1] for items in one.ratings.values() for given in islice(reversed(items.values()), _RECENT)]
+    for name, round_state in state.rounds.items():
+        latest = [
+            item[-1] for items in round_state.ratings.values() for item in islice(reversed(items.values()), _RECENT)
+        ]
         found = [rating.seconds for rating in latest if rating.seconds > 0 and not rating.simulated]
         if found:
             spent[name] = found
     alike = {
         name: found
         for name, found in spent.items()
-        if {facet.id for facet in state.rounds[name].plan.facets} & set(wanted.facets)
+        if {facet.id for facet in state.rounds[name].plan.facets} & set(round_settings.facets)
     }
     chosen = alike or spent
     every = [seconds for found in chosen.values() for seconds in found]

@@ -34,13 +34,13 @@ def coding_status(request: StatusRequest) -> StatusPart:
 def gates_of(coding: Session[State], *, wait: bool = True) -> dict[str, Agreement | None]:
     """The agreement of each closed round that had to reach something, worked out while others go on."""
     with coding.locked_state() as state:
-        wanted = [one.plan for one in state.rounds.values() if _has_gate(one)]
-    found = {plan.round: agreement_now(coding, plan.round, plan.measured, wait=wait) for plan in wanted}
+        plans = [round_state.plan for round_state in state.rounds.values() if _has_gate(round_state)]
+    found = {plan.round: agreement_now(coding, plan.round, plan.measured, wait=wait) for plan in plans}
     return {name: one.agreement if one else None for name, one in found.items()}
 
 
-def _has_gate(one: RoundState) -> bool:
-    return one.status == CLOSED and one.plan.threshold is not None and not one.waived
+def _has_gate(round_state: RoundState) -> bool:
+    return round_state.status == CLOSED and round_state.plan.threshold is not None and not round_state.waived
 
 
 def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[StatusLine], Next | None]:
@@ -58,8 +58,8 @@ def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[StatusLin
         stages.append(StatusLine("codebook", "done" if known else "waiting", detail))
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
-        one = state.rounds.get(settings.round)
-        stage, then = _round(state, one, gates) if one else _unopened(settings.round)
+        round_state = state.rounds.get(settings.round)
+        stage, then = _round(state, round_state, gates) if round_state else _unopened(settings.round)
         stages.append(stage)
         following = following or then
     return stages, following
@@ -70,17 +70,17 @@ def _unopened(name: str) -> tuple[StatusLine, Next | None]:
     return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _round(state: State, one: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
-    name, plan = one.plan.round, one.plan
-    count = f"{len(plan.items):,} items{', simulated raters' if one.simulated else ''}"
-    count += f", {one.blindness}" if one.blindness else ""
-    if one.status == OPEN:
-        return _open(one, count)
-    if _has_gate(one):
-        found = gates.get(name)
-        if found is None:
+def _round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
+    name, plan = round_state.plan.round, round_state.plan
+    count = f"{len(plan.items):,} items{', simulated raters' if round_state.simulated else ''}"
+    count += f", {round_state.blindness}" if round_state.blindness else ""
+    if round_state.status == OPEN:
+        return _open(round_state, count)
+    if _has_gate(round_state):
+        gate = gates.get(name)
+        if gate is None:
             return StatusLine(f"round {name}", "waiting", f"closed, {count}, its agreement is being worked out"), None
-        value = statistic(found, plan.statistic).value
+        value = statistic(gate, plan.statistic).value
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
             words = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
@@ -89,31 +89,31 @@ def _round(state: State, one: RoundState, gates: Gates) -> tuple[StatusLine, Nex
             return StatusLine(f"round {name}", "doubtful", words), then
     if plan.kind == "pilot":
         return StatusLine(f"round {name}", "done", f"closed, {count}"), None
-    return _settling(state, one, count)
+    return _settling(state, round_state, count)
 
 
-def _open(one: RoundState, count: str) -> tuple[StatusLine, Next | None]:
-    name = one.plan.round
-    left = left_by_seat(one)
+def _open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
+    name = round_state.plan.round
+    left = left_by_seat(round_state)
     missing = sum(left.values())
-    sets = f", set {one.set} of {len(one.sets)}" if one.plan.set_size else ""
+    sets = f", set {round_state.set} of {len(round_state.sets)}" if round_state.plan.set_size else ""
     stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
     if missing:
         who = next(rater for rater, waiting in left.items() if waiting)
         words = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
         return stage, Next(f"quaestor ratings next {name} --as {who}", words, "rounds", name)
-    if one.set == len(one.sets):
+    if round_state.set == len(round_state.sets):
         return stage, Next(f"quaestor round close {name}", f"Close the round {name}", "rounds", name)
-    words = f"Unify the words of set {one.set} of {name}, then go on to the next set"
+    words = f"Unify the words of set {round_state.set} of {name}, then go on to the next set"
     return stage, Next(f"quaestor round next-set {name}", words, "phrases", name)
 
 
-def _settling(state: State, one: RoundState, count: str) -> tuple[StatusLine, Next | None]:
-    name = one.plan.round
-    waiting = sum(found.decision is None for found in disagreements(state, name))
-    made = _most_decided(one)
-    if not one.final and not is_complete(one):
-        missing = sum(left_by_seat(one).values())
+def _settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
+    name = round_state.plan.round
+    waiting = sum(disagreement.decision is None for disagreement in disagreements(state, name))
+    made = _most_decided(round_state)
+    if not round_state.final and not is_complete(round_state):
+        missing = sum(left_by_seat(round_state).values())
         stage = StatusLine(
             f"round {name}", "waiting", f"closed, {count}, {made:,} decided, {missing:,} ratings missing"
         )
@@ -130,11 +130,11 @@ def _settling(state: State, one: RoundState, count: str) -> tuple[StatusLine, Ne
     return stage, Next(f"quaestor decisions list {name} --open", words, "disagreements", name)
 
 
-def _most_decided(one: RoundState) -> int:
+def _most_decided(round_state: RoundState) -> int:
     """How many items are decided, on the facet with most; counted once for each decision."""
-    known = one.memory.get("decided")
-    if known is None or known[0] != one.decided_at:
-        counted = Counter(facet for _, facet in one.decisions)
-        known = one.memory["decided"] = one.decided_at, max(counted.values(), default=0)
+    known = round_state.memory.get("decided")
+    if known is None or known[0] != round_state.decided_at:
+        counted = Counter(facet for _, facet in round_state.decisions)
+        known = round_state.memory["decided"] = round_state.decided_at, max(counted.values(), default=0)
     made: int = known[1]
     return made

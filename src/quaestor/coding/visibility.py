@@ -112,17 +112,17 @@ class Sight:
         """What somebody wrote, the names of those who act in the round taken out where the viewer sees none."""
         if self.viewer.role is Role.LEAD or not words:
             return words
-        one = self.state.rounds.get(name)
-        people = [*raters_of(one), one.plan.tie_breaker] if one else []
+        round_state = self.state.rounds.get(name)
+        people = [*raters_of(round_state), round_state.plan.tie_breaker] if round_state else []
         for actor in sorted({*people, self.lead} - {""}, key=len, reverse=True):
             instead = self.shown(name, actor)
             words = re.sub(rf"(?<!\w){re.escape(actor)}(?!\w)", lambda _, put=instead: put, words, flags=re.IGNORECASE)  # type: ignore[misc]
         return words
 
 
-def raters_of(one: RoundState) -> list[str]:
+def raters_of(round_state: RoundState) -> list[str]:
     """Everybody who had a seat, in the order of the seats."""
-    return [rater for seat in one.seats for rater in seat.raters]
+    return [rater for seat in round_state.seats for rater in seat.raters]
 
 
 def _letter(place: int) -> str:

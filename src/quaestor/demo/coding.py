@@ -20,7 +20,7 @@ from quaestor.coding.model.state import RoundState
 from quaestor.coding.round_acts import gate, open_named
 from quaestor.coding.session import CodingSession
 from quaestor.demo.folder import VISITOR
-from quaestor.demo.progress import Teller
+from quaestor.demo.progress import ProgressReporter
 from quaestor.evidence.funnel import read_passed, step_number
 from quaestor.evidence.samples import build_sample_settings, draw_sample
 from quaestor.measures.records import Agreement
@@ -50,7 +50,7 @@ def import_bundled_codebook(coding: CodingSession, path: Path) -> Codebook:
     return coding.state.history.latest
 
 
-def run_rounds(coding: CodingSession, seed: int, teller: Teller) -> CodingOutcome:
+def run_rounds(coding: CodingSession, seed: int, teller: ProgressReporter) -> CodingOutcome:
     """Pilot, main round, phrases, phases, triplets; each is opened, rated, closed and settled as people would."""
     _pilot(coding, seed, teller)
     outcome = _refinement(coding, seed, teller)
@@ -68,7 +68,7 @@ def run_rounds(coding: CodingSession, seed: int, teller: Teller) -> CodingOutcom
     return CodingOutcome(outcome[0], outcome[1], outcome[2], tuple(shown))
 
 
-def _pilot(coding: CodingSession, seed: int, teller: Teller) -> None:
+def _pilot(coding: CodingSession, seed: int, teller: ProgressReporter) -> None:
     teller.begin("pilot")
     one = _round(coding, "pilot", seed)
     found, passed = gate(coding, "pilot")
@@ -86,7 +86,7 @@ def _pilot(coding: CodingSession, seed: int, teller: Teller) -> None:
     )
 
 
-def _refinement(coding: CodingSession, seed: int, teller: Teller) -> tuple[int, int, int]:
+def _refinement(coding: CodingSession, seed: int, teller: ProgressReporter) -> tuple[int, int, int]:
     teller.begin("refinement")
     one = _round(coding, "refinement", seed)
     found = gate(coding, "refinement")[0]
@@ -104,7 +104,7 @@ def _refinement(coding: CodingSession, seed: int, teller: Teller) -> tuple[int, 
     return len(chosen), len(planted), len(chosen & planted)
 
 
-def _phrases(coding: CodingSession, seed: int, teller: Teller) -> list[SetCurve]:
+def _phrases(coding: CodingSession, seed: int, teller: ProgressReporter) -> list[SetCurve]:
     teller.begin("phrases")
     open_named(coding, "phrases", coding.lead)
     simulate_sets(
@@ -123,7 +123,7 @@ def _falling(found: list[SetCurve], name: str) -> str:
     return " → ".join(f"{getattr(found[place], name):.0%}" for place in places)
 
 
-def _say_objects(coding: CodingSession, teller: Teller) -> None:
+def _say_objects(coding: CodingSession, teller: ProgressReporter) -> None:
     state = coding.state
     proposed = propose_objects(agreed_phrases(state.round("phrases")), state.round("phases").decided("phase"), 3)
     phases = len({phase for phase, _, _ in proposed})

@@ -104,10 +104,10 @@ def _compared(interviews: Interviews, truth: InterviewTruth) -> InterviewsCoded:
     )
     return InterviewsCoded(
         planted=len(truth.codes),
-        found=len(truth.codes & used),
+        recovered=len(truth.codes & used),
         more=len(used - truth.codes),
         new_planted=truth.new_codes,
-        new_found=found.new,
+        new_recovered=found.new,
         stopped=next((one.reached for one in found.stops if one.rule.threshold == 0 and one.reached), None),
         indicators=named,
         indicators_planted=len(truth.of_code(INDICATOR)),
@@ -134,7 +134,7 @@ def in_words(coded: InterviewsCoded) -> str:
     more = f" and {coded.more} besides" if coded.more else ""
     stopped = f"nothing new after interview {coded.stopped}" if coded.stopped else "still something new at the end"
     return (
-        f"{coded.found} of {coded.planted} planted codes came out{more}, new ones by interview "
-        f"{', '.join(map(str, coded.new_found))}: {stopped}; {len(coded.indicators)} of {coded.indicators_planted} "
+        f"{coded.recovered} of {coded.planted} planted codes came out{more}, new ones by interview "
+        f"{', '.join(map(str, coded.new_recovered))}: {stopped}; {len(coded.indicators)} of {coded.indicators_planted} "
         "indicators with their thresholds"
     )

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import Interrupted, QuaestorError, StateError
-from quaestor.demo.progress import Event, Failed, Finished, Moved, Tell
+from quaestor.demo.progress import Event, DemoFailed, DemoFinished, StepAdvanced, SendEvent
 
-Make = Callable[[Path, int, Tell], None]
+Make = Callable[[Path, int, SendEvent], None]
 _PAUSE = 0.1
 _PATIENCE = 10
 
 
-def make_whole_demo(folder: Path, seed: int, tell: Tell) -> None:
+def make_whole_demo(folder: Path, seed: int, tell: SendEvent) -> None:
     """The demo; what it needs is loaded in its own process alone, so that the page is not kept waiting."""
     from quaestor.demo.run import make_demo
 
@@ -45,12 +45,12 @@ class DemoProcess:
         """Everything that is told, to a failure or to the end; nothing more once it is stopped."""
         last: Event | None = None
         with contextlib.suppress(EOFError, OSError):
-            while not isinstance(last, (Finished, Failed)):
+            while not isinstance(last, (DemoFinished, DemoFailed)):
                 last = self._ours.recv()
                 yield last
-        if not isinstance(last, (Finished, Failed)) and not self._is_stopped:
+        if not isinstance(last, (DemoFinished, DemoFailed)) and not self._is_stopped:
             words = "the process that makes the demo ended before its work was done: free some memory and try again"
-            yield Failed(StateError(words))
+            yield DemoFailed(StateError(words))
 
     def stop(self) -> None:
         """End it wherever it is, giving it time to put away what it had half done."""
@@ -83,7 +83,7 @@ def _work(make: Make, folder: Path, seed: int, pipe: Connection) -> None:
     except (Interrupted, BrokenPipeError):
         sys.exit(Interrupted.exit_code)
     except (QuaestorError, OSError) as error:
-        tell(Failed(error))
+        tell(DemoFailed(error))
 
 
 def _stopped(number: int, frame: object) -> None:
@@ -100,7 +100,7 @@ def _follow_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _told_through(pipe: Connection) -> Tell:
+def _told_through(pipe: Connection) -> SendEvent:
     """Sends what is told; how far a step has come is told ten times a second at most."""
     moved = 0.0
     sending = threading.Lock()
@@ -108,7 +108,7 @@ def _told_through(pipe: Connection) -> Tell:
     def tell(event: Event) -> None:
         nonlocal moved
         with sending:
-            if not isinstance(event, Moved):
+            if not isinstance(event, StepAdvanced):
                 moved = 0.0
             elif time.monotonic() < moved + _PAUSE:
                 return

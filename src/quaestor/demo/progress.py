@@ -33,24 +33,24 @@ STEPS = {
 
 
 @dataclass(frozen=True)
-class Begun:
+class StepStarted:
     """A step is under way, and those before it are done."""
 
     step: str
 
 
 @dataclass(frozen=True)
-class Told:
+class StepMessage:
     """A sentence about what the step under way found."""
 
-    words: str
+    text: str
 
 
 @dataclass(frozen=True)
-class Moved:
+class StepAdvanced:
     """How far the step under way has come; nobody knows where there is no total."""
 
-    what: str
+    label: str
     done: int
     total: int
     in_bytes: bool = False
@@ -72,7 +72,7 @@ class SurveyOpened:
 class Indicator:
     """A quantity by which a participant of an interview judges models, and where they draw the line."""
 
-    what: str
+    quantity: str
     threshold: str
     participant: str
 
@@ -83,12 +83,12 @@ class InterviewsCoded:
 
     planted: int
     """Codes that somebody speaks of."""
-    found: int
+    recovered: int
     more: int
     """Codes that came out and were not planted: both raters erred alike."""
     new_planted: tuple[int, ...]
     """Codes that each interview adds."""
-    new_found: tuple[int, ...]
+    new_recovered: tuple[int, ...]
     stopped: int | None
     """The interview after which nothing new was said; none where that cannot be told."""
     indicators: tuple[Indicator, ...]
@@ -101,146 +101,146 @@ class Comparison:
 
     step: str
     planted: int
-    found: int
+    measured: int
 
     @property
     def is_same(self) -> bool:
-        return self.planted == self.found
+        return self.planted == self.measured
 
 
 @dataclass(frozen=True)
-class Compared:
+class FunnelCompared:
     """The whole funnel beside what was planted."""
 
     steps: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True)
-class Finished:
+class DemoFinished:
     """Everything is done, and what was planted has been found."""
 
     sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Failed:
+class DemoFailed:
     """The demo cannot go on."""
 
     error: QuaestorError | OSError
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         if isinstance(self.error, OSError):
             where = f"{self.error.filename}: " if self.error.filename else ""
             return f"{where}{self.error.strerror or self.error}"
         return str(self.error)
 
 
-Event = Begun | Told | Moved | RoundOpened | SurveyOpened | InterviewsCoded | Compared | Finished | Failed
-Tell = Callable[[Event], None]
+Event = StepStarted | StepMessage | StepAdvanced | RoundOpened | SurveyOpened | InterviewsCoded | FunnelCompared | DemoFinished | DemoFailed
+SendEvent = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
-class Teller:
+class ProgressReporter:
     """What the makers of the demo speak to."""
 
-    tell: Tell
+    send: SendEvent
 
     def begin(self, step: str) -> None:
-        self.tell(Begun(step))
+        self.send(StepStarted(step))
 
     def say(self, words: str) -> None:
-        self.tell(Told(words))
+        self.send(StepMessage(words))
 
     def progress(self, what: str, done: int, total: int) -> None:
-        self.tell(Moved(what, done, total, in_bytes=True))
+        self.send(StepAdvanced(what, done, total, in_bytes=True))
 
     def count(self, what: str, done: int = 0, total: int = 0) -> None:
-        self.tell(Moved(what, done, total))
+        self.send(StepAdvanced(what, done, total))
 
 
 @dataclass(frozen=True)
-class WayStep:
+class DemoStep:
     """One step as it is shown."""
 
     step: str
     title: str
     state: Literal["to come", "running", "done", "failed"] = "to come"
     sentences: tuple[str, ...] = ()
-    what: str = ""
+    label: str = ""
     share: float | None = None
 
 
 @dataclass(frozen=True)
-class Way:
+class DemoProgress:
     """The whole way, as far as it has been told."""
 
-    steps: tuple[WayStep, ...] = field(default=tuple(WayStep(step, title) for step, title in STEPS.items()))
-    place: int = -1
+    steps: tuple[DemoStep, ...] = field(default=tuple(DemoStep(step, title) for step, title in STEPS.items()))
+    index: int = -1
     is_open: bool = False
     survey: str = ""
     """The survey that can be answered; empty before there is one."""
     interviews: InterviewsCoded | None = None
-    compared: tuple[Comparison, ...] = ()
-    finished: Finished | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    finished: DemoFinished | None = None
     failure: str = ""
 
     @property
-    def is_going(self) -> bool:
+    def is_running(self) -> bool:
         return self.finished is None and not self.failure
 
     @property
     def number(self) -> int:
         """The step under way, counted from one; none has begun at 0."""
-        return self.place + 1
+        return self.index + 1
 
-    def after(self, event: Event) -> Way:
+    def apply(self, event: Event) -> DemoProgress:
         """The way once something more has been told."""
         match event:
-            case Begun(step):
-                return replace(self._ended("done"), place=list(STEPS).index(step))._now(state="running")
-            case Told(words):
-                return self._now(sentences=(*self.steps[self.place].sentences, words))
-            case Moved(what, done, total):
-                return self._now(what=what, share=min(1.0, done / total) if total else None)
+            case StepStarted(step):
+                return replace(self._end_step("done"), place=list(STEPS).index(step))._change_step(state="running")
+            case StepMessage(words):
+                return self._change_step(sentences=(*self.steps[self.index].sentences, words))
+            case StepAdvanced(what, done, total):
+                return self._change_step(what=what, share=min(1.0, done / total) if total else None)
             case RoundOpened():
                 return replace(self, is_open=True)
             case SurveyOpened(name):
                 return replace(self, survey=name)
             case InterviewsCoded():
                 return replace(self, interviews=event)
-            case Compared(steps):
+            case FunnelCompared(steps):
                 return replace(self, compared=steps)
-            case Finished():
-                return replace(self._ended("done"), finished=event)
-            case Failed():
-                return replace(self._ended("failed"), failure=event.words)
+            case DemoFinished():
+                return replace(self._end_step("done"), finished=event)
+            case DemoFailed():
+                return replace(self._end_step("failed"), failure=event.message)
 
-    def _ended(self, state: Literal["done", "failed"]) -> Way:
-        return self._now(state=state, what="", share=None)
+    def _end_step(self, state: Literal["done", "failed"]) -> DemoProgress:
+        return self._change_step(state=state, what="", share=None)
 
-    def _now(self, **changes: object) -> Way:
+    def _change_step(self, **changes: object) -> DemoProgress:
         """The same way with the step under way changed."""
-        changed = (replace(one, **changes) if at == self.place else one for at, one in enumerate(self.steps))  # type: ignore[arg-type]
+        changed = (replace(one, **changes) if at == self.index else one for at, one in enumerate(self.steps))  # type: ignore[arg-type]
         return replace(self, steps=tuple(changed))
 
 
-def in_words(say: Callable[[str], None], progress: Progress) -> Tell:
+def build_event_printer(say: Callable[[str], None], progress: Progress) -> SendEvent:
     """The way as lines for a terminal: a numbered one for each step, what more there is to say below it."""
-    way = Way()
+    way = DemoProgress()
 
     def tell(event: Event) -> None:
         nonlocal way
-        way = way.after(event)
+        way = way.apply(event)
         match event:
-            case Told(words):
-                say(f"{way.number}. {words}" if len(way.steps[way.place].sentences) == 1 else f"   {words}")
-            case Moved(what, done, total, in_bytes=True):
+            case StepMessage(words):
+                say(f"{way.number}. {words}" if len(way.steps[way.index].sentences) == 1 else f"   {words}")
+            case StepAdvanced(what, done, total, in_bytes=True):
                 progress(what, done, total)
-            case Compared(steps):
+            case FunnelCompared(steps):
                 for line in _table(steps):
                     say(line)
-            case Finished(sentences):
+            case DemoFinished(sentences):
                 for line in sentences:
                     say(line)
             case _:
@@ -253,6 +253,6 @@ def _table(compared: tuple[Comparison, ...]) -> list[str]:
     widest = max((len(one.step) for one in compared), default=0)
     head = f"{'':{widest}}  {'planted':>9}  {'found':>9}"
     rows = [
-        f"{one.step:{widest}}  {one.planted:>9,}  {one.found:>9,} {'=' if one.is_same else '≠'}" for one in compared
+        f"{one.step:{widest}}  {one.planted:>9,}  {one.measured:>9,} {'=' if one.is_same else '≠'}" for one in compared
     ]
     return [head, *rows]

@@ -18,7 +18,7 @@ from quaestor.demo.coding import (
 )
 from quaestor.demo.folder import VISITOR, make_room
 from quaestor.demo.interviews import make_demo_interviews
-from quaestor.demo.progress import Compared, Comparison, Finished, RoundOpened, SurveyOpened, Tell, Teller, in_words
+from quaestor.demo.progress import FunnelCompared, Comparison, DemoFinished, RoundOpened, SurveyOpened, SendEvent, ProgressReporter, build_event_printer
 from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
 from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
@@ -53,15 +53,15 @@ class DemoOutcome:
 
 def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
     """The whole demo, told in lines as they are printed."""
-    return make_demo(folder, seed, in_words(say, progress))
+    return make_demo(folder, seed, build_event_printer(say, progress))
 
 
-def make_demo(folder: Path, seed: int, tell: Tell) -> DemoOutcome:
+def make_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
     """Dump, study, ingest, funnel, rounds, report; an earlier demo in the folder makes room, anything else does not.
 
     The visitor's round opens as soon as there is something to rate; what comes later goes on beside it.
     """
-    teller = Teller(tell)
+    teller = ProgressReporter(tell)
     teller.begin("study")
     make_room(folder, STUDY)
     teller.say(f"A new study in {folder}, from the bundled {STUDY}")
@@ -85,14 +85,14 @@ def make_demo(folder: Path, seed: int, tell: Tell) -> DemoOutcome:
         coded = run_rounds(coding, seed, teller)
     write_svg(draw_round_curves(coded.curves, "phrases", simulated=True), study.published)
     outcome = _publish(study, truth, coded, teller)
-    tell(Compared(_compared(outcome)))
+    tell(FunnelCompared(_compared(outcome)))
     if not outcome.agrees:
         raise StateError("the funnel did not find what was planted: please report this with the seed")
-    tell(Finished(_conclusion(outcome)))
+    tell(DemoFinished(_conclusion(outcome)))
     return outcome
 
 
-def _gather(folder: Path, seed: int, teller: Teller) -> Truth:
+def _gather(folder: Path, seed: int, teller: ProgressReporter) -> Truth:
     """A dump whose truth is known, its evidence, and the funnel over it."""
     teller.begin("dump")
     truth = synthesise(folder / "dump", posts=None, seed=seed, like=STUDY, progress=teller.progress)
@@ -122,7 +122,7 @@ def _surveyed(coding: CodingSession, seed: int) -> str:
     )
 
 
-def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: Teller) -> DemoOutcome:
+def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: ProgressReporter) -> DemoOutcome:
     """Report, audit and handbook from what was decided."""
     teller.begin("report")
     result = run_funnel(study)

@@ -56,15 +56,15 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
     """
     listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
     gone = _together(on_record, listed.read(), *(erased_in(one) for one in (*copies.values(), *there.values())))
-    made = WithdrawnParticipants(erased={one: set() for one in gone})
-    made.known = listed.path.exists() or any(not is_empty(one) for one in there.values())
-    made.names = _erase_names(study, gone, copies, there)
+    withdrawn_participants = WithdrawnParticipants(erased={one: set() for one in gone})
+    withdrawn_participants.known = listed.path.exists() or any(not is_empty(one) for one in there.values())
+    withdrawn_participants.names = _erase_names(study, gone, copies, there)
     for copy in copies.values():
-        made.left_out |= leave_out(copy, gone).keys()
+        withdrawn_participants.left_out |= leave_out(copy, gone).keys()
     for one in there.values():
         for participant, about in leave_out(one, gone).items():
-            made.erased[participant] |= {name for name in about if name.split("-")[0] == participant}
-    return made
+            withdrawn_participants.erased[participant] |= {name for name in about if name.split("-")[0] == participant}
+    return withdrawn_participants
 
 
 def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: Copies) -> dict[str, list[KnownName]]:
@@ -143,9 +143,9 @@ class InterviewBackup:
 
     def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> LeftOut:
         """Remove everybody who withdrew: a participant whom one file knows to have withdrawn is removed from all."""
-        present = {name: one.present for name, one in copies.items() if one.present is not None}
+        present = {name: copy.present for name, copy in copies.items() if copy.present is not None}
         withdrawn = take_back(
-            study, {**on_record_here(study), **acts}, {name: one.copy for name, one in copies.items()}, present
+            study, {**on_record_here(study), **acts}, {name: copy.copy for name, copy in copies.items()}, present
         )
         people = sorted(withdrawn.left_out, key=lambda pseudonym: int(pseudonym.removeprefix("P")))
         return LeftOut(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], found=withdrawn)

@@ -43,8 +43,14 @@ class InterviewText:
 
     def is_older_act(self, act: Act) -> bool:
         """Interviews stored texts apart before acts named an origin: these go by the form of their items' ids."""
-        said = act.payload
-        named = [said] if "item" in said else said["plan"]["practice"] if "plan" in said else said.get("decisions", ())
+        payload = act.payload
+        named = (
+            [payload]
+            if "item" in payload
+            else payload["plan"]["practice"]
+            if "plan" in payload
+            else payload.get("decisions", ())
+        )
         return any(self.owner_of(one["item"]) for one in named)
 
     def is_readable(self) -> bool:

@@ -41,7 +41,7 @@ class GuideLine:
 
     @property
     def grave(self) -> int:
-        return sum(one.grave for one in self.problems)
+        return sum(problem.grave for problem in self.problems)
 
     @property
     def words(self) -> str:
@@ -85,11 +85,11 @@ class GuideSheet:
 
     @property
     def grave(self) -> tuple[Problem, ...]:
-        return tuple(one for one in self.problems if one.grave)
+        return tuple(problem for problem in self.problems if problem.grave)
 
     def touching(self, research: str) -> list[str]:
         """The ids of the questions that touch a research question."""
-        return [one.id for one in self.guide.questions() if research in one.research]
+        return [question.id for question in self.guide.questions() if research in question.research]
 
 
 def guide_path(study: Study | None, name: str) -> Path:
@@ -149,7 +149,7 @@ def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideL
 
 
 def _used(interviews: Interviews | None) -> Iterator[str]:
-    return iter(dict.fromkeys(one.guide for one in interviews.interviews())) if interviews else iter(())
+    return iter(dict.fromkeys(interview.guide for interview in interviews.interviews())) if interviews else iter(())
 
 
 def _kept(interviews: Interviews | None, name: str) -> list[KeptText]:
@@ -159,10 +159,14 @@ def _kept(interviews: Interviews | None, name: str) -> list[KeptText]:
 def _versions(interviews: Interviews | None, name: str) -> tuple[GuideVersion, ...]:
     if interviews is None:
         return ()
-    used = [(one.version, one.id) for one in interviews.interviews() if one.guide == name]
+    used = [(interview.version, interview.id) for interview in interviews.interviews() if interview.guide == name]
     return tuple(
-        GuideVersion(one.version, one.day, tuple(made for version, made in used if version == one.version))
-        for one in interviews.guide_versions(name)
+        GuideVersion(
+            guide_version.version,
+            guide_version.day,
+            tuple(made for version, made in used if version == guide_version.version),
+        )
+        for guide_version in interviews.guide_versions(name)
     )
 
 

@@ -50,7 +50,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
 
     def found(known: bool) -> list[tuple[str, ...]]:
         left_out = declined(interviews)
-        talks = [one for one in interviews.transcripts() if one.participant not in left_out]
+        talks = [transcript for transcript in interviews.transcripts() if transcript.participant not in left_out]
         lines = [line for talk in talks for line in _lines(interviews, talk)]
         if not lines and not known:
             raise StateError(
@@ -63,7 +63,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
 
 def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:
     guide = interviews.guide(transcript.guide, transcript.version)
-    questions = {one.id: one.text for one in guide.questions()}
+    questions = {question.id: question.text for question in guide.questions()}
     return [
         (
             transcript.item(turn.number),

@@ -75,10 +75,10 @@ class InterviewsAtAGlance:
 
     @property
     def tally(self) -> list[tuple[str, int]]:
-        lines = [line for one in self.people for line in one.interviews]
+        lines = [line for person in self.people for line in person.interviews]
         counted = [
             ("take part", len(self.people)),
-            ("agreed", sum(one.consent.accepted for one in self.people)),
+            ("agreed", sum(person.consent.accepted for person in self.people)),
             ("held", sum(line.interview.status == "held" for line in lines)),
             ("transcribed", sum(line.interview.transcript for line in lines)),
         ]
@@ -87,7 +87,7 @@ class InterviewsAtAGlance:
     @property
     def to_ask_again(self) -> int:
         """How many answered an earlier version of the agreement than the one that is in force."""
-        return sum(one.consent.asks_again for one in self.people)
+        return sum(person.consent.asks_again for person in self.people)
 
 
 def has_interviews(study: Study) -> bool:
@@ -108,12 +108,12 @@ def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: b
     answered, known = consents(interviews), reachable(interviews) if leads else frozenset()
     people = tuple(
         PersonLine(
-            one,
-            answered[one.pseudonym],
-            tuple(line for line in lines if line.interview.participant == one.pseudonym),
-            one.pseudonym in known if leads else None,
+            participant,
+            answered[participant.pseudonym],
+            tuple(line for line in lines if line.interview.participant == participant.pseudonym),
+            participant.pseudonym in known if leads else None,
         )
-        for one in interviews.participants()
+        for participant in interviews.participants()
     )
     return InterviewsAtAGlance(people, interviews.file.erased(), guides, agreement, why)
 
@@ -130,7 +130,7 @@ def interviews_if_any(where: Where) -> InterviewsAtAGlance:
 def person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
     """One participant."""
     one = interviews.participant(pseudonym)
-    held = [found for found in interviews.interviews() if found.participant == pseudonym]
+    held = [interview for interview in interviews.interviews() if interview.participant == pseudonym]
     known = pseudonym in reachable(interviews) if leads else None
     return PersonLine(one, consents(interviews)[pseudonym], tuple(_lines(interviews, held, leads)), known)
 
@@ -147,18 +147,22 @@ def _lines(interviews: Interviews, held: Sequence[Interview], leads: bool) -> li
 
 
 def _steps(
-    interviews: Interviews, one: Interview, consent: Consent, coded: Mapping[str, CodingStep] | None
+    interviews: Interviews, interview: Interview, consent: Consent, coded: Mapping[str, CodingStep] | None
 ) -> Iterable[Step]:
     """What has been done for an interview; `now` stands for whatever is not."""
     yield Step("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
-    held = one.status == "held" or one.transcript
-    yield Step("Conversation", DONE if held else NOW, _of_conversation(one), "interview-conduct")
-    words = f"{len(interviews.transcript(one.id).turns):,} turns" if one.transcript else "bring the transcript in"
-    yield Step("Transcript", DONE if one.transcript else NOW, words, "interview-transcript")
-    names = progress_of(interviews, one.id) if one.transcript else Progress()
+    held = interview.status == "held" or interview.transcript
+    yield Step("Conversation", DONE if held else NOW, _of_conversation(interview), "interview-conduct")
+    words = (
+        f"{len(interviews.transcript(interview.id).turns):,} turns"
+        if interview.transcript
+        else "bring the transcript in"
+    )
+    yield Step("Transcript", DONE if interview.transcript else NOW, words, "interview-transcript")
+    names = progress_of(interviews, interview.id) if interview.transcript else Progress()
     yield Step("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
     if coded is not None:
-        coding = coded.get(one.id, NOT_BEGUN)
+        coding = coded.get(interview.id, NOT_BEGUN)
         yield Step("Coding", DONE if coding.done else NOW, coding.words, coding.route, coding.round)
 
 
@@ -179,11 +183,15 @@ def _of_consent(consent: Consent) -> str:
     return consent.words
 
 
-def _of_conversation(one: Interview) -> str:
-    if one.status == "planned":
-        return "has a transcript" if one.transcript else "talk, with the guide and its clock"
-    length = f", {one.length}" if one.seconds else ""
-    return f"{one.status} on {one.day}{length}" if one.status == "held" else f"under way since {one.day}"
+def _of_conversation(interview: Interview) -> str:
+    if interview.status == "planned":
+        return "has a transcript" if interview.transcript else "talk, with the guide and its clock"
+    length = f", {interview.length}" if interview.seconds else ""
+    return (
+        f"{interview.status} on {interview.day}{length}"
+        if interview.status == "held"
+        else f"under way since {interview.day}"
+    )
 
 
 def _of_names(names: Progress) -> str:

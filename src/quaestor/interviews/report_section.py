@@ -83,8 +83,19 @@ def quotation_columns(themes: Themes) -> ItemColumns | None:
     if len(themes.quotations) > MOST_LISTED:
         return None
     items = tuple(
-        ListedItem(one.item, f"“{one.words}”", "", one.participant, "", "", None, None, None, _asked(one.asked))
-        for one in themes.quotations
+        ListedItem(
+            quotation.item,
+            f"“{quotation.words}”",
+            "",
+            quotation.participant,
+            "",
+            "",
+            None,
+            None,
+            None,
+            _asked(quotation.asked),
+        )
+        for quotation in themes.quotations
     )
     attributes = {
         name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))

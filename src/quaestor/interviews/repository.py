@@ -90,20 +90,20 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], 
     `voice` (a single turn, corrected by hand), `match` (turns in which a question of the guide is asked, by turn),
     `replace` (names that a person confirmed or refused, by place). A new `transcript` begins anew.
     """
-    begins = max((place for place, one in enumerate(entries) if one.kind == "transcript"), default=0)
+    begins = max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0)
     voices: dict[str, str] = {}
     corrected: dict[int, str] = {}
     asked: dict[int, str] = {}
     replaced: dict[tuple[int, int, int], Replacement | None] = {}
-    for one in entries[begins:]:
-        said = one.said
-        if one.kind == "speaker":
+    for entry in entries[begins:]:
+        said = entry.said
+        if entry.kind == "speaker":
             voices[said["speaker"]] = said["voice"]
-        elif one.kind == "voice":
+        elif entry.kind == "voice":
             corrected[said["turn"]] = said["voice"]
-        elif one.kind == "match":
+        elif entry.kind == "match":
             asked.update({int(turn): question for turn, question in said["questions"].items()})
-        elif one.kind == "replace":
+        elif entry.kind == "replace":
             for place in said["places"]:
                 at = (place["turn"], place["start"], place["end"])
                 keep = place["confirmed"]
@@ -124,10 +124,10 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], 
     return tuple(turns)
 
 
-def _apart(found: Iterable[Replacement]) -> tuple[Replacement, ...]:
+def _apart(replacements: Iterable[Replacement]) -> tuple[Replacement, ...]:
     """In the order of their places; of those that overlap the first, and of two that begin together the longer."""
     kept: list[Replacement] = []
-    for one in sorted(found, key=lambda each: (each.start, -each.end)):
+    for one in sorted(replacements, key=lambda each: (each.start, -each.end)):
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return tuple(kept)
@@ -211,8 +211,8 @@ class Interviews:
         for entry in self.file.entries():
             if entry.about:
                 found.setdefault(entry.about, []).append(entry)
-        order = {one.pseudonym: place for place, one in enumerate(self.participants())}
-        made = [one for entries in found.values() if (one := interview_in(entries)) is not None]
+        order = {participant.pseudonym: place for place, participant in enumerate(self.participants())}
+        made = [interview for entries in found.values() if (interview := interview_in(entries)) is not None]
         return sorted(made, key=lambda one: (order.get(one.participant, len(order)), one.id))
 
     def interview(self, name: str) -> Interview:
@@ -220,7 +220,7 @@ class Interviews:
         if found is None:
             self._require_not_over(name)
             options = suggest(name, [one.id for one in self.interviews()]) or "none yet"
-            known = name in {one.pseudonym for one in self.participants()}
+            known = name in {participant.pseudonym for participant in self.participants()}
             plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
             raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
         return found
@@ -230,7 +230,7 @@ class Interviews:
         who = name.partition("-")[0]
         if day := self.file.erased().get(who):
             raise StateError(f"{who} has withdrawn on {day}: nothing is kept about them")
-        if any(one.kind == _CANCELLED for one in self.file.entries(about=name)):
+        if any(entry.kind == _CANCELLED for entry in self.file.entries(about=name)):
             raise StateError(f"the interview {name} was cancelled: plan another with `quaestor interview plan {who}`")
 
     def plan(self, participant: str, guide: str, actor: str, key: str = "") -> Interview:
@@ -297,7 +297,7 @@ class Interviews:
         return made
 
     def transcripts(self) -> list[Transcript]:
-        return [self.transcript(one.id) for one in self.interviews() if one.transcript]
+        return [self.transcript(interview.id) for interview in self.interviews() if interview.transcript]
 
     def remembered(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
         """Something that takes a while, worked out once as long as its mark is the same."""
@@ -332,17 +332,21 @@ class Interviews:
 
 def participants_in(entries: Sequence[Entry]) -> list[Participant]:
     """Who takes part, as the last entry about each says it."""
-    found = {one.participant: Participant(one.participant, **one.said) for one in entries if one.kind == "participant"}
+    found = {
+        entry.participant: Participant(entry.participant, **entry.said)
+        for entry in entries
+        if entry.kind == "participant"
+    }
     return sorted(found.values(), key=lambda one: int(one.pseudonym.removeprefix("P")))
 
 
 def interview_in(entries: Sequence[Entry]) -> Interview | None:
     """An interview as its entries tell it; None where there is none."""
-    first = next((one for one in entries if one.kind == "interview"), None)
-    if first is None or any(one.kind == _CANCELLED for one in entries):
+    first = next((entry for entry in entries if entry.kind == "interview"), None)
+    if first is None or any(entry.kind == _CANCELLED for entry in entries):
         return None
-    clocks = sorted((one for one in entries if one.kind == "clock"), key=lambda one: (_moment(one), one.number))
-    last = next((one for one in reversed(clocks) if one.said["what"] != "section"), None)
+    clocks = sorted((entry for entry in entries if entry.kind == "clock"), key=lambda one: (_moment(one), one.number))
+    last = next((clock for clock in reversed(clocks) if clock.said["what"] != "section"), None)
     began = _moment(clocks[0]) if clocks else ""
     ended = last if last is not None and last.said["what"] == "end" else None
     return Interview(
@@ -350,11 +354,11 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
         first.participant,
         first.said["guide"],
         first.said["version"],
-        status="held" if ended else "under way" if any(one.kind in _TALK for one in entries) else "planned",
+        status="held" if ended else "under way" if any(entry.kind in _TALK for entry in entries) else "planned",
         day=began[:10],
         began=began,
         seconds=float(ended.said["at"]) if ended else 0.0,
-        transcript=any(one.kind == "transcript" for one in entries),
+        transcript=any(entry.kind == "transcript" for entry in entries),
     )
 
 
@@ -372,7 +376,7 @@ def _names(participant: str) -> Iterator[str]:
 
 def next_pseudonym(given: Iterable[str]) -> str:
     """The pseudonym of whoever comes next; one that was given is never given again."""
-    numbers = [int(found[1]) for name in given if (found := _P.fullmatch(name))]
+    numbers = [int(match[1]) for name in given if (match := _P.fullmatch(name))]
     return f"P{max(numbers, default=0) + 1}"
 
 

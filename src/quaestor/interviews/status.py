@@ -42,11 +42,11 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
         )
     except QuaestorError as error:
         return [StatusLine(_STAGE, "doubtful", str(error))], None
-    lines = [line for one in found.people for line in one.interviews]
+    lines = [line for person in found.people for line in person.interviews]
     detail = ", ".join(f"{count:,} {words}" for words, count in found.tally)
     if lines and all(line.interview.transcript for line in lines):
         return [StatusLine(_STAGE, "done", detail)], _ITEMS if awaits_items(study) else None
-    unusable = next((one for one in guide_lines(study, None) if one.why or one.grave), None)
+    unusable = next((guide_line for guide_line in guide_lines(study, None) if guide_line.why or guide_line.grave), None)
     if unusable is not None:
         words = f"the guide {unusable.name} {unusable.words}" if unusable.grave else unusable.words
         check = Next("quaestor interview check", f"Mend the guide {unusable.name}", "guides")

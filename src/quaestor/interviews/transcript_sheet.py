@@ -67,7 +67,7 @@ class TranscriptSheet:
     @property
     def missing(self) -> list[GuideQuestion]:
         """Questions of the guide that nobody was found to ask."""
-        return [one for one in self.guide.questions() if one.id not in self.asked]
+        return [question for question in self.guide.questions() if question.id not in self.asked]
 
 
 def transcript_sheet(

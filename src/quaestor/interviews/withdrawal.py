@@ -54,7 +54,7 @@ def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
 def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> Withdrawal:
     if participant not in interviews.file.erased():
         interviews.participant(participant)
-    held = [one for one in interviews.interviews() if one.participant == participant]
+    held = [interview for interview in interviews.interviews() if interview.participant == participant]
     names = tuple(one.id for one in held)
     unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
     quoted = unfinished or has_said(interviews, participant)

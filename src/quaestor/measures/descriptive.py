@@ -39,15 +39,15 @@ def count_pairs(rows: ArrayLike, n_rows: int, columns: ArrayLike, n_columns: int
     return np.ascontiguousarray(counts.reshape(n_rows + 1, n_columns + 1)[1:, 1:])
 
 
-def share(count: int, of: int) -> Share:
+def share(count: int, total: int) -> Share:
     """`count` of `of` items with Wilson's 95 % interval, which is honest for few items and at both ends."""
-    if not 0 <= count <= of:
-        raise InputError(f"{count} of {of} items is no share: count items among those they are a part of")
-    if of == 0:
-        return Share(count, of, undefined="undefined, because there is no item to take a share of")
-    found = wilson(count / of, of)
-    low, high = (0.0 if count == 0 else found.low), (1.0 if count == of else found.high)
-    return Share(count, of, count / of, low, high)
+    if not 0 <= count <= total:
+        raise InputError(f"{count} of {total} items is no share: count items among those they are a part of")
+    if total == 0:
+        return Share(count, total, undefined="undefined, because there is no item to take a share of")
+    found = wilson(count / total, total)
+    low, high = (0.0 if count == 0 else found.low), (1.0 if count == total else found.high)
+    return Share(count, total, count / total, low, high)
 
 
 def summary(values: ArrayLike, seed: int) -> Summary:

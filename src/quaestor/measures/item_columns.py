@@ -34,17 +34,17 @@ class Attribute:
     parents: tuple[str, ...] = ()
     """Of a level below another: the key of the value above each value."""
 
-    def place(self, key: str) -> int:
+    def find_position(self, key: str) -> int:
         if key == NO_VALUE:
             return NONE
         if key not in self.keys:
             raise InputError(f"{self.name} has no {key!r}, allowed: {_some(sort_by_similarity(key, self.keys))}")
         return self.keys.index(key)
 
-    def title(self, key: str) -> str:
-        return self.titles[self.place(key)]
+    def get_title(self, key: str) -> str:
+        return self.titles[self.find_position(key)]
 
-    def below(self, parent: str) -> list[str]:
+    def list_children(self, parent: str) -> list[str]:
         """The keys of the values below a value of the level above."""
         return [key for key, above in zip(self.keys, self.parents, strict=True) if above == parent]
 
@@ -53,7 +53,7 @@ def _some(names: Sequence[str]) -> str:
     return join_with_or(names) if len(names) <= 6 else f"{', '.join(names[:6])} …"
 
 
-def attribute_of(name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None) -> Attribute:
+def build_attribute(name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None) -> Attribute:
     """An attribute from one value an item; without an order of (key, title), values stand sorted."""
     given = list(values)
     ordered = order if order is not None else [(key, key) for key in sorted({one for one in given if one is not None})]
@@ -63,7 +63,7 @@ def attribute_of(name: str, values: Iterable[str | None], order: Sequence[tuple[
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedItems:
     """All decided items of a study, column by column, in one order."""
 
     items: tuple[str, ...]
@@ -74,37 +74,37 @@ class Decided:
     def __len__(self) -> int:
         return len(self.items)
 
-    def attribute(self, name: str) -> Attribute:
+    def get_attribute(self, name: str) -> Attribute:
         if name not in self.attributes:
             options = suggest(name, self.attributes) or "none"
             raise InputError(f"items have no attribute {name!r}, allowed: {options}")
         return self.attributes[name]
 
-    def number(self, name: str) -> Floats:
+    def get_numbers(self, name: str) -> Floats:
         if name not in self.numbers:
             raise InputError(f"items have no measure {name!r}, allowed: {suggest(name, self.numbers)}")
         return self.numbers[name]
 
-    def mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:
+    def build_mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:
         """Which items have one of the values of every attribute named."""
         chosen = np.ones(len(self.items), bool)
         for name, keys in conditions:
             if tuple(keys) == (ANY_VALUE,):
-                chosen &= ~np.isnan(self.numbers[name]) if name in self.numbers else self.attribute(name).codes != NONE
+                chosen &= ~np.isnan(self.numbers[name]) if name in self.numbers else self.get_attribute(name).codes != NONE
                 continue
-            attribute = self.attribute(name)
-            places = [attribute.place(key) for key in keys]
+            attribute = self.get_attribute(name)
+            places = [attribute.find_position(key) for key in keys]
             chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
         return chosen
 
-    def chosen(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    def list_matching(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
         """The items that fulfil conditions."""
-        return [item for item, wanted in zip(self.items, self.mask(conditions), strict=True) if wanted]
+        return [item for item, wanted in zip(self.items, self.build_mask(conditions), strict=True) if wanted]
 
-    def where(self, chosen: Flags) -> Decided:
+    def select(self, chosen: Flags) -> DecidedItems:
         """The chosen items alone."""
         places = np.flatnonzero(chosen)
-        return Decided(
+        return DecidedItems(
             tuple(self.items[place] for place in places),
             {name: replace(one, codes=one.codes[places]) for name, one in self.attributes.items()},
             {name: values[places] for name, values in self.numbers.items()},

@@ -20,9 +20,9 @@ from quaestor.measures.group_comparison import holm
 from quaestor.measures.records import Association, Band, Estimate, Share
 
 REPLICATES = 2_000
-MOST_RESAMPLED, MOST_DISTINCT = 10_000, 1_000
+MAX_RESAMPLED, MAX_DISTINCT = 10_000, 1_000
 """Values, and distinct ones, up to which a mean is resampled; with more the normal interval hardly differs from it."""
-FEW = 10
+MIN_GROUP_SIZE = 10
 """Answers in a group below which its shares say little."""
 _TAIL = 0.025
 _SMALLEST, _LARGEST = 1e-290, 1e290
@@ -33,7 +33,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Ranked:
+class OptionRank:
     """One option of a ranking: its mean place and how often it came first."""
 
     placed: int
@@ -54,7 +54,7 @@ class Strength:
 
 
 @dataclass(frozen=True)
-class Crossed:
+class GroupDifference:
     """Whether groups answer differently: the test, how strongly, and why not to lean on it where there is a reason."""
 
     association: Association
@@ -93,7 +93,7 @@ def mean(values: ArrayLike, seed: int) -> Estimate:
     if n == 1:
         return Estimate(value, undefined="the interval is undefined, because one item has no spread")
     distinct, times = np.unique(found, return_counts=True)
-    if n > MOST_RESAMPLED or len(distinct) > MOST_DISTINCT:
+    if n > MAX_RESAMPLED or len(distinct) > MAX_DISTINCT:
         se = float(found.std(ddof=1)) / math.sqrt(n)
         return Estimate(value, se, value - QUANTILE * se, value + QUANTILE * se, "analytic")
     drawn = np.random.default_rng([seed, n]).multinomial(n, times / n, REPLICATES)
@@ -101,22 +101,22 @@ def mean(values: ArrayLike, seed: int) -> Estimate:
     return bootstrapped(value, value + drawn @ (distinct - value) / n)
 
 
-def spread(values: ArrayLike, most: int) -> list[tuple[str, Share]]:
+def distribution(values: ArrayLike, max_groups: int) -> list[tuple[str, Share]]:
     """How often each number was given; where there are more than `most` different ones, in equal and round ranges."""
     found = to_numbers(values)
     found = found[~np.isnan(found)]
     distinct, times = np.unique(found, return_counts=True)
-    if len(distinct) <= most:
+    if len(distinct) <= max_groups:
         labels = [f"{value:.15g}" for value in distinct.tolist()]
     else:
-        edges = _round_edges(float(distinct[0]), float(distinct[-1]), most)
+        edges = _round_edges(float(distinct[0]), float(distinct[-1]), max_groups)
         times = np.histogram(found, edges)[0]
         labels = [f"{low:.15g} to under {high:.15g}" for low, high in pairwise(edges)]
         labels[-1] = f"{edges[-2]:.15g} to {edges[-1]:.15g}"
     return [(label, share(count, len(found))) for label, count in zip(labels, times.tolist(), strict=True)]
 
 
-def rankings(places: NDArray[np.integer], seed: int) -> list[Ranked]:
+def rankings(places: NDArray[np.integer], seed: int) -> list[OptionRank]:
     """Each option's mean place among those who placed it, and its first places among all who ranked; 0 is no place."""
     if places.ndim != 2:
         raise InputError("places need a row for each respondent and a column for each option")
@@ -125,7 +125,7 @@ def rankings(places: NDArray[np.integer], seed: int) -> list[Ranked]:
     for column in ranked.T:
         placed = column[column > 0]
         first = share(int((column == 1).sum()), len(ranked))
-        found.append(Ranked(len(placed), mean(placed.astype(np.float64), seed), first))
+        found.append(OptionRank(len(placed), mean(placed.astype(np.float64), seed), first))
     return found
 
 
@@ -148,28 +148,28 @@ def cramers_v(found: Association, rows: int, columns: int) -> Strength:
     return Strength(found.cramers_v, min(low, 1.0), min(high, 1.0), band)
 
 
-def crossed(counts: ArrayLike, seed: int) -> Crossed:
+def compare_groups(counts: ArrayLike, seed: int) -> GroupDifference:
     """Answers by groups: the test that fits the table, the strength, and what to doubt."""
     table = np.asarray(counts)
     found = association(table, seed)
     rows, columns = int((table.sum(axis=1) > 0).sum()), int((table.sum(axis=0) > 0).sum())
-    return Crossed(found, cramers_v(found, rows, columns), doubts=_doubts(found, table))
+    return GroupDifference(found, cramers_v(found, rows, columns), doubts=_doubts(found, table))
 
 
-def adjusted(several: Sequence[Crossed]) -> list[Crossed]:
+def adjust_p_values(several: Sequence[GroupDifference]) -> list[GroupDifference]:
     """Several tests of one question with p-values by Holm's method, since one of many is soon small by chance."""
     known = [one.association.p for one in several if one.association.p is not None]
     stepped = iter(holm(known).tolist()) if len(known) > 1 else iter(known)
     return [
-        Crossed(one.association, one.strength, None if one.association.p is None else next(stepped), one.doubts)
+        GroupDifference(one.association, one.strength, None if one.association.p is None else next(stepped), one.doubts)
         for one in several
     ]
 
 
-def doubts_of_sizes(sizes: Sequence[int]) -> tuple[str, ...]:
+def list_size_doubts(sizes: Sequence[int]) -> tuple[str, ...]:
     """What speaks against leaning on a test of groups with so many answers; a group without any is in no test."""
-    least = min((size for size in sizes if size), default=FEW)
-    if least >= FEW:
+    least = min((size for size in sizes if size), default=MIN_GROUP_SIZE)
+    if least >= MIN_GROUP_SIZE:
         return ()
     few = "one answer" if least == 1 else f"{least} answers"
     return (f"the smallest group has {few}, too few to say much about it",)
@@ -178,7 +178,7 @@ def doubts_of_sizes(sizes: Sequence[int]) -> tuple[str, ...]:
 def _doubts(found: Association, table: NDArray[np.int64]) -> tuple[str, ...]:
     if found.undefined:
         return ()
-    doubts = [*doubts_of_sizes(table.sum(axis=0).tolist())]
+    doubts = [*list_size_doubts(table.sum(axis=0).tolist())]
     if found.test == "chi-square, permuted":
         doubts.append("many cells expect fewer than 5 answers: p comes from permutations, and V tends to be too large")
     return tuple(doubts)

@@ -15,14 +15,14 @@ from quaestor.measures.arrays import Floats, rank, require_same_length, to_numbe
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Direction, Trend, YearShare
 
-FEWEST_YEARS = 3
-MOST_EXACT = 10
+MIN_YEARS = 3
+MAX_EXACT = 10
 """Up to so many years without ties every order is counted; beyond, the normal distribution is close."""
 
 SIGNIFICANT = 0.05
 
 
-def yearly_shares(years: ArrayLike, chosen: ArrayLike, listed: Iterable[int] = ()) -> list[YearShare]:
+def yearly_shares(years: ArrayLike, chosen: ArrayLike, extra_years: Iterable[int] = ()) -> list[YearShare]:
     """Of the items of each year, the share that is chosen; years come in order, gaps and those listed included.
 
     A year without items has no share, and says so.
@@ -35,7 +35,7 @@ def yearly_shares(years: ArrayLike, chosen: ArrayLike, listed: Iterable[int] = (
         if (whole % 1 != 0).any():
             raise InputError("years are not all whole numbers: give the year of each item, such as 2019")
         whole = whole.astype(np.int64)
-    wanted = [*listed, *([whole.min(), whole.max()] if whole.size else [])]
+    wanted = [*extra_years, *([whole.min(), whole.max()] if whole.size else [])]
     if not wanted:
         return []
     first, last = int(min(wanted)), int(max(wanted))
@@ -55,7 +55,7 @@ def mann_kendall(values: ArrayLike) -> Trend:
     found = to_numbers(values)
     found = found[~np.isnan(found)]
     n = len(found)
-    if n < FEWEST_YEARS:
+    if n < MIN_YEARS:
         return Trend(n, undefined="undefined, because fewer than 3 years have a value")
     ranking = rank(found)
     if ranking.spread == 0:
@@ -65,7 +65,7 @@ def mann_kendall(values: ArrayLike) -> Trend:
     pairs = n * (n - 1) // 2
     untied = pairs - sum(length * (length - 1) // 2 for length in lengths.tolist())
     tau = s / math.sqrt(pairs * untied)
-    p = _exact(n, s) if n <= MOST_EXACT and not ranking.ties else _approximate(n, s, lengths.tolist())
+    p = _exact(n, s) if n <= MAX_EXACT and not ranking.ties else _approximate(n, s, lengths.tolist())
     return Trend(n, tau, s, p, _direction(s, p))
 
 
@@ -94,7 +94,7 @@ def _exact(n: int, s: int) -> float:
     return as_far / math.factorial(n)
 
 
-@lru_cache(maxsize=MOST_EXACT)
+@lru_cache(maxsize=MAX_EXACT)
 def _orders_by_inversions(n: int) -> tuple[int, ...]:
     """How many orders of n things have 0, 1, 2 … pairs the wrong way round."""
     orders = [1]

@@ -23,13 +23,13 @@ FINDING = "finding"
 
 def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """The items of `TABLE:ROW:COLUMN` as a list shows them, and in words what they have in common."""
-    own = [one.table for one in study.settings.tables]
+    own = [table.table for table in study.settings.tables]
     with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
         results = computed.results
         # Interviews are asked directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             found = quotations_behind(themes, cell, own)
-            return [_quoted(one) for one in found.quotations], quotations_in_words(themes, found.selection)
+            return [_quoted(quotation) for quotation in found.quotations], quotations_in_words(themes, found.selection)
     if results is None:
         raise StateError("nothing has been decided yet")
     if cell.startswith(f"{FINDING}:"):
@@ -42,7 +42,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
 def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
     """The items behind `finding:NUMBER:VALUE`, as the page of items names them."""
     _, number, name = (*cell.split(":", 2), "", "")[:3]
-    findings = {one.finding: one for one in findings_of(Computed(study, results))}
+    findings = {finding.finding: finding for finding in findings_of(Computed(study, results))}
     if number not in findings:
         options = suggest(number, findings) or "none"
         raise InputError(f"there is no finding {number!r}, allowed: {options}")
@@ -53,11 +53,19 @@ def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[st
     selection = values[name].selection
     if selection is None:
         raise StateError(f"{name} of finding {number} is not computed: {values[name].why}")
-    return results.decided.chosen(selection.conditions), selection
+    return results.decided.list_matching(selection.conditions), selection
 
 
-def _quoted(one: Quotation) -> ExampleItem:
-    return ExampleItem(one.item, one.words, (one.participant,), "", None, None, f"{one.before}{one.words}{one.after}")
+def _quoted(quotation: Quotation) -> ExampleItem:
+    return ExampleItem(
+        quotation.item,
+        quotation.words,
+        (quotation.participant,),
+        "",
+        None,
+        None,
+        f"{quotation.before}{quotation.words}{quotation.after}",
+    )
 
 
 def _example(results: Results, item: str) -> ExampleItem:
@@ -73,6 +81,6 @@ def in_words(results: Results, selection: Selection) -> str:
         if tuple(keys) == (ANY_VALUE,):
             parts.append(f"with a {name}")
             continue
-        attribute = results.decided.attribute(name)
-        parts.append(f"{name} {' or '.join(attribute.title(key) if key else 'none' for key in keys)}")
+        attribute = results.decided.get_attribute(name)
+        parts.append(f"{name} {' or '.join(attribute.get_title(key) if key else 'none' for key in keys)}")
     return ", ".join(parts) or "all decided items"

@@ -72,21 +72,25 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
 
 def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
     """Closed rounds whose ratings the lead has not seen yet: results come from them, so that goes on record."""
-    return [name for name, one in state.rounds.items() if one.status == CLOSED and asks_first(state, name, lead)]
+    return [
+        name
+        for name, round_state in state.rounds.items()
+        if round_state.status == CLOSED and asks_first(state, name, lead)
+    ]
 
 
 def _note_views(coding: CodingSession) -> None:
     """Results show what others said in a round: the lead is on record as having seen it."""
-    for name, one in coding.state.rounds.items():
-        if one.status == CLOSED:
+    for name, round_state in coding.state.rounds.items():
+        if round_state.status == CLOSED:
             require_lead_view(coding.state, name, coding.lead, coding.lead)
             note_view(coding, name, coding.lead)
 
 
 def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
-    for name, one in state.rounds.items():
-        if one.status == CLOSED:
-            for facet in one.plan.facets:
+    for name, round_state in state.rounds.items():
+        if round_state.status == CLOSED:
+            for facet in round_state.plan.facets:
                 if kind_of(facet).is_compared:
                     yield name, round_agreement(state, name, facet.id)
 
@@ -109,18 +113,18 @@ def publication_of(computed: Computed, tell: Tell) -> Publication:
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
     why = why_no_results(computed)
-    for asked in computed.study.settings.tables:
+    for table in computed.study.settings.tables:
         if computed.results is None:
-            missing[asked.table] = why
+            missing[table.table] = why
             continue
         try:
-            tables[asked.table] = make_table(computed.study, computed.results, asked)
-            tell(f"table {asked.table}: {asked.title} ({tables[asked.table].size})")
+            tables[table.table] = make_table(computed.study, computed.results, table)
+            tell(f"table {table.table}: {table.title} ({tables[table.table].size})")
         except StateError as error:
-            missing[asked.table] = str(error)
-            tell(f"table {asked.table}: cannot be made, {error}")
+            missing[table.table] = str(error)
+            tell(f"table {table.table}: cannot be made, {error}")
     findings = findings_of(computed)
-    quantities = tuple(value_of(computed, asked) for asked in computed.study.settings.quantities)
+    quantities = tuple(value_of(computed, quantity) for quantity in computed.study.settings.quantities)
     return Publication(computed, tables, missing, findings, quantities)
 
 
@@ -130,7 +134,7 @@ def audit_study(publication: Publication) -> Audit:
     printed = require_printed(read_printed(study), printed_folder(study))
     _require_tables(study, printed)
     other = _alternatives(publication, printed)
-    found = audit_of(
+    audit = audit_of(
         publication.computed,
         printed,
         publication.tables,
@@ -139,15 +143,15 @@ def audit_study(publication: Publication) -> Audit:
         other,
         why_no_results(publication.computed),
     )
-    return with_survey(found, publication.computed.coding, study, printed)
+    return with_survey(audit, publication.computed.coding, study, printed)
 
 
 def _require_tables(study: Study, printed: Printed) -> None:
     """A printed table that the study does not make could never differ."""
-    made = [one.table for one in study.settings.tables]
+    tables = [table.table for table in study.settings.tables]
     for layout in printed.settings.tables:
-        if made and layout.table not in made:
-            options = suggest(layout.table, made)
+        if tables and layout.table not in tables:
+            options = suggest(layout.table, tables)
             raise SettingsError(
                 f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is none of the study's: {options}"
             )
@@ -165,9 +169,9 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
         try:
             results = results_from(computed.study, computed.coding.state, version, computed.results)
             tables = {
-                asked.table: make_table(computed.study, results, asked)
-                for asked in computed.study.settings.tables
-                if asked.kind in _QUICK and not asked.where
+                table.table: make_table(computed.study, results, table)
+                for table in computed.study.settings.tables
+                if table.kind in _QUICK and not table.where
             }
         except QuaestorError:
             continue  # items of that version cannot be counted this way

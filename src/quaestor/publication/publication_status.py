@@ -115,16 +115,18 @@ def standing(study: Study, state: State) -> Standing:
     report = study.published / "report"
     findings = _document(report / "findings.json") or []
     audit = _document(report / "audit.json") or {}
-    claims = tuple(Claim(str(one["finding"]), str(one["sentence"]), bool(one["holds"])) for one in findings)
+    claims = tuple(
+        Claim(str(finding["finding"]), str(finding["sentence"]), bool(finding["holds"])) for finding in findings
+    )
     return Standing(tuple(freshness(study, state)), claims, audit.get("summary", {}))
 
 
-def without(found: Standing, withheld: Collection[str]) -> Standing:
+def without(standing: Standing, withheld: Collection[str]) -> Standing:
     """The same for those who may not read all of it."""
     if not withheld:
-        return found
-    published = tuple(one for one in found.published if one.name not in withheld)
-    return Standing(published) if "report" in withheld else replace(found, published=published)
+        return standing
+    published = tuple(one for one in standing.published if one.name not in withheld)
+    return Standing(published) if "report" in withheld else replace(standing, published=published)
 
 
 def _document(path: Path) -> Any:

@@ -26,26 +26,26 @@ ANSWERS_FOLDER = "answers"
 """Where the study keeps the files that answers were imported from."""
 
 
-def with_survey(found: Audit, coding: CodingSession | None, study: Study, printed: Printed) -> Audit:
+def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printed: Printed) -> Audit:
     """An audit with the figures of a survey that the study prints; where it prints none, as it was."""
     asked = printed.settings.answers
     if asked is None:
-        return found
+        return audit
     path = answers_path(study)
     if coding is None or not path.exists():
         nothing = Asked(read_questionnaire(survey_file(study, asked.survey)), ())
-        return replace(found, cells=(*found.cells, *survey_cells(printed, nothing)))
+        return replace(audit, cells=(*audit.cells, *survey_cells(printed, nothing)))
     with AnswerFile(path) as answers:
         asked_for = asked_of(Surveys(coding, answers), asked.survey)
     cells, notes = survey_cells(printed, asked_for), tuple(survey_notes(printed, asked_for))
-    return replace(found, cells=(*found.cells, *cells), notes=notes if not found.cells else (*found.notes, *notes))
+    return replace(audit, cells=(*audit.cells, *cells), notes=notes if not audit.cells else (*audit.notes, *notes))
 
 
 def asked_of(surveys: Surveys, name: str) -> Asked:
     """What the figures of a survey are counted from, with the rows of its file where that is at hand."""
     questionnaire = surveys.questionnaire(name)
     responses = counted_responses(surveys, name)
-    synthetic = sum(one.synthetic for one in surveys.answers.responses(name))
+    synthetic = sum(response.synthetic for response in surveys.answers.responses(name))
     path = _file_behind(surveys, name)
     if path is None:
         return Asked(questionnaire, responses, synthetic=synthetic)
@@ -74,7 +74,7 @@ def _file_behind(surveys: Surveys, name: str) -> Path | None:
 
 def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[list[FileRow], list[str]]:
     """All rows below the header, and the questions that have a wording in it."""
-    consent = [one.id for one in asked.questions() if one.kind is Kind.CONSENT]
+    consent = [question.id for question in asked.questions() if question.kind is Kind.CONSENT]
     with closing(plain_rows(path)) as rows:
         export = shaped(rows, str(path), mapping.settings.header_rows)
         reader = RowReader(mapping, export.columns)
@@ -101,5 +101,5 @@ def _ended(said: RowSaid, asked: Questionnaire) -> bool:
 def _row(number: int, said: RowSaid, consent: list[str], mapping: ColumnMapping) -> FileRow:
     answers: Mapping[str, Mapping[str, object]] = said.answers
     agreed = all(answers.get(name, {}).get("choices") == [AGREE] for name in consent)
-    marked = frozenset(one.question for one in said.markers if one.question not in answers)
+    marked = frozenset(marker.question for marker in said.markers if marker.question not in answers)
     return FileRow(number, said.answers, agreed or mapping.settings.consented, marked)

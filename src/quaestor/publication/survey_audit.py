@@ -50,22 +50,22 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
     """What the responses say that count: finished, and not left out by the lead."""
     decisions = surveys.fielding(name).decisions
     return [
-        one.answers
-        for one in surveys.answers.responses(name)
-        if one.standing is Standing.FINISHED and (one.id not in decisions or decisions[one.id].keep)
+        response.answers
+        for response in surveys.answers.responses(name)
+        if response.standing is Standing.FINISHED and (response.id not in decisions or decisions[response.id].keep)
     ]
 
 
 def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
     """All printed figures that answers can tell, as printed.toml says they are counted."""
-    asked = printed.settings.answers
-    return [] if asked is None else [one for group in asked.figures for one in _of(printed, questionnaire, group)]
+    answers = printed.settings.answers
+    return [] if answers is None else [one for group in answers.figures for one in _of(printed, questionnaire, group)]
 
 
 def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterator[tuple[str, list[Figure]]]:
     """The other ways of counting that printed.toml knows, each in words with the figures as they would be."""
-    asked = printed.settings.answers
-    for group in asked.figures if asked is not None else ():
+    answers = printed.settings.answers
+    for group in answers.figures if answers is not None else ():
         for how, rows in group.otherwise.items():
             yield how, list(_of(printed, questionnaire, group, rows))
 
@@ -91,10 +91,10 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
     if not words.strip():
         return None
     try:
-        found = read_condition(words)
+        condition = read_condition(words)
     except InputError as error:
         raise SettingsError(f"{PRINTED_FILE}: {error}") from None
-    for test in found.tests():
+    for test in condition.tests():
         question = asked.question(test.question)
         if question is None:
             known = join_with_or(sort_by_similarity(test.question, [one.id for one in asked.questions()])[:3])
@@ -103,20 +103,20 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
             )
         chosen = question.kind in (*CHOSEN, Kind.MATRIX) and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:
-            known = suggest(test.value, [one.code for one in question.options])
+            known = suggest(test.value, [option.code for option in question.options])
             raise SettingsError(
                 f"{PRINTED_FILE}: {words!r} is about {test.value!r}, which is no option of {question.id!r}: {known}"
             )
-    return found
+    return condition
 
 
 def counted(figures: Sequence[Figure], responses: Sequence[Answers]) -> dict[Key, Counted]:
     """The figures as these responses give them, each with its own base."""
-    return {one.key: _counted(one, responses) for one in figures}
+    return {figure.key: _counted(figure, responses) for figure in figures}
 
 
 def _counted(figure: Figure, responses: Sequence[Answers]) -> Counted:
-    among = [one for one in responses if figure.among is None or figure.among.holds(one)]
+    among = [response for response in responses if figure.among is None or figure.among.holds(response)]
     count = sum(figure.holds is None or figure.holds.holds(one) for one in among)
     base = figure.per if figure.per is not None else len(among)
     if not figure.percent:
@@ -159,7 +159,7 @@ class Asked:
 
 def survey_cells(printed: Printed, asked: Asked) -> tuple[AuditCell, ...]:
     """One verdict for each printed cell that stands in no table of its own, with its base and what may explain it."""
-    figures = {one.key: one for one in figures_of(printed, asked.questionnaire)}
+    figures = {figure.key: figure for figure in figures_of(printed, asked.questionnaire)}
     found = counted(list(figures.values()), asked.responses) if asked.responses else {}
     cells = [_cell(key, printed, found.get(key)) for key in _keys(printed)]
     ways = _Ways(asked, list(figures.values()), cells)
@@ -196,10 +196,10 @@ def _keys(printed: Printed) -> Iterator[Key]:
             yield from ((table, row.name, column) for row in rows for column in row.cells)
 
 
-def _cell(key: Key, printed: Printed, found: Counted | None) -> AuditCell:
+def _cell(key: Key, printed: Printed, counted: Counted | None) -> AuditCell:
     text = printed.cell(":".join(key))
-    computed = found.value if found is not None else None
-    base = found.base if found is not None else None
+    computed = counted.value if counted is not None else None
+    base = counted.base if counted is not None else None
     return AuditCell(*key, text, computed, verdict_of(text, computed), base=base)
 
 
@@ -230,10 +230,10 @@ def _why(cell: AuditCell, figure: Figure, printed: Printed, ways: _Ways) -> Iter
 
 def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
     """How many responses the page has."""
-    for one in figures:
-        if one.holds is None and one.among is None and not one.percent:
-            found = numbers_in(printed.cell(":".join(one.key)))
-            return int(found[0][0]) if found else None
+    for figure in figures:
+        if figure.holds is None and figure.among is None and not figure.percent:
+            numbers = numbers_in(printed.cell(":".join(figure.key)))
+            return int(numbers[0][0]) if numbers else None
     return None
 
 
@@ -275,7 +275,7 @@ class _Ways:
         than chance would.
         """
         values = self._values
-        scores = {kinds: self._score(found) for kinds, found in values.items()}
+        scores = {kinds: self._score(value) for kinds, value in values.items()}
         best = max(values, key=lambda kinds: (scores[kinds], -len(kinds)), default=())
         if not best or scores[best] <= 0:
             return {}
@@ -297,7 +297,7 @@ class _Ways:
             yield f"it would be {value:.4g} {self._said(least)}"
 
     def _said(self, kinds: Sequence[str]) -> str:
-        return f"with {' and '.join(self.words()[one] for one in kinds)} counted"
+        return f"with {' and '.join(self.words()[kind] for kind in kinds)} counted"
 
     @cached_property
     def _values(self) -> dict[tuple[str, ...], Mapping[Key, Counted]]:
@@ -324,8 +324,8 @@ class _Ways:
         return counted(self.figures, responses)
 
 
-def _fits(cell: AuditCell, found: Counted | None) -> bool:
-    return found is not None and verdict_of(cell.printed, found.value) in _FITS
+def _fits(cell: AuditCell, counted: Counted | None) -> bool:
+    return counted is not None and verdict_of(cell.printed, counted.value) in _FITS
 
 
 def _many(count: int, what: str) -> str:
@@ -337,13 +337,13 @@ _COLUMNS = (Column("n", "n"), Column("share", "share"), Column("base", "base"), 
 
 def figure_tables(printed: Printed, figures: Sequence[Figure], asked: Asked) -> tuple[Table, ...]:
     """One table for each that is printed; of figures printed in two ways the count is shown."""
-    counts = [one for one in figures if not one.percent]
+    counts = [figure for figure in figures if not figure.percent]
     found = counted(counts, asked.responses)
     titles = printed.settings.answers.titles if printed.settings.answers is not None else {}
     note = f"Of {len(asked.responses):,} responses; each share is one of those who answered the question."
     tables = []
-    for name in dict.fromkeys(one.key[0] for one in counts):
-        own = [one for one in counts if one.key[0] == name]
+    for name in dict.fromkeys(count.key[0] for count in counts):
+        own = [count for count in counts if count.key[0] == name]
         groups = [
             Group(title, tuple(_row(one, found[one.key], printed) for one in own if one.title == title))
             for title in dict.fromkeys(one.title for one in own)
@@ -352,14 +352,14 @@ def figure_tables(printed: Printed, figures: Sequence[Figure], asked: Asked) -> 
     return tuple(tables)
 
 
-def _row(figure: Figure, found: Counted, printed: Printed) -> Row:
-    count = int(found.value or 0)
-    share = count / found.base if found.base else None
+def _row(figure: Figure, counted: Counted, printed: Printed) -> Row:
+    count = int(counted.value or 0)
+    share = count / counted.base if counted.base else None
     text = printed.cell(":".join(figure.key))
     cells = (
         Cell((whole(count),), (count,)),
         Cell((percent(share),), (share,)),
-        Cell((whole(found.base),), (found.base,)),
+        Cell((whole(counted.base),), (counted.base,)),
         Cell((text,), (number_alone(text),)),
     )
     name = figure.key[1]

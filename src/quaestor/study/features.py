@@ -112,7 +112,7 @@ def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[Text
 
 def _declared_once(name: str) -> Any:
     """What the only feature that declares it contributes; None where no feature does."""
-    declared = {one.name: getattr(one, name) for one in features() if getattr(one, name) is not None}
+    declared = {feature.name: getattr(feature, name) for feature in features() if getattr(feature, name) is not None}
     if len(declared) > 1:
         raise RuntimeError(f"{' and '.join(declared)} both declare {name}: only one feature may")
     return next(iter(declared.values()), None)
@@ -121,4 +121,7 @@ def _declared_once(name: str) -> Any:
 def maker_of_input(study: Study, source: str) -> Feature | None:
     """The feature that writes the input of a source; None where somebody puts it there."""
     folder = study.path_of(source).parent
-    return next((one for one in features() if one.input_folder and study.root / one.input_folder == folder), None)
+    return next(
+        (feature for feature in features() if feature.input_folder and study.root / feature.input_folder == folder),
+        None,
+    )

@@ -40,10 +40,10 @@ class NavigationEntry:
 
 def navigation_entries(request: Request) -> list[NavigationEntry]:
     """Where the visitor may go; a page that is not for them, or would be empty, is not offered."""
-    found = visitor_of(request)
-    if found is None:
+    visitor = visitor_of(request)
+    if visitor is None:
         return []
-    if found.can(Permission.PAY):
+    if visitor.can(Permission.PAY):
         return [NavigationEntry("claims", "Pay", str(request.url_for("claims").path))]
     offered = []
     for route, label in _ENTRIES:
@@ -52,8 +52,8 @@ def navigation_entries(request: Request) -> list[NavigationEntry]:
             continue
         if route == "interviews" and not request.app.state.has_interviews():
             continue
-        if needed is not None and needed != PUBLIC and found.can(needed):
-            shown = _home_of(found) if route == "home" else label
+        if needed is not None and needed != PUBLIC and visitor.can(needed):
+            shown = _home_of(visitor) if route == "home" else label
             offered.append(NavigationEntry(route, shown, str(request.url_for(route).path)))
     return offered
 
@@ -89,13 +89,13 @@ class Addresses:
     def of(self, request: Request, name: str, /, **path: Any) -> Address:
         root = request.scope.get("app_root_path", request.scope.get("root_path", ""))
         key = (root, name, *path.items())
-        found = self._known.get(key)
-        if found is None:
-            found = Address(f"{root.rstrip('/')}{request.app.url_path_for(name, **path)}")
+        address = self._known.get(key)
+        if address is None:
+            address = Address(f"{root.rstrip('/')}{request.app.url_path_for(name, **path)}")
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[key] = found
-        return found
+            self._known[key] = address
+        return address
 
     @property
     def in_templates(self) -> Any:

@@ -173,5 +173,5 @@ class TestStreaming:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert sum(lengths) == size
-        assert max(lengths) <= sevenzip.PIECE
-        assert peak < 10 * sevenzip.PIECE
+        assert max(lengths) <= sevenzip.PIECE_BYTES
+        assert peak < 10 * sevenzip.PIECE_BYTES

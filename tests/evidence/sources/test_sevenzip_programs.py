@@ -144,7 +144,7 @@ class TestPrograms:
             odd = SevenZip(written(tmp_path / "b.7z", single_member(b"data", 4, coder=b"\x02\xab\xcd", name=name)))
         got = [(m.name, b"".join(pieces)) for m, pieces in archive.stream(lambda m: m.name == name)]
         assert got == [(name, b"data")]
-        with pytest.raises(InputError, match="names that no program can safely be asked for; pack it again"):
+        with pytest.raises(InputError, match="names that cannot safely be passed to a program; pack it again"):
             list(odd.stream(lambda m: m.name == name))
         assert commands == []
 
@@ -175,7 +175,7 @@ class TestPrograms:
         archive = SevenZip(pack(tmp_path / "large.7z", {"Posts.xml": bytes(60_000_000)}))
         stream = archive.stream(lambda _: True)
         _, pieces = next(stream)
-        assert len(next(pieces)) == sevenzip.PIECE
+        assert len(next(pieces)) == sevenzip.PIECE_BYTES
         children = programs()
         assert [child.name() for child in children] == [Path(find_seven_zip() or "").name]
         del stream, pieces

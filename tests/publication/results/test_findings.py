@@ -37,7 +37,7 @@ def _lowered(phase: str, measure: str) -> Mutation:
         return with_numbers(
             results,
             measure,
-            lambda decided: np.where(decided.mask((("phase", (phase,)),)), 0.0, decided.number(measure)),
+            lambda decided: np.where(decided.build_mask((("phase", (phase,)),)), 0.0, decided.get_numbers(measure)),
         )
 
     return change
@@ -69,7 +69,7 @@ MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {
     ],
     "9": [
         ("most popular categories", _lowered("V", "viewcount")),
-        ("strongly correlated", lambda one: with_numbers(one, "score", lambda decided: -decided.number("viewcount"))),
+        ("strongly correlated", lambda one: with_numbers(one, "score", lambda decided: -decided.get_numbers("viewcount"))),
         ("strongly correlated", lambda one: with_numbers(one, "score", _alternating)),
     ],
     "10": [
@@ -81,7 +81,7 @@ MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {
 
 
 def _all_to(attribute: str, key: str) -> dict[str, str]:
-    return dict.fromkeys(RESULTS.decided.attribute(attribute).keys, key)
+    return dict.fromkeys(RESULTS.decided.get_attribute(attribute).keys, key)
 
 
 def _alternating(decided) -> np.ndarray:  # type: ignore[no-untyped-def]

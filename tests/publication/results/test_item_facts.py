@@ -187,9 +187,9 @@ def test_evidence_and_decisions_meet_in_one_table(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     found = results(study)
     assert found.decided.items == (ONE, TWO)
-    assert found.decided.number("response_days").tolist() == [2.0, 0.01]
-    assert found.decided.number("first_answer_days").tolist() == [0.5, 0.01]
-    assert found.decided.number("viewcount").tolist() == [100.0, 50.0]
+    assert found.decided.get_numbers("response_days").tolist() == [2.0, 0.01]
+    assert found.decided.get_numbers("first_answer_days").tolist() == [0.5, 0.01]
+    assert found.decided.get_numbers("viewcount").tolist() == [100.0, 50.0]
     values = {name: [one.keys[code] if code >= 0 else None for code in one.codes]
               for name, one in found.decided.attributes.items()}  # fmt: skip
     assert values["phase"] == ["T", "S"]
@@ -284,7 +284,7 @@ def test_a_retired_code_keeps_its_items(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     change_codebook(study, "codebook.retire", {"code": "setting"})
     found = results(study)
-    phase = found.decided.attribute("phase")
+    phase = found.decided.get_attribute("phase")
     assert phase.titles[phase.codes[1]] == "setting (retired)"
     assert [one.item for one in items_behind(study, "1:setting:total")[0]] == [TWO]
 
@@ -312,13 +312,13 @@ def test_the_number_of_items_with_a_measure_opens_those_items(study: Study) -> N
     for row in table.rows():
         cell = row.cells[0]
         assert cell.selection is not None
-        assert len(lacking.chosen(cell.selection.conditions)) == cell.values[0]
+        assert len(lacking.list_matching(cell.selection.conditions)) == cell.values[0]
 
 
 def test_items_without_a_value_are_told_below_the_table(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     found = results(study)
-    framework = found.decided.attribute("framework")
+    framework = found.decided.get_attribute("framework")
     nobody = replace(framework, codes=np.array([-1, 1]))
     decided = replace(found.decided, attributes={**found.decided.attributes, "framework": nobody})
     table = make_table(study, replace(found, decided=decided), study.settings.tables[0])

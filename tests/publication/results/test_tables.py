@@ -54,7 +54,7 @@ def test_every_count_opens_exactly_its_items(name: str) -> None:
     for row in table.rows():
         for cell in row.cells:
             assert cell.selection is not None
-            chosen = RESULTS.decided.mask(cell.selection.conditions)
+            chosen = RESULTS.decided.build_mask(cell.selection.conditions)
             assert int(chosen.sum()) == cell.values[0], (name, row.key)
 
 
@@ -66,7 +66,7 @@ def test_every_median_is_that_of_its_items(name: str) -> None:
             measure = column.key.removesuffix("_median")
             if measure not in RESULTS.decided.numbers or cell.selection is None:
                 continue
-            values = RESULTS.decided.number(measure)[RESULTS.decided.mask(cell.selection.conditions)]
+            values = RESULTS.decided.get_numbers(measure)[RESULTS.decided.build_mask(cell.selection.conditions)]
             assert cell.values[0] == (pytest.approx(np.median(values)) if len(values) else None)
 
 
@@ -131,7 +131,7 @@ def test_a_table_of_an_attribute_nobody_has_names_the_ones_there_are() -> None:
 
 
 def test_an_empty_study_part_says_what_it_cannot_say() -> None:
-    nothing = RESULTS.decided.where(np.zeros(len(RESULTS.decided), bool))
+    nothing = RESULTS.decided.select(np.zeros(len(RESULTS.decided), bool))
     from dataclasses import replace
 
     for name, asked in ASKED.items():

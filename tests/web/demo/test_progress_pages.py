@@ -26,7 +26,7 @@ from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.demo.folder import Doors
 from quaestor.demo.interviews import FOLDER
-from quaestor.demo.progress import Event, Failed, InterviewsCoded, Moved, RoundOpened
+from quaestor.demo.progress import Event, DemoFailed, InterviewsCoded, StepAdvanced, RoundOpened
 from quaestor.demo.survey import open_demo_survey
 from quaestor.people.credentials import Passwords
 from quaestor.people.membership import create_lead_token
@@ -38,7 +38,7 @@ from quaestor.web.server import Stop, serve_on_this_machine
 
 BEFORE = ALL[:5]
 OPENED = ALL[:12]
-FAILED = [*BEFORE, Failed(StateError("there is no room: make some"))]
+FAILED = [*BEFORE, DemoFailed(StateError("there is no room: make some"))]
 
 
 def opened_study(folder: Path) -> Study:
@@ -100,7 +100,7 @@ def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
     assert "The handbook" in shown
     assert "join/" not in shown
     assert "data-going" in shown
-    page.tell(Moved("posts", 1, 0))
+    page.tell(StepAdvanced("posts", 1, 0))
     assert "<progress aria-label" in client.get("/demo").text, "nobody knows how long"
 
 

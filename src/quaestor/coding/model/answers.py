@@ -20,12 +20,12 @@ def checked_answers(plan: Plan, book: Codebook, answers: Mapping[str, Any]) -> d
             raise InputError(f"the round {plan.round!r} asks no {name!r}, allowed: {suggest(name, names)}")
     checked = {}
     for facet in plan.facets:
-        given = answers.get(facet.id)
-        if given is None or given == "":
+        answer = answers.get(facet.id)
+        if answer is None or answer == "":
             if facet.required:
                 raise InputError(f"{facet.id} has no answer: answer it, or say {CANNOT_JUDGE!r}")
             continue
-        checked[facet.id] = checked_answer(facet, book, given)
+        checked[facet.id] = checked_answer(facet, book, answer)
     return checked
 
 

@@ -29,19 +29,19 @@ WORDS_WAYS = (DISCUSSION,)
 """How it is settled what is said of codes on which raters agree."""
 
 
-def answers_of(one: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
+def answers_of(round_state: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
     """What each seat said about an item."""
     found = []
-    for seat in one.seats:
-        rating = one.of_seat(seat, item)
+    for seat in round_state.seats:
+        rating = round_state.of_seat(seat, item)
         if rating is not None and facet in rating.answers:
             found.append((rating.rater, own_words(rating.answers[facet])))
     return found
 
 
-def _same(one: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
+def _same(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
     """Whether all say the same; of phrases, once their words are unified."""
-    kind, words = kind_of(facet), all_words(one)
+    kind, words = kind_of(facet), all_words(round_state)
     compared = {CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.compared(facet, answer, words) for answer in answers}
     return len(compared) == 1 and CANNOT_JUDGE not in compared
 
@@ -54,27 +54,27 @@ class _Comparison:
     agreed: int
 
 
-def _comparison(one: RoundState) -> _Comparison:
+def _comparison(round_state: RoundState) -> _Comparison:
     """Worked out once for a closed round, whose ratings stand."""
-    key = ("comparison", one.closed, len(one.unifications), len(one.gone))
-    if one.status == CLOSED and key in one.memory:
-        known: _Comparison = one.memory[key]
+    key = ("comparison", round_state.closed, len(round_state.unifications), len(round_state.gone))
+    if round_state.status == CLOSED and key in round_state.memory:
+        known: _Comparison = round_state.memory[key]
         return known
     differing: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {}
     agreed = 0
-    for facet in one.plan.facets:
+    for facet in round_state.plan.facets:
         if not kind_of(facet).is_compared:
             continue
-        for item in one.items_left():
-            answers = answers_of(one, item, facet.id)
-            if answers and not _same(one, facet, (answer for _, answer in answers)):
+        for item in round_state.items_left():
+            answers = answers_of(round_state, item, facet.id)
+            if answers and not _same(round_state, facet, (answer for _, answer in answers)):
                 differing[item, facet.id] = tuple(answers)
             else:
                 agreed += bool(answers)
-    found = _Comparison(differing, agreed)
-    if one.status == CLOSED:
-        one.memory[key] = found
-    return found
+    comparison = _Comparison(differing, agreed)
+    if round_state.status == CLOSED:
+        round_state.memory[key] = comparison
+    return comparison
 
 
 def differing(state: State, name: str) -> Set[tuple[str, str]]:
@@ -102,32 +102,32 @@ def differing_words(state: State, name: str) -> list[Disagreement]:
 
 def is_settled(case: Disagreement) -> bool:
     """Whether it was decided; that raters agree on codes does not settle what they say of them."""
-    made = case.decision
-    return made is not None and not (case.words_only and differing_fields(made.answer))
+    decision = case.decision
+    return decision is not None and not (case.words_only and differing_fields(decision.answer))
 
 
-def _in_other_words(one: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
+def _in_other_words(round_state: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
     """Whether all gave the same codes, and they or what is decided have different words for what a code asks for."""
     kind = kind_of(facet)
-    if not kind.has_words or not _same(one, facet, values):
+    if not kind.has_words or not _same(round_state, facet, values):
         return False
-    decisions = one.decisions.get((item, facet.id), [])
+    decisions = round_state.decisions.get((item, facet.id), [])
     decided_last = [decision.answer for decision in decisions[-1:]]
     return any(kind.differing_words(answers) for answers in (values, decided_last))
 
 
 def _told(
-    one: RoundState, cases: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]], *, words_only: bool = False
+    round_state: RoundState, cases: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]], *, words_only: bool = False
 ) -> list[Disagreement]:
     said: dict[str, list[Comment]] = {}
-    for comment in one.comments:
+    for comment in round_state.comments:
         said.setdefault(comment.item, []).append(comment)
     found = []
     for (item, facet), answers in cases.items():
-        made = one.decisions.get((item, facet))
+        decision = round_state.decisions.get((item, facet))
         comments = tuple(comment for comment in said.get(item, ()) if comment.facet in (facet, ""))
-        tie = one.tie_comments.get((item, facet))
-        found.append(Disagreement(item, facet, answers, comments, tie, made[-1] if made else None, words_only))
+        tie = round_state.tie_comments.get((item, facet))
+        found.append(Disagreement(item, facet, answers, comments, tie, decision[-1] if decision else None, words_only))
     return found
 
 
@@ -175,9 +175,9 @@ def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
     return NewAct("decision", actor, {"round": name, "decisions": entries}, one.plan.codebook) if entries else None
 
 
-def is_simulated(one: RoundState, item: str) -> bool:
+def is_simulated(round_state: RoundState, item: str) -> bool:
     """Whether a simulated rater rated an item."""
-    ratings = (one.of_seat(seat, item) for seat in one.seats)
+    ratings = (round_state.of_seat(seat, item) for seat in round_state.seats)
     return any(rating.simulated for rating in ratings if rating)
 
 
@@ -245,7 +245,7 @@ def decide(
     if how not in ways:
         settled_by = "discussion of its words" if words_only else one.plan.settle
         raise InputError(f"{name!r} is settled by {settled_by}, allowed: {join_with_or(ways)}")
-    said = one.tie_comments.get((item, facet))
+    tie_comment = one.tie_comments.get((item, facet))
     if how == TIE_BREAKER:
         if actor != one.plan.tie_breaker:
             raise StateError(
@@ -253,7 +253,7 @@ def decide(
             )
     elif actor == one.plan.tie_breaker and how == DISCUSSION:
         raise StateError(f"{actor!r} breaks ties and takes no part in the pair's discussion of {item!r}")
-    if how == TOGETHER and said is None:
+    if how == TOGETHER and tie_comment is None:
         raise StateError(f"the tie-breaker has not commented on {item!r} yet: that comes first, blind")
     value = checked_answer(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
     if value == CANNOT_JUDGE:
@@ -284,22 +284,25 @@ def decided(state: State, name: str, facet: str) -> dict[str, Decision]:
 
 def kept(state: State, name: str) -> set[str] | None:
     """The items a round decided to keep; None as long as it is not closed and settled."""
-    one = state.rounds.get(name)
-    if one is None or one.status != CLOSED:
+    round_state = state.rounds.get(name)
+    if round_state is None or round_state.status != CLOSED:
         return None
-    facet = next((facet for facet in one.plan.facets if facet.kind == Keep.name), None)
+    facet = next((facet for facet in round_state.plan.facets if facet.kind == Keep.name), None)
     if facet is None:
         raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
-    known = one.memory.get("kept")
-    if known is None or known[0] != (one.closed, one.decided_at, len(one.gone)):
-        known = one.memory["kept"] = (one.closed, one.decided_at, len(one.gone)), _kept(one, facet)
+    known = round_state.memory.get("kept")
+    if known is None or known[0] != (round_state.closed, round_state.decided_at, len(round_state.gone)):
+        known = round_state.memory["kept"] = (
+            (round_state.closed, round_state.decided_at, len(round_state.gone)),
+            _kept(round_state, facet),
+        )
     found: set[str] | None = known[1]
     return None if found is None else set(found)
 
 
-def _kept(one: RoundState, facet: Facet) -> set[str] | None:
-    made = one.decided(facet.id)
-    rated = {item for item in one.items_left() if answers_of(one, item, facet.id)}
+def _kept(round_state: RoundState, facet: Facet) -> set[str] | None:
+    made = round_state.decided(facet.id)
+    rated = {item for item in round_state.items_left() if answers_of(round_state, item, facet.id)}
     if not rated or rated - set(made):
         return None
     return {
@@ -324,14 +327,14 @@ def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool 
     return False
 
 
-def _require_part(one: RoundState, actor: str, lead: str) -> None:
-    if one.seat_of(actor) is None and actor not in (one.plan.tie_breaker, lead):
-        people = join_with_or(rater for seat in one.seats for rater in seat.raters)
-        raise StateError(f"{actor!r} has no part in {one.plan.round!r}: its raters are {people}")
+def _require_part(round_state: RoundState, actor: str, lead: str) -> None:
+    if round_state.seat_of(actor) is None and actor not in (round_state.plan.tie_breaker, lead):
+        people = join_with_or(rater for seat in round_state.seats for rater in seat.raters)
+        raise StateError(f"{actor!r} has no part in {round_state.plan.round!r}: its raters are {people}")
 
 
-def _decided(one: RoundState, item: str, facet: str) -> bool:
-    return (item, facet) in one.decisions
+def _decided(round_state: RoundState, item: str, facet: str) -> bool:
+    return (item, facet) in round_state.decisions
 
 
 def _closed(state: State, name: str) -> RoundState:

@@ -62,14 +62,17 @@ def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     return {**with_reason, "decisions": decisions}
 
 
-def _decided(state: State, facets: Mapping[str, Facet], one: Payload, change: Change) -> dict[str, Any]:
-    return {**one, "answer": _answer(state, facets.get(one["facet"]), one["item"], one["answer"], change)}
+def _decided(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
+    return {
+        **payload,
+        "answer": _answer(state, facets.get(payload["facet"]), payload["item"], payload["answer"], change),
+    }
 
 
 def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     """What is said about practice items, and what raters are to confirm, which others wrote."""
     plan = payload["plan"]
-    facets = {one.id: one for one in plan_from(plan).facets}
+    facets = {facet.id: facet for facet in plan_from(plan).facets}
     practice = [
         {**_text("feedback", one["item"], one, change), **_answered(state, facets, one, change)}
         for one in plan["practice"]
@@ -98,7 +101,7 @@ def _unification(state: State, payload: Payload, change: Change) -> dict[str, An
 
 
 def _facets(state: State, payload: Payload) -> Mapping[str, Facet]:
-    return {one.id: one for one in state.round(payload["round"]).plan.facets}
+    return {facet.id: facet for facet in state.round(payload["round"]).plan.facets}
 
 
 def _text(name: str, item: str, payload: Payload, change: Change) -> dict[str, Any]:

@@ -180,7 +180,7 @@ class Placing:
         if len(words) > 1 or len(word) < _SHORTEST or word in self._known:
             return []
         alike = [known for known in self._known if len(known) >= _SHORTEST and known[0] == word[0]]
-        return [(one,) for one in difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)]
+        return [(close_match,) for close_match in difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)]
 
     def _fit(self, phrase: _Phrase, readings: Sequence[_Reading], own: frozenset[str]) -> Placed:
         """The best reading all of whose words the phrase has, else the only line with its verb."""
@@ -237,15 +237,15 @@ def _singular(word: str) -> str:
 def _readings(book: Codebook, code: Code, texts: Iterable[str]) -> list[_Reading]:
     """Every choice of alternatives of a line, without the names of the codes above it, which go without saying."""
     above = _tokens_of(book, code.parent)
-    found: list[_Reading] = []
+    readings: list[_Reading] = []
     for text in texts:
         parts = _CHOICE.split(text)
         choices = [part.split("/") if number % 2 else [part] for number, part in enumerate(parts)]
         for chosen in product(*choices):
             words = _words(" ".join(chosen))
             if words:
-                found.append(_Reading(code.id, words[0], frozenset({words[0], *(set(words[1:]) - above)})))
-    return found
+                readings.append(_Reading(code.id, words[0], frozenset({words[0], *(set(words[1:]) - above)})))
+    return readings
 
 
 def _tokens_of(book: Codebook, code: str) -> frozenset[str]:

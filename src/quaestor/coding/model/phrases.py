@@ -17,34 +17,36 @@ from quaestor.store.records import NewAct
 SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
 
 
-def words_before(one: RoundState, number: int) -> dict[str, dict[str, str]]:
+def words_before(round_state: RoundState, number: int) -> dict[str, dict[str, str]]:
     """Which word stands for which, by part, as known when a set was begun."""
-    return _remembered(one, number)
+    return _remembered(round_state, number)
 
 
-def all_words(one: RoundState) -> dict[str, dict[str, str]]:
+def all_words(round_state: RoundState) -> dict[str, dict[str, str]]:
     """Which word stands for which, by all that has been unified."""
-    return _remembered(one, None)
+    return _remembered(round_state, None)
 
 
-def _remembered(one: RoundState, before: int | None) -> dict[str, dict[str, str]]:
+def _remembered(round_state: RoundState, before: int | None) -> dict[str, dict[str, str]]:
     """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
-    key = ("words", before, len(one.unifications))
-    if key not in one.memory:
-        one.memory[key] = _words(made for made in one.unifications if before is None or made.set < before)
-    found: dict[str, dict[str, str]] = one.memory[key]
+    key = ("words", before, len(round_state.unifications))
+    if key not in round_state.memory:
+        round_state.memory[key] = _words(
+            unification for unification in round_state.unifications if before is None or unification.set < before
+        )
+    found: dict[str, dict[str, str]] = round_state.memory[key]
     return found
 
 
 def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
     words: dict[str, dict[str, str]] = {part: {} for part in PARTS}
-    for made in unifications:
-        table = words[made.part]
-        to = table.get(made.to, made.to)
-        if to in made.words:  # the other way round than before: the new word stands for itself
-            table.pop(made.to, None)
-            to = made.to
-        for word in made.words:
+    for unification in unifications:
+        table = words[unification.part]
+        to = table.get(unification.to, unification.to)
+        if to in unification.words:  # the other way round than before: the new word stands for itself
+            table.pop(unification.to, None)
+            to = unification.to
+        for word in unification.words:
             if word != to:
                 table[word] = to
         for word, to in list(table.items()):
@@ -53,20 +55,20 @@ def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
     return words
 
 
-def phrase_facet(one: RoundState) -> Facet:
-    facet = next((facet for facet in one.plan.facets if kind_of(facet).unifies_words), None)
+def phrase_facet(round_state: RoundState) -> Facet:
+    facet = next((facet for facet in round_state.plan.facets if kind_of(facet).unifies_words), None)
     if facet is None:
-        raise StateError(f"the round {one.plan.round!r} asks for no phrases")
+        raise StateError(f"the round {round_state.plan.round!r} asks for no phrases")
     return facet
 
 
-def phrases_of(one: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
+def phrases_of(round_state: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
     """The phrases that were given to items, one for each seat that gave one."""
-    facet = phrase_facet(one).id
+    facet = phrase_facet(round_state).id
     found: dict[str, list[Mapping[str, str]]] = {}
     for item in items:
-        for seat in one.seats:
-            rating = one.of_seat(seat, item)
+        for seat in round_state.seats:
+            rating = round_state.of_seat(seat, item)
             answer = rating.answers.get(facet) if rating else None
             if answer and answer != CANNOT_JUDGE:
                 found.setdefault(item, []).append(answer)
@@ -146,13 +148,13 @@ def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
     return NewAct("words.reread", actor, {"round": name, "set": one.set, "item": item}, one.plan.codebook)
 
 
-def word_counts(one: RoundState, part: str) -> Counter[str]:
+def word_counts(round_state: RoundState, part: str) -> Counter[str]:
     """How often each word was given in the sets so far, as it was written."""
-    items = [item for items in one.sets[: one.set] for item in items]
-    return Counter(phrase[part] for given in phrases_of(one, items).values() for phrase in given)
+    items = [item for items in round_state.sets[: round_state.set] for item in items]
+    return Counter(phrase[part] for given in phrases_of(round_state, items).values() for phrase in given)
 
 
-def curves(one: RoundState) -> list[SetCurve]:
+def curves(round_state: RoundState) -> list[SetCurve]:
     """Discrepancy and incompatibility of each set that both raters have finished.
 
     Discrepancy: the share of a set's items whose raters differ once the words known before the set are unified.
@@ -160,14 +162,14 @@ def curves(one: RoundState) -> list[SetCurve]:
     of the sets before.
     """
     found = []
-    for number, items in enumerate(one.sets[: one.set], start=1):
-        due = [(seat, item) for item in items for seat in one.seats if seat.has(seat.raters[0], item)]
-        if any(one.of_seat(seat, item) is None for seat, item in due):
+    for number, items in enumerate(round_state.sets[: round_state.set], start=1):
+        due = [(seat, item) for item in items for seat in round_state.seats if seat.has(seat.raters[0], item)]
+        if any(round_state.of_seat(seat, item) is None for seat, item in due):
             continue
-        given = {item: phrases for item, phrases in phrases_of(one, items).items() if len(phrases) > 1}
+        given = {item: phrases for item, phrases in phrases_of(round_state, items).items() if len(phrases) > 1}
         if not given:
             continue
-        before, after = words_before(one, number), words_before(one, number + 1)
+        before, after = words_before(round_state, number), words_before(round_state, number + 1)
         differ = sum(len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in given.values())
         rewritten = sum(
             any(unify_words(phrase, before) != unify_words(phrase, after) for phrase in phrases)
@@ -177,16 +179,16 @@ def curves(one: RoundState) -> list[SetCurve]:
     return found
 
 
-def agreed_phrases(one: RoundState) -> dict[str, tuple[str, str]]:
+def agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
     """The phrase of each item on whose words the raters now agree, or that was decided."""
-    words = all_words(one)
-    facet = phrase_facet(one).id
+    words = all_words(round_state)
+    facet = phrase_facet(round_state).id
     found: dict[str, tuple[str, str]] = {}
-    for item, phrases in phrases_of(one, one.plan.items).items():
-        made = one.decisions.get((item, facet))
-        if made and made[-1].answer != CANNOT_JUDGE:
-            found[item] = unify_words(made[-1].answer, words)
-        elif not made and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in one.seats):
+    for item, phrases in phrases_of(round_state, round_state.plan.items).items():
+        decision = round_state.decisions.get((item, facet))
+        if decision and decision[-1].answer != CANNOT_JUDGE:
+            found[item] = unify_words(decision[-1].answer, words)
+        elif not decision and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in round_state.seats):
             said = {unify_words(phrase, words) for phrase in phrases}
             found |= {item: said.pop()} if len(said) == 1 else {}
     return found

@@ -88,10 +88,10 @@ def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundS
     return one
 
 
-def to_practise(one: RoundState, rater: str) -> list[Practice]:
+def to_practise(round_state: RoundState, rater: str) -> list[Practice]:
     """The practice items that a rater has not tried yet."""
-    tried = one.practised.get(rater, ())
-    return [practice for practice in one.plan.practice if practice.item not in tried]
+    tried = round_state.practised.get(rater, ())
+    return [practice for practice in round_state.plan.practice if practice.item not in tried]
 
 
 def practise(
@@ -135,7 +135,7 @@ def labels(
 
 def labels_of_seat(
     state: State,
-    one: RoundState,
+    round_state: RoundState,
     seat: Seat,
     facet: str,
     items: Sequence[str],
@@ -148,19 +148,19 @@ def labels_of_seat(
 
     So a large round can be read piece by piece while others go on rating, and is still the round of one moment.
     """
-    asked = one.plan.facet(facet)
+    asked = round_state.plan.facet(facet)
     found: list[tuple[str, str, Label | None]] = []
     for item in items:
-        rating = one.of_seat(seat, item)
+        rating = round_state.of_seat(seat, item)
         if rating is not None and until is not None and rating.number > until:
-            rating = _as_it_stood(one, seat, item, until)
+            rating = _as_it_stood(round_state, seat, item, until)
         if rating is not None:
             found.append((item, seat.label, _label(state, asked, rating, version, level)))
     return found
 
 
-def _as_it_stood(one: RoundState, seat: Seat, item: str, until: int) -> Rating | None:
-    given = (one.ratings.get(rater, {}).get(item, ()) for rater in reversed(seat.raters))
+def _as_it_stood(round_state: RoundState, seat: Seat, item: str, until: int) -> Rating | None:
+    given = (round_state.ratings.get(rater, {}).get(item, ()) for rater in reversed(seat.raters))
     return next((rating for ratings in given for rating in reversed(ratings) if rating.number <= until), None)
 
 
@@ -206,18 +206,18 @@ def _read(state: State, rating: Rating, code: str, version: int | None, level: s
     return state.history.at(number).at_level(reading, level) if reading and level else reading
 
 
-def hours(one: RoundState) -> dict[str, float]:
+def hours(round_state: RoundState) -> dict[str, float]:
     """How long each rater worked, in hours; a rating that was superseded took its time too."""
-    return {rater: seconds / 3600 for rater, seconds in one.seconds.items()}
+    return {rater: seconds / 3600 for rater, seconds in round_state.seconds.items()}
 
 
 def work_of(state: State, rater: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     """How many ratings somebody gave, and the open rounds in which they still have items, with how many."""
     left = []
-    for one in state.rounds.values():
-        seat = one.seat_of(rater)
-        if one.status == OPEN and seat is not None and seat.rater == rater:
-            progress = one.progress(seat, rater)
+    for round_state in state.rounds.values():
+        seat = round_state.seat_of(rater)
+        if round_state.status == OPEN and seat is not None and seat.rater == rater:
+            progress = round_state.progress(seat, rater)
             if missing := len(progress) - progress.done:
-                left.append((one.plan.round, missing))
-    return sum(len(one.ratings.get(rater, {})) for one in state.rounds.values()), tuple(left)
+                left.append((round_state.plan.round, missing))
+    return sum(len(round_state.ratings.get(rater, {})) for round_state in state.rounds.values()), tuple(left)

@@ -59,38 +59,45 @@ def _check_gate(state: State, plan: Plan, passed: bool | None) -> None:
         )
 
 
-def missing(one: RoundState) -> list[tuple[str, str]]:
+def missing(round_state: RoundState) -> list[tuple[str, str]]:
     """Who still has to rate what, over all sets opened so far."""
-    opened = {item for items in one.sets[: one.set] for item in items}
+    opened = {item for items in round_state.sets[: round_state.set] for item in items}
     return [
         (seat.rater, item)
-        for seat in one.seats
+        for seat in round_state.seats
         for item in seat.items[0]
-        if item in opened and not one.is_rated(seat, item)
+        if item in opened and not round_state.is_rated(seat, item)
     ]
 
 
-def left_by_seat(one: RoundState) -> dict[str, int]:
+def left_by_seat(round_state: RoundState) -> dict[str, int]:
     """How many ratings each seat's rater still has to give now; from counts alone where these tell it."""
-    if len(one.sets) == 1 and not one.reread:
-        return {seat.rater: len(seat.items[0]) - one.rated_by(seat) for seat in one.seats}
-    key = (one.given, one.set, len(one.seats), max(one.reread.values(), default=0))
-    known = one.memory.get("left by seat")
+    if len(round_state.sets) == 1 and not round_state.reread:
+        return {seat.rater: len(seat.items[0]) - round_state.rated_by(seat) for seat in round_state.seats}
+    key = (round_state.given, round_state.set, len(round_state.seats), max(round_state.reread.values(), default=0))
+    known = round_state.memory.get("left by seat")
     if known is None or known[0] != key:
-        counted = Counter(rater for rater, _ in missing(one))
-        known = one.memory["left by seat"] = key, {seat.rater: counted[seat.rater] for seat in one.seats}
+        counted = Counter(rater for rater, _ in missing(round_state))
+        known = round_state.memory["left by seat"] = (
+            key,
+            {seat.rater: counted[seat.rater] for seat in round_state.seats},
+        )
     left: dict[str, int] = known[1]
     return left
 
 
-def is_complete(one: RoundState) -> bool:
+def is_complete(round_state: RoundState) -> bool:
     """Whether every planned rating exists, in all sets."""
-    return one.set >= len(one.sets) and not any(left_by_seat(one).values())
+    return round_state.set >= len(round_state.sets) and not any(left_by_seat(round_state).values())
 
 
 def blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
     """A sentence for each of these rounds whose raters were not blind, for every result that comes from them."""
-    return [f"The round {one.plan.round} is {one.blindness}." for one in rounds if one.blindness]
+    return [
+        f"The round {round_state.plan.round} is {round_state.blindness}."
+        for round_state in rounds
+        if round_state.blindness
+    ]
 
 
 def close_round(state: State, name: str, actor: str, incomplete: str = "", *, final: bool = False) -> NewAct:

@@ -176,8 +176,8 @@ class RoundState:
         return rating is not None and rating.number > self.reread.get(item, 0)
 
     def all_ratings(self) -> list[Rating]:
-        found = [one for items in self.ratings.values() for given in items.values() for one in given]
-        return sorted(found, key=lambda one: one.number)
+        ratings = [one for items in self.ratings.values() for item in items.values() for one in item]
+        return sorted(ratings, key=lambda one: one.number)
 
     def open_items(self) -> tuple[str, ...]:
         """The items that may be rated now."""
@@ -190,7 +190,7 @@ class RoundState:
         return self._places[item]
 
     def decided(self, facet: str) -> dict[str, Decision]:
-        return {item: made[-1] for (item, name), made in self.decisions.items() if name == facet}
+        return {item: decision[-1] for (item, name), decision in self.decisions.items() if name == facet}
 
 
 @dataclass(frozen=True)
@@ -260,11 +260,11 @@ class State:
 
 
 def _noted(act: Act) -> Noted:
-    said = act.payload
-    plan = said.get("plan")
-    where = plan["round"] if isinstance(plan, dict) else said.get("round") or said.get("name") or ""
-    survey = str(said.get("survey", ""))
-    return Noted(act.number, act.time, act.kind, act.actor, str(where), len(said.get("decisions", ())), survey)
+    payload = act.payload
+    plan = payload.get("plan")
+    where = plan["round"] if isinstance(plan, dict) else payload.get("round") or payload.get("name") or ""
+    survey = str(payload.get("survey", ""))
+    return Noted(act.number, act.time, act.kind, act.actor, str(where), len(payload.get("decisions", ())), survey)
 
 
 def plan_payload(plan: Plan) -> dict[str, Any]:
@@ -331,48 +331,48 @@ def _unblinded(state: State, act: Act) -> None:
 
 
 def _rated(state: State, act: Act) -> None:
-    said = act.payload
+    payload = act.payload
     rating = Rating(
         act.number,
-        said["round"],
-        said["item"],
+        payload["round"],
+        payload["item"],
         act.actor,
-        said["answers"],
-        said.get("time") or act.time,
+        payload["answers"],
+        payload.get("time") or act.time,
         act.codebook,
-        tuple(said.get("unsure", ())),
-        said.get("memo", ""),
-        float(said.get("seconds", 0)),
-        bool(said.get("simulated")),
-        bool(said.get("imported")),
+        tuple(payload.get("unsure", ())),
+        payload.get("memo", ""),
+        float(payload.get("seconds", 0)),
+        bool(payload.get("simulated")),
+        bool(payload.get("imported")),
     )
     state.rounds[rating.round].take_rating(rating)
 
 
 def _commented(state: State, act: Act) -> None:
-    said = act.payload
+    payload = act.payload
     comment = Comment(
         act.number,
-        said["item"],
-        said["facet"],
+        payload["item"],
+        payload["facet"],
         act.actor,
-        said["text"],
+        payload["text"],
         act.time,
-        said.get("answer"),
-        bool(said.get("simulated")),
+        payload.get("answer"),
+        bool(payload.get("simulated")),
     )
-    one = state.rounds[said["round"]]
+    one = state.rounds[payload["round"]]
     if act.kind == "tie.comment":
-        one.tie_comments[said["item"], said["facet"]] = comment
+        one.tie_comments[payload["item"], payload["facet"]] = comment
     else:
         one.comments.append(comment)
 
 
 def _decided(state: State, act: Act) -> None:
-    said = act.payload
-    state.rounds[said["round"]].decided_at = act.number
-    decisions = state.rounds[said["round"]].decisions
-    for entry in said["decisions"]:
+    payload = act.payload
+    state.rounds[payload["round"]].decided_at = act.number
+    decisions = state.rounds[payload["round"]].decisions
+    for entry in payload["decisions"]:
         decision = Decision(
             act.number,
             entry["item"],
@@ -381,44 +381,44 @@ def _decided(state: State, act: Act) -> None:
             entry["how"],
             act.actor,
             act.time,
-            said.get("reason", ""),
-            simulated=bool(said.get("simulated") or entry.get("simulated")),
+            payload.get("reason", ""),
+            simulated=bool(payload.get("simulated") or entry.get("simulated")),
         )
         decisions.setdefault((decision.item, decision.facet), []).append(decision)
 
 
 def _published(state: State, act: Act) -> None:
-    said = act.payload
-    found = state.published.setdefault(said["name"], {})
-    for entry in said["decisions"]:
+    payload = act.payload
+    found = state.published.setdefault(payload["name"], {})
+    for entry in payload["decisions"]:
         item, facet = entry["item"], entry["facet"]
         found[item, facet] = Decision(
-            act.number, item, facet, entry["answer"], "published", act.actor, act.time, source=said["source"]
+            act.number, item, facet, entry["answer"], "published", act.actor, act.time, source=payload["source"]
         )
 
 
 def _unified(state: State, act: Act) -> None:
-    said = act.payload
-    state.rounds[said["round"]].unifications.append(
+    payload = act.payload
+    state.rounds[payload["round"]].unifications.append(
         Unification(
             act.number,
-            said["set"],
-            said["part"],
-            tuple(said["words"]),
-            said["to"],
-            said["rule"],
+            payload["set"],
+            payload["part"],
+            tuple(payload["words"]),
+            payload["to"],
+            payload["rule"],
             act.actor,
-            said.get("reason", ""),
-            bool(said.get("simulated")),
+            payload.get("reason", ""),
+            bool(payload.get("simulated")),
         )
     )
     _compared(state, act)
 
 
 def _reread(state: State, act: Act) -> None:
-    said = act.payload
-    one = state.rounds[said["round"]]
-    one.reread[said["item"]] = act.number
+    payload = act.payload
+    one = state.rounds[payload["round"]]
+    one.reread[payload["item"]] = act.number
     one.forget_progress()
     _compared(state, act)
 

@@ -24,7 +24,7 @@ def rater_view(state: State, name: str, rater: str) -> RaterView:
     one = state.round(name)
     seat = _own_seat(one, rater)
     plan = one.plan
-    own = {item: given[-1] for item, given in one.ratings.get(rater, {}).items()}
+    own = {item: rating[-1] for item, rating in one.ratings.get(rater, {}).items()}
     now = set(one.open_items())
     items = in_order(plan, rater, [item for item in seat.items_of(rater) if item in now])
     return RaterView(
@@ -91,10 +91,10 @@ def rater_place(state: State, name: str, rater: str) -> RaterPlace:
     )
 
 
-def _own_seat(one: RoundState, rater: str) -> Seat:
-    seat = one.seat_of(rater)
+def _own_seat(round_state: RoundState, rater: str) -> Seat:
+    seat = round_state.seat_of(rater)
     if seat is None:
-        raise StateError(f"{rater!r} does not rate in {one.plan.round!r}")
+        raise StateError(f"{rater!r} does not rate in {round_state.plan.round!r}")
     return seat
 
 
@@ -153,7 +153,15 @@ def tie_view(state: State, name: str, actor: str) -> list[TieCase]:
     if one.status != CLOSED:
         raise StateError(f"the round {name!r} is open: its ties can be broken when it is closed")
     cases = []
-    for found in disagreements(state, name):
-        answers = without_order(one.plan, found.item, [answer for _, answer in found.answers])
-        cases.append(TieCase(found.item, found.facet, answers, found.tie_comment, found.decision is not None))
+    for disagreement in disagreements(state, name):
+        answers = without_order(one.plan, disagreement.item, [answer for _, answer in disagreement.answers])
+        cases.append(
+            TieCase(
+                disagreement.item,
+                disagreement.facet,
+                answers,
+                disagreement.tie_comment,
+                disagreement.decision is not None,
+            )
+        )
     return cases

@@ -71,10 +71,10 @@ def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
 
 def _may_know(sight: Sight, act: Noted) -> bool:
     """Who rates in an open blind round is told nothing of what the others do in it."""
-    one = sight.state.rounds.get(act.round)
-    if one is None or act.kind not in _RATED or act.actor == sight.viewer.name:
+    round_state = sight.state.rounds.get(act.round)
+    if round_state is None or act.kind not in _RATED or act.actor == sight.viewer.name:
         return True
-    return not (one.status == OPEN and one.plan.blind and one.seat_of(sight.viewer.name))
+    return not (round_state.status == OPEN and round_state.plan.blind and round_state.seat_of(sight.viewer.name))
 
 
 def called(sight: Sight, round_: str, actor: str) -> str:
@@ -127,32 +127,34 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
     """The rounds in which somebody has something to do, those with the nearest deadline first."""
     moment = clock()
     found = []
-    for one in state.rounds.values():
-        plan = one.plan
+    for round_state in state.rounds.values():
+        plan = round_state.plan
         if not fits_url(plan.round):  # opened before names had to, and without pages
             continue
-        if one.status == OPEN and one.seat_of(name) is not None:
+        if round_state.status == OPEN and round_state.seat_of(name) is not None:
             place = rater_place(state, plan.round, name)
             done, total = place.progress.done, len(place.progress)
-            until, is_late = in_time(one.deadline, moment)
+            until, is_late = in_time(round_state.deadline, moment)
             found.append(
                 Waiting(
-                    plan.round, plan.kind, RATE, done, total, one.deadline, place.set, place.sets, until, is_late
+                    plan.round, plan.kind, RATE, done, total, round_state.deadline, place.set, place.sets, until, is_late
                 )
             )  # fmt: skip
-        if one.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
+        if round_state.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
             cases = disagreements(state, plan.round)
             done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
             found.append(Waiting(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
-        if one.status == CLOSED and one.seat_of(name) is not None and plan.settle != "tie-breaker":
-            found.append(_discussion(state, one, name))
+        if round_state.status == CLOSED and round_state.seat_of(name) is not None and plan.settle != "tie-breaker":
+            found.append(_discussion(state, round_state, name))
     waits = (one for one in found if one.left or not one.looked)
-    return sorted(waits, key=lambda one: (one.deadline or "9", (RATE, BREAK_TIES, DISCUSS).index(one.part), one.round))
+    return sorted(
+        waits, key=lambda wait: (wait.deadline or "9", (RATE, BREAK_TIES, DISCUSS).index(wait.part), wait.round)
+    )
 
 
-def _discussion(state: State, one: RoundState, name: str) -> Waiting:
+def _discussion(state: State, round_state: RoundState, name: str) -> Waiting:
     """How many cases there are would tell a rater of a round that may still open again how others rated."""
-    plan = one.plan
+    plan = round_state.plan
     if unblinding(state, plan.round, name) is not None:
         return Waiting(plan.round, plan.kind, DISCUSS, 0, 0, looked=False)
     cases = disagreements(state, plan.round)

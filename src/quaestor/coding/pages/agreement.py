@@ -137,48 +137,54 @@ def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *
     )
 
 
-def _facet(state: State, one: RoundState, wanted: str) -> Facet:
-    compared = facets_compared(one)
+def _facet(state: State, round_state: RoundState, wanted: str) -> Facet:
+    compared = facets_compared(round_state)
     if not wanted and not compared:
-        raise InputError(f"the round {one.plan.round!r} asks for free text alone, which raters cannot agree on")
+        raise InputError(f"the round {round_state.plan.round!r} asks for free text alone, which raters cannot agree on")
     if wanted:
-        asked_of(state, one.plan.round, wanted)
-    return one.plan.facet(wanted or (one.plan.measured if one.plan.measured in compared else compared[0]))
+        asked_of(state, round_state.plan.round, wanted)
+    return round_state.plan.facet(
+        wanted or (round_state.plan.measured if round_state.plan.measured in compared else compared[0])
+    )
 
 
 def _newest(state: State, facet: Facet) -> int:
     return state.history.latest.version if facet.codes else 0
 
 
-def _curves(one: RoundState) -> tuple[SetCurve, ...]:
-    depends = one.given, len(one.unifications), one.set
-    known = one.memory.get("curves")
+def _curves(round_state: RoundState) -> tuple[SetCurve, ...]:
+    depends = round_state.given, len(round_state.unifications), round_state.set
+    known = round_state.memory.get("curves")
     if known is None or known[0] != depends:
-        known = one.memory["curves"] = depends, tuple(curves(one))
-    found: tuple[SetCurve, ...] = known[1]
-    return found
+        known = round_state.memory["curves"] = depends, tuple(curves(round_state))
+    set_curves: tuple[SetCurve, ...] = known[1]
+    return set_curves
 
 
-def _labels(found: Agreement) -> set[str]:
-    matrix = found.confusion.labels if found.confusion else ()
-    return {*matrix, *(code.code for code in found.codes), *(code for pair in found.confused for code in pair.codes)}
+def _labels(agreement: Agreement) -> set[str]:
+    matrix = agreement.confusion.labels if agreement.confusion else ()
+    return {
+        *matrix,
+        *(code.code for code in agreement.codes),
+        *(code for pair in agreement.confused for code in pair.codes),
+    }
 
 
-def measures_of(found: Agreement) -> list[Measure]:
+def measures_of(agreement: Agreement) -> list[Measure]:
     """The statistics in words, in the order in which they are shown."""
-    return [measure_of(found, statistic, estimate) for statistic, estimate in shown_estimates(found)]
+    return [measure_of(agreement, statistic, estimate) for statistic, estimate in shown_estimates(agreement)]
 
 
-def measure_of(found: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
+def measure_of(agreement: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
     """One statistic in words."""
     share = statistic.is_share
     return Measure(
         statistic.name,
-        _capitalised(statistic.label(found)),
+        _capitalised(statistic.label(agreement)),
         in_words(estimate.value, share=share),
         interval_in_words(estimate, share=share),
         in_words(estimate.se, share=share),
-        found.bands.get(statistic.name, ""),
+        agreement.bands.get(statistic.name, ""),
         estimate.undefined,
     )
 
@@ -193,10 +199,10 @@ def in_words(value: float | None, *, share: bool = False) -> str:
     return f"{100 * value:.1f} %" if share else decimal(value, 3)
 
 
-def interval_in_words(one: Estimate, *, share: bool = False) -> str:
-    if one.low is None:
+def interval_in_words(estimate: Estimate, *, share: bool = False) -> str:
+    if estimate.low is None:
         return "–"
-    return f"{in_words(one.low, share=share)} to {in_words(one.high, share=share)}"
+    return f"{in_words(estimate.low, share=share)} to {in_words(estimate.high, share=share)}"
 
 
 def _code(code: CodeAgreement, names: Mapping[str, Named]) -> CodeRow:
@@ -213,10 +219,10 @@ def _code(code: CodeAgreement, names: Mapping[str, Named]) -> CodeRow:
 
 
 def _forest(result: RoundAgreement) -> str:
-    found = result.agreement
+    agreement = result.agreement
     rows = [
-        Drawn(_capitalised(statistic.label(found)), one.value, one.low, one.high, found.n, reason=one.undefined)
-        for statistic, one in shown_estimates(found)
+        Drawn(_capitalised(statistic.label(agreement)), one.value, one.low, one.high, agreement.n, reason=one.undefined)
+        for statistic, one in shown_estimates(agreement)
     ]
     figure = draw_forest(
         rows, statistic="Agreement", threshold=result.threshold, name="overall", title="Agreement overall", narrow=True
@@ -224,10 +230,10 @@ def _forest(result: RoundAgreement) -> str:
     return svg_of(figure)
 
 
-def _codes_forest(found: Agreement, names: Mapping[str, Named]) -> str:
+def _codes_forest(agreement: Agreement, names: Mapping[str, Named]) -> str:
     """The codes that were used most, in the order of the table."""
-    used: Sequence[CodeAgreement] = sorted(found.codes, key=lambda code: -code.n_any)[:_MOST_DRAWN]
-    drawn = [code for code in found.codes if code in used]
+    used: Sequence[CodeAgreement] = sorted(agreement.codes, key=lambda code: -code.n_any)[:_MOST_DRAWN]
+    drawn = [code for code in agreement.codes if code in used]
     rows = [
         Drawn(names[one.code].name, one.kappa.value, one.kappa.low, one.kappa.high, one.n_any,
               reason=one.kappa.undefined)
@@ -239,10 +245,10 @@ def _codes_forest(found: Agreement, names: Mapping[str, Named]) -> str:
     return svg_of(draw_forest(rows, statistic=title, name="codes", title=title, narrow=True))
 
 
-def csv_rows(found: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
+def csv_rows(round_agreements: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
     """One row a statistic, of the whole and of each code, unrounded."""
     rows = []
-    for one in found:
+    for one in round_agreements:
         agreement = one.agreement
         about = {"round": one.round, "facet": agreement.facet}
         rows += [
@@ -256,6 +262,6 @@ def csv_rows(found: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
     return rows
 
 
-def _numbers(one: Estimate) -> dict[str, Any]:
-    values = {"value": one.value, "low": one.low, "high": one.high, "se": one.se}
-    return {**{name: "" if value is None else value for name, value in values.items()}, "undefined": one.undefined}
+def _numbers(estimate: Estimate) -> dict[str, Any]:
+    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "se": estimate.se}
+    return {**{name: "" if value is None else value for name, value in values.items()}, "undefined": estimate.undefined}

@@ -131,16 +131,16 @@ class Teller:
 
     def outcomes(self, case: Disagreement) -> tuple[Outcome, ...]:
         """Every decision on a case; the one that holds comes last."""
-        return tuple(self._outcome(made) for made in self.one.decisions.get((case.item, case.facet), ()))
+        return tuple(self._outcome(decision) for decision in self.one.decisions.get((case.item, case.facet), ()))
 
-    def _outcome(self, made: Decision) -> Outcome:
+    def _outcome(self, decision: Decision) -> Outcome:
         return Outcome(
-            self.words(made.facet, made.answer),
-            _WAYS.get(made.how, made.how),
-            self.sight.shown(self._round, made.actor),
-            made.time,
-            self.sight.text(self._round, made.reason),
-            made.simulated,
+            self.words(decision.facet, decision.answer),
+            _WAYS.get(decision.how, decision.how),
+            self.sight.shown(self._round, decision.actor),
+            decision.time,
+            self.sight.text(self._round, decision.reason),
+            decision.simulated,
         )
 
     def question(self, case: Disagreement) -> Question:
@@ -339,8 +339,8 @@ def _masked(case: Case, book: Codebook, mask: TextMask) -> Case:
     return replace(case, question=question, remarks=tuple(remarks), outcomes=tuple(outcomes))
 
 
-def _place_of(found: Sequence[Disagreement], item: str, facet: str) -> int | None:
-    return next((at for at, one in enumerate(found) if one.item == item and facet in ("", one.facet)), None)
+def _place_of(disagreements: Sequence[Disagreement], item: str, facet: str) -> int | None:
+    return next((at for at, one in enumerate(disagreements) if one.item == item and facet in ("", one.facet)), None)
 
 
 def settle_case(
@@ -361,10 +361,10 @@ def settle_case(
         _require_looked(coding, name, viewer)
         one = coding.state.round(name)
         asked = facet_of(one, facet)
-        given = [answer for _, answer in answers_of(one, item, asked.id)]
+        answers = [answer for _, answer in answers_of(one, item, asked.id)]
         tie_comment = one.tie_comments.get((item, asked.id))
-        given += [tie_comment.answer] if tie_comment is not None else []
-        answer = chosen_answer(asked, chosen, given)
+        answers += [tie_comment.answer] if tie_comment is not None else []
+        answer = chosen_answer(asked, chosen, answers)
         return settle_item(coding, name, viewer.name, item, asked.id, answer, how, reason, seen=seen, key=key)
 
 
@@ -399,28 +399,28 @@ def following(study: Study, state: State, name: str) -> tuple[str, ...]:
         if step.round == name
     ]
     rounds = [
-        f"The round {one.round!r} waits for this one: the lead can open it."
-        for one in study.settings.rounds
-        if one.round not in state.rounds and name in (one.items.kept_by, *one.confirms)
+        f"The round {round_state.round!r} waits for this one: the lead can open it."
+        for round_state in study.settings.rounds
+        if round_state.round not in state.rounds and name in (round_state.items.kept_by, *round_state.confirms)
     ]
     return (*agreed, *steps, *rounds)
 
 
-def facet_of(one: RoundState, facet: str) -> Facet:
+def facet_of(round_state: RoundState, facet: str) -> Facet:
     """A facet of a round; the only one need not be named."""
-    if not facet and len(one.plan.facets) == 1:
-        return one.plan.facets[0]
-    found = next((known for known in one.plan.facets if known.id == facet), None)
+    if not facet and len(round_state.plan.facets) == 1:
+        return round_state.plan.facets[0]
+    found = next((known for known in round_state.plan.facets if known.id == facet), None)
     if found is None:
-        raise InputError(f"The round {one.plan.round!r} asks no {facet!r}: choose a case from the list.")
+        raise InputError(f"The round {round_state.plan.round!r} asks no {facet!r}: choose a case from the list.")
     return found
 
 
 def _looked_at(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], Teller]:
     state = coding.state
-    found = disagreements_for(state, name, viewer.name, coding.lead)
+    disagreements = disagreements_for(state, name, viewer.name, coding.lead)
     _require_looked(coding, name, viewer)
-    return found, Teller(state, Sight(state, coding.lead, viewer), state.round(name))
+    return disagreements, Teller(state, Sight(state, coding.lead, viewer), state.round(name))
 
 
 def _require_looked(coding: CodingSession, name: str, viewer: Viewer) -> None:

@@ -188,7 +188,7 @@ def sent_for(value: str) -> str:
 
 def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
     """The answer that a form stands for; one in dispute exactly as it was given. Refuses two at once, and none."""
-    others = [one.strip() for one in chosen.others if one.strip()]
+    others = [other.strip() for other in chosen.others if other.strip()]
     if chosen.answer and others:
         first = "one in dispute" if chosen.answer.startswith(_SENT) else repr(chosen.answer)
         raise InputError(

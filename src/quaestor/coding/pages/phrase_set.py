@@ -140,7 +140,7 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
             waiting=_waiting(one, actor) if one.status == OPEN else (),
             rates=one.seat_of(actor) is not None,
             blindness=one.blindness,
-            simulated=any(next(iter(given.values()))[-1].simulated for given in one.ratings.values() if given),
+            simulated=any(next(iter(rating.values()))[-1].simulated for rating in one.ratings.values() if rating),
         )
         return _seen(one, actor, found) if look == SEE else found
 
@@ -173,84 +173,87 @@ def _masked(words: Mapping[str, str], mask: TextMask) -> dict[str, str]:
 
 def titles_of(desk: Desk, items: Sequence[str]) -> dict[str, str]:
     """What the items are called, fetched together."""
-    return {item: one.title for item, one in desk.item_texts.get(items).items()}
+    return {item: item_text.title for item, item_text in desk.item_texts.get(items).items()}
 
 
-def _look(state: State, one: RoundState, actor: str, number: int) -> tuple[str, str]:
+def _look(state: State, round_state: RoundState, actor: str, number: int) -> tuple[str, str]:
     """Whether somebody sees a set, is asked first because it goes on record, or waits; and for what."""
-    plan = one.plan
-    part = one.seat_of(actor) is not None or actor == plan.tie_breaker
-    if not part or one.status != OPEN:
+    plan = round_state.plan
+    part = round_state.seat_of(actor) is not None or actor == plan.tie_breaker
+    if not part or round_state.status != OPEN:
         return (ASK if asks_first(state, plan.round, actor) else SEE), ""
-    if number < one.set and number in one.compared:
+    if number < round_state.set and number in round_state.compared:
         return SEE, ""  # its raters have seen each other's words, and it cannot be rated any more
     if plan.blind and not plan.set_size:
         return WAIT, "The words of the others can be seen when the round is closed."
-    if plan.blind and missing(one):
-        return WAIT, f"The words of set {one.set} are compared when everybody has rated it."
-    return (SEE if one.set in one.compared else ASK), ""
+    if plan.blind and missing(round_state):
+        return WAIT, f"The words of set {round_state.set} are compared when everybody has rated it."
+    return (SEE if round_state.set in round_state.compared else ASK), ""
 
 
-def _waiting(one: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
-    progress = [(seat, one.progress(seat, seat.rater)) for seat in one.seats]
-    return tuple((_who(one, seat, actor), len(own) - own.done) for seat, own in progress)
+def _waiting(round_state: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
+    progress = [(seat, round_state.progress(seat, seat.rater)) for seat in round_state.seats]
+    return tuple((_who(round_state, seat, actor), len(own) - own.done) for seat, own in progress)
 
 
-def _who(one: RoundState, seat: Seat, actor: str) -> str:
+def _who(round_state: RoundState, seat: Seat, actor: str) -> str:
     """How a place at the table is called before somebody: by name for a lead without one, never for a rater."""
     if actor in seat.raters:
         return "you"
-    if one.seat_of(actor) is None and actor != one.plan.tie_breaker:
+    if round_state.seat_of(actor) is None and actor != round_state.plan.tie_breaker:
         return seat.label
-    return "the other rater" if len(one.seats) == 2 else f"rater {chr(ord('A') + one.seats.index(seat))}"
+    return (
+        "the other rater" if len(round_state.seats) == 2 else f"rater {chr(ord('A') + round_state.seats.index(seat))}"
+    )
 
 
-def _seen(one: RoundState, actor: str, found: PhraseSet) -> PhraseSet:
-    number = found.number
+def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseSet:
+    number = phrase_set.number
     # Of a set that goes on while an earlier one is looked at, nothing may be counted.
-    now = number == one.set
-    known = words_before(one, number + 1)
-    so_far = [item for items in one.sets[:number] for item in items]
+    now = number == round_state.set
+    known = words_before(round_state, number + 1)
+    so_far = [item for items in round_state.sets[:number] for item in items]
     counts = {
-        part: Counter(phrase[part] for given in phrases_of(one, so_far).values() for phrase in given) for part in PARTS
+        part: Counter(phrase[part] for given in phrases_of(round_state, so_far).values() for phrase in given)
+        for part in PARTS
     }
-    complete = now and one.status == OPEN and not missing(one)
-    items = one.sets[number - 1]
+    complete = now and round_state.status == OPEN and not missing(round_state)
+    items = round_state.sets[number - 1]
     return PhraseSet(
         **{
-            **vars(found),
-            "sides": tuple(_side(one, actor, item, known, counts if complete else None) for item in items),
+            **vars(phrase_set),
+            "sides": tuple(_side(round_state, actor, item, known, counts if complete else None) for item in items),
             "words": {
                 part: tuple(WordCount(word, count, known[part].get(word, word)) for word, count in each.most_common())
                 for part, each in counts.items()
             },
-            "curves": tuple(curve for curve in curves(one) if curve.set <= number),
+            "curves": tuple(curve for curve in curves(round_state) if curve.set <= number),
             "can_unify": complete,
-            "can_go_on": complete and one.set < len(one.sets),
+            "can_go_on": complete and round_state.set < len(round_state.sets),
         }
     )
 
 
 def _side(
-    one: RoundState,
+    round_state: RoundState,
     actor: str,
     item: str,
     known: Mapping[str, Mapping[str, str]],
     counts: Mapping[str, Counter[str]] | None,
 ) -> Side:
-    facet, said = phrase_facet(one).id, []
-    for seat in one.seats:
-        rating = one.of_seat(seat, item)
+    facet, said = phrase_facet(round_state).id, []
+    for seat in round_state.seats:
+        rating = round_state.of_seat(seat, item)
         answer = rating.answers.get(facet) if rating else None
         if not seat.has(seat.raters[0], item):
             continue
         if not answer or answer == CANNOT_JUDGE:
-            said.append(Said(_who(one, seat, actor), {}, {}, "cannot judge" if answer else "not rated"))
+            said.append(Said(_who(round_state, seat, actor), {}, {}, "cannot judge" if answer else "not rated"))
             continue
         now = {part: known[part].get(answer[part], answer[part]) for part in PARTS}
-        said.append(Said(_who(one, seat, actor), answer, now))
+        said.append(Said(_who(round_state, seat, actor), answer, now))
     phrases = [each for each in said if each.now]
-    differs = tuple(part for part in PARTS if len({each.now[part] for each in phrases}) > 1)
+    differs = tuple(part for part in PARTS if len({phrase.now[part] for phrase in phrases}) > 1)
     ways = tuple(way for part in differs for way in _ways(part, phrases, counts[part])) if counts else ()
     return Side(item, tuple(said), differs, ways)
 
@@ -260,7 +263,9 @@ def _ways(part: str, phrases: Sequence[Said], counts: Counter[str]) -> list[Way]
 
     A word that nobody wrote, since it stands for others, is named by the one that was written.
     """
-    given = {said.now[part]: said.now[part] if said.now[part] in counts else said.written[part] for said in phrases}
+    given = {
+        phrase.now[part]: phrase.now[part] if phrase.now[part] in counts else phrase.written[part] for phrase in phrases
+    }
     most = max(counts[word] for word in given)
     frequent = [word for word in given if word in counts and counts[word] == most]
 

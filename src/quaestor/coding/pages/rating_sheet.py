@@ -87,7 +87,7 @@ class Desk:
     def warm_up(self) -> None:
         """Work out beforehand what the first page of each rater needs."""
         with self.coding.locked_state() as state:
-            opened = [one for one in state.rounds.values() if one.status == OPEN]
+            opened = [round_state for round_state in state.rounds.values() if round_state.status == OPEN]
         for one in opened:
             self.item_texts.prepare(one.plan.round, one.plan.items)
             for seat in one.seats:
@@ -147,7 +147,7 @@ class Desk:
             view = rater_view(state, name, rater)
         facets = {facet.id: facet for facet in view.facets}
         ratings = [
-            replace(rating, answers={name: summarise(facets[name], said) for name, said in rating.answers.items()})
+            replace(rating, answers={name: summarise(facets[name], answer) for name, answer in rating.answers.items()})
             for rating in view.ratings.values()
         ]
         return sorted(ratings, key=lambda rating: -rating.number)
@@ -216,7 +216,7 @@ def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], m
 
 
 def _pace(ratings: Sequence[Rating]) -> float | None:
-    spent = [one.seconds for one in ratings if one.seconds > 0]
+    spent = [rating.seconds for rating in ratings if rating.seconds > 0]
     return statistics.median(spent) if spent else None
 
 

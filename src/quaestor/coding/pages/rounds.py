@@ -88,55 +88,55 @@ class RoundOverview:
 
 def rounds_overview(study: Study, state: State) -> list[RoundOverview]:
     """The rounds of the study file in its order, then those the journal alone knows."""
-    named = [one.round for one in study.settings.rounds]
+    named = [round_state.round for round_state in study.settings.rounds]
     return [round_overview(study, state, name) for name in [*named, *(set(state.rounds) - set(named))]]
 
 
 def round_overview(study: Study, state: State, name: str) -> RoundOverview:
-    one = state.rounds.get(name)
-    return _unopened(study, settings_of(study, name)) if one is None else _opened(study, state, one)
+    round_state = state.rounds.get(name)
+    return _unopened(study, settings_of(study, name)) if round_state is None else _opened(study, state, round_state)
 
 
-def _unopened(study: Study, one: RoundSettings) -> RoundOverview:
+def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
     return RoundOverview(
-        round=one.round,
-        kind=one.kind,
+        round=round_settings.round,
+        kind=round_settings.kind,
         status=NOT_OPENED,
         items=0,
-        facets=one.facets,
-        seats=tuple(SeatProgress(rater, rater, 0, 0) for rater in one.raters),
-        acts=("open", "change") if can_be_changed(study, one.round) else ("open",),
-        overlap=one.overlap,
-        blind=one.blind,
-        statistic=one.statistic,
-        measured=one.measured or one.facets[0],
-        threshold=one.threshold,
-        after=one.after or "",
-        tie_breaker=one.tie_breaker or "",
-        settle=one.settle,
-        instructions=one.instructions,
-        practice=len(one.practice),
-        deadline=parse_utc(one.deadline.isoformat()) if one.deadline else "",
-        phrases=any(study.settings.facets[facet].kind == Phrase.name for facet in one.facets),
-        stretches=any(study.settings.facets[facet].kind == Passages.name for facet in one.facets),
+        facets=round_settings.facets,
+        seats=tuple(SeatProgress(rater, rater, 0, 0) for rater in round_settings.raters),
+        acts=("open", "change") if can_be_changed(study, round_settings.round) else ("open",),
+        overlap=round_settings.overlap,
+        blind=round_settings.blind,
+        statistic=round_settings.statistic,
+        measured=round_settings.measured or round_settings.facets[0],
+        threshold=round_settings.threshold,
+        after=round_settings.after or "",
+        tie_breaker=round_settings.tie_breaker or "",
+        settle=round_settings.settle,
+        instructions=round_settings.instructions,
+        practice=len(round_settings.practice),
+        deadline=parse_utc(round_settings.deadline.isoformat()) if round_settings.deadline else "",
+        phrases=any(study.settings.facets[facet].kind == Phrase.name for facet in round_settings.facets),
+        stretches=any(study.settings.facets[facet].kind == Passages.name for facet in round_settings.facets),
     )
 
 
-def _opened(study: Study, state: State, one: RoundState) -> RoundOverview:
-    plan, lead = one.plan, study.settings.study.lead
-    seats = tuple(_seat(one, seat) for seat in one.seats)
+def _opened(study: Study, state: State, round_state: RoundState) -> RoundOverview:
+    plan, lead = round_state.plan, study.settings.study.lead
+    seats = tuple(_seat(round_state, seat) for seat in round_state.seats)
     rated = not any(seat.left for seat in seats)
     return RoundOverview(
         round=plan.round,
         kind=plan.kind,
-        status=one.status,
+        status=round_state.status,
         items=len(plan.items),
         facets=tuple(facet.id for facet in plan.facets),
         seats=seats,
-        acts=_acts(state, one, lead, rated),
-        set=one.set,
-        sets=len(one.sets),
-        complete=rated and one.set == len(one.sets),
+        acts=_acts(state, round_state, lead, rated),
+        set=round_state.set,
+        sets=len(round_state.sets),
+        complete=rated and round_state.set == len(round_state.sets),
         codebook=plan.codebook,
         overlap=plan.overlap,
         blind=plan.blind,
@@ -148,52 +148,52 @@ def _opened(study: Study, state: State, one: RoundState) -> RoundOverview:
         settle=plan.settle,
         instructions=plan.instructions,
         practice=len(plan.practice),
-        deadline=one.deadline,
-        opened=one.opened,
-        closed=one.closed,
-        waived=one.waived,
-        incomplete=one.incomplete,
-        final=one.final,
-        blindness=one.blindness,
-        simulated=_is_simulated(one),
+        deadline=round_state.deadline,
+        opened=round_state.opened,
+        closed=round_state.closed,
+        waived=round_state.waived,
+        incomplete=round_state.incomplete,
+        final=round_state.final,
+        blindness=round_state.blindness,
+        simulated=_is_simulated(round_state),
         phrases=any(facet.kind == Phrase.name for facet in plan.facets),
         stretches=any(facet.kind == Passages.name for facet in plan.facets),
         has_page=fits_url(plan.round),
     )
 
 
-def _acts(state: State, one: RoundState, lead: str, rated: bool) -> tuple[str, ...]:
-    if one.status == OPEN:
-        further = ("next set",) if rated and one.set < len(one.sets) else ()
+def _acts(state: State, round_state: RoundState, lead: str, rated: bool) -> tuple[str, ...]:
+    if round_state.status == OPEN:
+        further = ("next set",) if rated and round_state.set < len(round_state.sets) else ()
         return (*further, "close", "deadline", "replace")
     found = []
-    if one.plan.threshold is not None and not one.waived:
+    if round_state.plan.threshold is not None and not round_state.waived:
         found.append("waive")
     try:
-        act = reopen_round(state, one.plan.round, lead, "asked whether it could be", not_blind=True)
+        act = reopen_round(state, round_state.plan.round, lead, "asked whether it could be", not_blind=True)
         found.append("reopen as not blind" if act.payload.get("not_blind") else "reopen")
     except StateError:
         pass
-    if not one.final and not is_complete(one):
+    if not round_state.final and not is_complete(round_state):
         found.append("make final")
     return tuple(found)
 
 
-def _seat(one: RoundState, seat: Seat) -> SeatProgress:
+def _seat(round_state: RoundState, seat: Seat) -> SeatProgress:
     """Counted from what is kept up rating by rating: a round may hold very many."""
-    if one.status == CLOSED:
+    if round_state.status == CLOSED:
         total = len(seat.items[0])
-        done = min(total, sum(len(one.ratings.get(rater, {})) for rater in seat.raters))
+        done = min(total, sum(len(round_state.ratings.get(rater, {})) for rater in seat.raters))
         return SeatProgress(seat.rater, seat.label, done, total)
-    whole = len(one.sets) == 1
-    total = len(seat.items[0]) if whole else sum(seat.has(seat.raters[0], item) for item in one.open_items())
-    own = one.progress(seat, seat.rater)
+    whole = len(round_state.sets) == 1
+    total = len(seat.items[0]) if whole else sum(seat.has(seat.raters[0], item) for item in round_state.open_items())
+    own = round_state.progress(seat, seat.rater)
     return SeatProgress(seat.rater, seat.label, total - (len(own) - own.done), total)
 
 
-def _is_simulated(one: RoundState) -> bool:
+def _is_simulated(round_state: RoundState) -> bool:
     """Whether somebody who rates here is simulated: their first rating says so as well as their last."""
-    return any(next(iter(given.values()))[-1].simulated for given in one.ratings.values() if given)
+    return any(next(iter(rating.values()))[-1].simulated for rating in round_state.ratings.values() if rating)
 
 
 @dataclass(frozen=True)
@@ -209,8 +209,8 @@ class Happened:
 
 def round_log(coding: CodingSession, name: str) -> list[Happened]:
     """The acts of a round in order, but for its ratings and what was said about them."""
-    found = coding.journal.acts_of_kinds(list(_WORDS))
-    return [_happened(act) for act in found if _round_of(act) == name]
+    acts = coding.journal.acts_of_kinds(list(_WORDS))
+    return [_happened(act) for act in acts if _round_of(act) == name]
 
 
 def _round_of(act: Act) -> str:

@@ -81,7 +81,7 @@ def tie_of(
         cases = tie_cases(coding, name, actor)
         state = coding.state
         if item:
-            place = next((at for at, one in enumerate(cases) if one.item == item and facet in ("", one.facet)), None)
+            place = next((at for at, case in enumerate(cases) if case.item == item and facet in ("", case.facet)), None)
             if place is None:
                 raise InputError(f"{item!r} is no case of {name!r}: choose one from the list.")
         else:
@@ -125,18 +125,18 @@ def _is_done(case: TieCase) -> bool:
     return case.settled or case.comment is not None
 
 
-def _must_settle(one: RoundState) -> bool:
-    return ways_of(one.plan) == (TIE_BREAKER,)
+def _must_settle(round_state: RoundState) -> bool:
+    return ways_of(round_state.plan) == (TIE_BREAKER,)
 
 
-def _row(one: RoundState, state: State, case: TieCase) -> TieRow:
-    said = dict.fromkeys(_words(one, state, case.facet, answer) for answer in case.answers)
-    answer = _words(one, state, case.facet, case.comment.answer) if case.comment else ""
+def _row(round_state: RoundState, state: State, case: TieCase) -> TieRow:
+    said = dict.fromkeys(_words(round_state, state, case.facet, answer) for answer in case.answers)
+    answer = _words(round_state, state, case.facet, case.comment.answer) if case.comment else ""
     return TieRow(case.item, case.facet, tuple(said), answer, case.settled)
 
 
-def _words(one: RoundState, state: State, facet: str, answer: object) -> str:
-    return answer_in_words(one.plan.facet(facet), state.history.at(one.plan.codebook), answer)
+def _words(round_state: RoundState, state: State, facet: str, answer: object) -> str:
+    return answer_in_words(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
 
 
 def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:

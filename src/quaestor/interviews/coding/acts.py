@@ -77,10 +77,10 @@ def coding_wanted(
     def told(state: State) -> Said:
         rating = state.round(name).current(rater, item)
         held = stretches_in(rating.answers.get(facet)) if rating else ()
-        wanted = said.stretches
+        stretches = said.stretches
         if said.before is not None:
-            wanted = with_changes([_shown(turn, one) for one in held], said.before, wanted)
-        answers = {facet: _as_recorded(turn, wanted, held)}
+            stretches = with_changes([_shown(turn, one) for one in held], said.before, stretches)
+        answers = {facet: _as_recorded(turn, stretches, held)}
         return Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
 
     if said.before is None:
@@ -91,7 +91,7 @@ def coding_wanted(
     def same(state: State, known: Act) -> bool:
         if (known.kind, known.actor) != ("rating", rater) or known.payload["item"] != item:
             return False
-        recorded = [_shown(turn, one) for one in stretches_in(known.payload["answers"].get(facet))]
+        recorded = [_shown(turn, passage) for passage in stretches_in(known.payload["answers"].get(facet))]
         return known.payload["round"] == name and holds_changes(recorded, before, said.stretches)
 
     return PendingAct(lambda state: rated(state, name, rater, told(state), now), said.key, same)
@@ -100,8 +100,8 @@ def coding_wanted(
 def differs(said: CodedAs, act: Act) -> bool:
     """Whether something else is on record than the page shows, because another window coded the same turn."""
     (answer,) = act.payload["answers"].values()
-    shown = sorted(str(one.get("code", "")) for one in said.stretches)
-    return sorted(one.code for one in stretches_in(answer)) != shown
+    shown = sorted(str(passage.get("code", "")) for passage in said.stretches)
+    return sorted(passage.code for passage in stretches_in(answer)) != shown
 
 
 def reading_wanted(
@@ -135,13 +135,15 @@ def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> 
     return turns[number]
 
 
-def _as_recorded(turn: SpokenTurn, given: Sequence[Mapping[str, Any]], held: Sequence[Stretch]) -> list[dict[str, Any]]:
+def _as_recorded(
+    turn: SpokenTurn, given: Sequence[Mapping[str, Any]], stretches: Sequence[Stretch]
+) -> list[dict[str, Any]]:
     """Stretches of the shown words as those of the recorded words; one that nobody moved stays just where it was.
 
     Shown, a stretch on half a name looks like one on all of it: sent back, it would grow.
     """
     before: dict[tuple[int, int, str], list[Stretch]] = {}
-    for one in held:
+    for one in stretches:
         before.setdefault((*turn.to_shown(one.start, one.end), one.code), []).append(one)
     made = []
     for stretch in given:
@@ -173,12 +175,12 @@ def stretches_shown(
         place = rater_place(state, name, rater)
         rating = place.rating(item)
         answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()
-    return [_shown(turn, one) for one in stretches_in(answer)]
+    return [_shown(turn, passage) for passage in stretches_in(answer)]
 
 
-def _shown(turn: SpokenTurn, one: Stretch) -> dict[str, Any]:
-    start, end = turn.to_shown(one.start, one.end)
-    return {**one.payload(), "start": start, "end": end}
+def _shown(turn: SpokenTurn, stretch: Stretch) -> dict[str, Any]:
+    start, end = turn.to_shown(stretch.start, stretch.end)
+    return {**stretch.payload(), "start": start, "end": end}
 
 
 def selected_place(interviews: Interviews, interview: str, selected: Selected, seen: int = 0) -> tuple[int, int]:
@@ -209,18 +211,18 @@ Told = Mapping[str, Any]
 Place = tuple[Any, Any, str]
 
 
-def with_changes(now: Sequence[Told], before: Sequence[Told], wanted: Sequence[Told]) -> list[Told]:
+def with_changes(now: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> list[Told]:
     """What is on record with what a page made of the stretches that it knew: added, told more about, removed."""
-    known, given = _placed(before), _placed(wanted)
+    known, given = _placed(before), _placed(tolds)
     changed = {place: one for place, one in given.items() if known.get(place) != one}
     gone = known.keys() - given.keys()
     stays = [one for one in now if _stretch_place(one) not in gone and _stretch_place(one) not in changed]
     return [*stays, *changed.values()]
 
 
-def holds_changes(recorded: Sequence[Told], before: Sequence[Told], wanted: Sequence[Told]) -> bool:
+def holds_changes(recorded: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> bool:
     """Whether what was recorded has what a page added and nothing of what it removed."""
-    known, given, there = set(_placed(before)), set(_placed(wanted)), set(_placed(recorded))
+    known, given, there = set(_placed(before)), set(_placed(tolds)), set(_placed(recorded))
     return given - known <= there and not (known - given) & there
 
 
@@ -230,4 +232,4 @@ def _stretch_place(one: Told) -> Place:
 
 
 def _placed(stretches: Sequence[Told]) -> dict[Place, Told]:
-    return {_stretch_place(one): one for one in stretches}
+    return {_stretch_place(passage): passage for passage in stretches}

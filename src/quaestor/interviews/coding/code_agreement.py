@@ -106,11 +106,11 @@ def _told(code: str, given: frozenset[str] | None) -> str | None:
     return GIVEN if code in given else NOT_GIVEN
 
 
-def in_words(one: Estimate) -> str:
+def in_words(estimate: Estimate) -> str:
     """A measure of agreement with its interval, where it has one."""
-    if one.value is None:
+    if estimate.value is None:
         return "undefined"
-    return decimal(one.value) + ("" if one.low is None else f" ({interval(one.low, one.high)})")
+    return decimal(estimate.value) + ("" if estimate.low is None else f" ({interval(estimate.low, estimate.high)})")
 
 
 def segments_of(interviews: Interviews) -> dict[str, str]:
@@ -123,11 +123,11 @@ def segments_of(interviews: Interviews) -> dict[str, str]:
     }
 
 
-def joined(found: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
+def joined(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
     """Labels of turns as labels of answers: all codes of its turns; none where a rater has not read them all."""
     gathered: dict[tuple[str, str], list[Label | None]] = {}
     whole: dict[str, set[str]] = {}
-    for item, rater, label in found:
+    for item, rater, label in labels:
         segment = segments.get(item)
         if segment is None:
             continue

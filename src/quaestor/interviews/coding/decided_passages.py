@@ -71,12 +71,16 @@ class Coded:
 
     @property
     def simulated(self) -> bool:
-        return any(one.simulated for one in self.stretches)
+        return any(passage.simulated for passage in self.stretches)
 
 
 def coded_rounds(state: State) -> list[str]:
     """The closed rounds that coded transcripts."""
-    return [name for name, one in state.rounds.items() if one.status == CLOSED and passage_facet(one.plan) is not None]
+    return [
+        name
+        for name, round_state in state.rounds.items()
+        if round_state.status == CLOSED and passage_facet(round_state.plan) is not None
+    ]
 
 
 def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Coded:
@@ -97,7 +101,11 @@ def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: s
 def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
     """The same for whoever is known to be allowed to see what these closed rounds decided."""
     left_out = declined(interviews)
-    transcripts = {one.interview: one for one in interviews.transcripts() if one.participant not in left_out}
+    transcripts = {
+        transcript.interview: transcript
+        for transcript in interviews.transcripts()
+        if transcript.participant not in left_out
+    }
     with interviews.coding.locked_state() as state:
         return _coded(state, rounds, transcripts)
 
@@ -105,7 +113,7 @@ def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
 def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> Coded:
     decided, unsettled = last_words(state, names)
     adopted = adoptions(state)
-    found: list[CodedStretch] = []
+    coded_stretches: list[CodedStretch] = []
     own_words: list[CodedStretch] = []
     uncoded = turns = 0
     there = set()
@@ -120,7 +128,7 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
         there.add(interview)
         reader = _Reader(state, state.round(name), item, adopted)
         stretches, lost = reader.under_latest(made.answer)
-        found += (reader.coded(made, transcript, each, reader.who_gave(each)) for each in stretches)
+        coded_stretches += (reader.coded(made, transcript, passage, reader.who_gave(passage)) for passage in stretches)
         own_words += (
             reader.coded(made, transcript, each, reader.who_marked(each)) for each in reader.in_vivo(made.answer)
         )
@@ -128,7 +136,7 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
     left = sum(place_of(item)[0] in transcripts for item in unsettled)
     held = tuple(name for name in order if name in there)
     waiting = frozenset(_undecided(state, names, decided, transcripts))
-    return Coded(tuple(names), tuple(found), held, turns, left, uncoded, waiting, tuple(own_words))
+    return Coded(tuple(names), tuple(coded_stretches), held, turns, left, uncoded, waiting, tuple(own_words))
 
 
 def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
@@ -161,8 +169,8 @@ def adoptions(state: State) -> dict[Place, str]:
     found: dict[Place, str] = {}
     for act in state.others:
         if act.kind == ADOPT_ACT:
-            said = act.payload
-            found[said["round"], said["item"], said["start"], said["end"]] = said["code"]
+            payload = act.payload
+            found[payload["round"], payload["item"], payload["start"], payload["end"]] = payload["code"]
     return found
 
 
@@ -201,7 +209,7 @@ class _Reader:
         Codes that became one may stand on the same words, and so may words in vivo that were adopted: then these are
         one stretch. Those that had one code from the beginning stay apart.
         """
-        read = [(one, self._code(one, answer)) for one in stretches_in(answer)]
+        read = [(passage, self._code(passage, answer)) for passage in stretches_in(answer)]
         kept: dict[object, list[dict[str, Any]]] = {}
         for one, code in read:
             if code is not None:
@@ -212,17 +220,19 @@ class _Reader:
         """The words in vivo of an answer where they were marked, with the code they count as, if any."""
         return [replace(one, code=self._code(one, answer) or "") for one in in_vivo_in(answer)]
 
-    def _code(self, one: Stretch, answer: Any) -> str | None:
-        code = one.code or self.adopted.get((self.round.plan.round, self.item, one.start, one.end), "")
+    def _code(self, stretch: Stretch, answer: Any) -> str | None:
+        code = stretch.code or self.adopted.get((self.round.plan.round, self.item, stretch.start, stretch.end), "")
         return code_now(self.state, self.item, code, {self._facet: answer}) if code else ""
 
-    def coded(self, made: Decision, transcript: Transcript, one: Stretch, raters: tuple[str, ...]) -> CodedStretch:
+    def coded(
+        self, decision: Decision, transcript: Transcript, stretch: Stretch, raters: tuple[str, ...]
+    ) -> CodedStretch:
         """A stretch of a decision with all that is known of it."""
         turn = transcript.turns[place_of(self.item)[1]]
         return CodedStretch(
             self.round.plan.round, self.item, transcript.interview, transcript.participant, turn.number, turn.question,
-            one.start, one.end, words_of(turn, one), one.code, one.memo, dict(one.fields), one.link, raters, made.how,
-            made.simulated,
+            stretch.start, stretch.end, words_of(turn, stretch), stretch.code, stretch.memo, dict(stretch.fields), stretch.link, raters, decision.how,
+            decision.simulated,
         )  # fmt: skip
 
     def who_gave(self, stretch: Stretch) -> tuple[str, ...]:
@@ -233,7 +243,8 @@ class _Reader:
             rater
             for rater, stretches in self.given
             if any(
-                one.code == stretch.code and one.start < stretch.end and one.end > stretch.start for one in stretches
+                passage.code == stretch.code and passage.start < stretch.end and passage.end > stretch.start
+                for passage in stretches
             )
         )
 
@@ -257,7 +268,7 @@ def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
             link = above[link]
         return link
 
-    found = [(_connected_by(one), one) for one in stretches]
+    found = [(_connected_by(passage), passage) for passage in stretches]
     for (first, *others), _ in found:
         for other in others:
             if top(other) != top(first):
@@ -268,9 +279,11 @@ def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
     return list(joined.values())
 
 
-def _connected_by(one: CodedStretch) -> list[tuple[str, ...]]:
-    links: list[tuple[str, ...]] = [(one.interview, one.code, link) for link in links_in(one.link)]
-    return links or [(one.item, one.code, str(one.start), str(one.end))]
+def _connected_by(coded_stretch: CodedStretch) -> list[tuple[str, ...]]:
+    links: list[tuple[str, ...]] = [
+        (coded_stretch.interview, coded_stretch.code, link) for link in links_in(coded_stretch.link)
+    ]
+    return links or [(coded_stretch.item, coded_stretch.code, str(coded_stretch.start), str(coded_stretch.end))]
 
 
 def words_of(turn: SpokenTurn, stretch: Stretch) -> str:

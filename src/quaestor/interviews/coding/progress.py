@@ -48,12 +48,14 @@ class RoundProgress:
     @property
     def first_left(self) -> str:
         """The first transcript that is not read to the end."""
-        return next((one.interview for one in self.transcripts if one.left and not one.erased), "")
+        return next(
+            (transcript.interview for transcript in self.transcripts if transcript.left and not transcript.erased), ""
+        )
 
 
 def round_progress(coding: CodingSession, interviews: Interviews, name: str, rater: str) -> RoundProgress:
     """The transcripts of a round with how far this rater is, in the order of the interviews."""
-    known = {one.id: place for place, one in enumerate(interviews.interviews())}
+    known = {interview.id: place for place, interview in enumerate(interviews.interviews())}
     with coding.locked_state() as state:
         place = rater_place(state, name, rater)
         facet = require_passage_facet(place.plan)
@@ -61,18 +63,18 @@ def round_progress(coding: CodingSession, interviews: Interviews, name: str, rat
         counted: dict[str, list[Rating | None]] = {}
         for item in place.progress:
             counted.setdefault(place_of(item)[0], []).append(place.rating(item))
-    found = [
+    transcript_progresses = [
         TranscriptProgress(
             interview,
             interview,
-            sum(one is not None for one in ratings),
+            sum(rating is not None for rating in ratings),
             len(ratings),
-            sum(len(stretches_in(one.answers.get(facet.id))) for one in ratings if one is not None),
+            sum(len(stretches_in(rating.answers.get(facet.id))) for rating in ratings if rating is not None),
             interview not in known,
         )
         for interview, ratings in counted.items()
     ]
-    ordered = sorted(found, key=lambda one: (known.get(one.interview, len(known)), one.interview))
+    ordered = sorted(transcript_progresses, key=lambda one: (known.get(one.interview, len(known)), one.interview))
     return RoundProgress(name, place.plan.instructions, is_open, tuple(ordered))
 
 
@@ -117,7 +119,7 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
         steps = {name: _step(one, unseen, unopened) for name, one in _counted(state).items()}
         closed = [name for name in coded_rounds(state) if state.round(name).status != OPEN]
     later = _came_later(closed) if closed and not unopened else NOT_BEGUN
-    return {one.id: steps.get(one.id, later) for one in interviews.interviews()}
+    return {interview.id: steps.get(interview.id, later) for interview in interviews.interviews()}
 
 
 def _came_later(closed: Collection[str]) -> CodingStep:
@@ -129,21 +131,23 @@ def _came_later(closed: Collection[str]) -> CodingStep:
 def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
     """Rounds over transcripts that are planned."""
     settings = interviews.study.settings
-    for one in settings.rounds:
-        if one.round not in state.rounds and any(settings.facets[name].kind == "stretches" for name in one.facets):
-            yield one.round
+    for round_state in settings.rounds:
+        if round_state.round not in state.rounds and any(
+            settings.facets[name].kind == "stretches" for name in round_state.facets
+        ):
+            yield round_state.round
 
 
 def _counted(state: State) -> dict[str, _Counts]:
     found: dict[str, _Counts] = {}
-    for name, one in state.rounds.items():
-        for seat in one.seats if passage_facet(one.plan) is not None else ():
+    for name, round_state in state.rounds.items():
+        for seat in round_state.seats if passage_facet(round_state.plan) is not None else ():
             for item in seat.items[0]:
                 here = found.setdefault(_interview(item), _Counts())
-                rated = one.of_seat(seat, item) is not None
+                rated = round_state.of_seat(seat, item) is not None
                 here.asked += 1
                 here.given += rated
-                if one.status == OPEN:
+                if round_state.status == OPEN:
                     here.opened[name] += not rated
     closed = sorted(coded_rounds(state), key=lambda name: state.round(name).closed)
     decided, _ = last_words(state, closed)
@@ -159,22 +163,22 @@ def _counted(state: State) -> dict[str, _Counts]:
     return found
 
 
-def _counts(state: State, made: Decision, adopted_as: str) -> bool:
+def _counts(state: State, decision: Decision, adopted_as: str) -> bool:
     """Whether words in vivo were adopted as a code that is still there."""
-    return bool(adopted_as and code_now(state, made.item, adopted_as, {made.facet: made.answer}))
+    return bool(adopted_as and code_now(state, decision.item, adopted_as, {decision.facet: decision.answer}))
 
 
 def _interview(item: str) -> str:
     return item.rpartition("/")[0]
 
 
-def _step(one: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:
-    if one.opened.total():
-        return CodingStep(False, f"{one.given:,} of {one.asked:,} ratings of turns")
-    for name in one.opened:
+def _step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:
+    if counts.opened.total():
+        return CodingStep(False, f"{counts.given:,} of {counts.asked:,} ratings of turns")
+    for name in counts.opened:
         return CodingStep(False, f"every turn is rated: close {name}", "round", name)
     later = "".join(f"; {name} is not opened yet" for name in unopened)
-    for name, turns in one.undecided.items():
+    for name, turns in counts.undecided.items():
         if name not in unseen:
             words = f"{turns:,} {'turn' if turns == 1 else 'turns'} not decided in {name}"
             return CodingStep(False, f"{words}{later}", "disagreements", name)
@@ -182,5 +186,5 @@ def _step(one: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> C
             return CodingStep(False, f"settle {name}{later}", "disagreements", name)
     if later:
         return CodingStep(False, later.removeprefix("; "))
-    more = f"; {one.in_vivo:,} in vivo, adopted as no code" if one.in_vivo else ""
-    return CodingStep(True, f"{one.given:,} ratings of turns, all decided{more}")
+    more = f"; {counts.in_vivo:,} in vivo, adopted as no code" if counts.in_vivo else ""
+    return CodingStep(True, f"{counts.given:,} ratings of turns, all decided{more}")

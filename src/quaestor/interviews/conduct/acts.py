@@ -101,7 +101,7 @@ def take_note(
             raise StateError(f"this note is by {first.actor}: only they can amend it, add one of your own")
         if first is not None and (first.said["question"], first.kind == MARK) != (question, follow_up):
             raise InputError("an amended note stays where it was: write a new one for another question")
-        return first is None or next(one for one in conversation_in(known).notes if one.key == amends).text != words
+        return first is None or next(note for note in conversation_in(known).notes if note.key == amends).text != words
 
     return _kept(interviews, name, MARK if follow_up else NOTE, said, stamp, changes)
 
@@ -209,13 +209,13 @@ def _guide(interviews: Interviews, name: str) -> Guide:
 def _question(guide: Guide, name: str) -> GuideQuestion:
     found = guide.question(name)
     if found is None:
-        options = suggest(name, [one.id for one in guide.questions()])
+        options = suggest(name, [question.id for question in guide.questions()])
         raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
     return found
 
 
 def _require_section(guide: Guide, name: str) -> None:
-    known = [one.id for one in guide.sections]
+    known = [section.id for section in guide.sections]
     if name not in known:
         options = suggest(name, known)
         raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}, there are: {options}")

@@ -153,11 +153,13 @@ class Conversation:
     def notes_on(self, question: str, section: str = "") -> list[Note]:
         """What is noted on a question, or on a section as a whole."""
         return [
-            one for one in self.notes if one.text and one.question == question and (question or one.section == section)
+            note
+            for note in self.notes
+            if note.text and note.question == question and (question or note.section == section)
         ]
 
     def ticked(self, question: str) -> list[Tick]:
-        return [one for one in self.ticks if one.on and one.question == question]
+        return [tick for tick in self.ticks if tick.on and tick.question == question]
 
     def state_of(self, question: str) -> str:
         """`skipped`, `asked`, or nothing where nobody got there; what has an answer was asked."""
@@ -176,7 +178,7 @@ def conversation(interviews: Interviews, name: str) -> Conversation:
 
 def conversation_in(entries: Sequence[Entry]) -> Conversation:
     """A conversation from what was kept of it."""
-    told = sorted((one for one in entries if one.kind in KINDS), key=lambda one: (moment_of(one), one.number))
+    told = sorted((entry for entry in entries if entry.kind in KINDS), key=lambda one: (moment_of(one), one.number))
     clock = clock_in(told)
     ticks: dict[tuple[str, str, str], Tick] = {}
     marks: dict[tuple[str, str], Mark] = {}
@@ -184,8 +186,8 @@ def conversation_in(entries: Sequence[Entry]) -> Conversation:
         said = one.said
         if one.kind == TICK:
             item, other = said.get("item", ""), said.get("other", "")
-            made = Tick(said["question"], item, other, said["on"], one.actor, said.get("at", 0.0))
-            ticks[made.question, made.item, made.other] = made
+            tick = Tick(said["question"], item, other, said["on"], one.actor, said.get("at", 0.0))
+            ticks[tick.question, tick.item, tick.other] = tick
         elif one.kind == MARK and said["what"] != FOLLOW_UP:
             place = (said["question"], said["what"])
             marks.pop(place, None)
@@ -197,7 +199,7 @@ def conversation_in(entries: Sequence[Entry]) -> Conversation:
 
 def clock_in(entries: Iterable[Entry], until: float | None = None) -> Clock:
     """The clock as its entries left it, all of them or those up to a moment."""
-    told = [one for one in entries if one.kind == CLOCK and (until is None or moment_of(one) <= until)]
+    told = [entry for entry in entries if entry.kind == CLOCK and (until is None or moment_of(entry) <= until)]
     clock = Clock()
     for one in sorted(told, key=lambda one: (moment_of(one), one.number)):
         clock = clock.after(one)
@@ -229,9 +231,9 @@ def moment_of(entry: Entry) -> float:
     return datetime.fromisoformat(entry.said.get("wall") or entry.time).timestamp()
 
 
-def _notes(told: Sequence[Entry], clock: Clock) -> tuple[Note, ...]:
+def _notes(entries: Sequence[Entry], clock: Clock) -> tuple[Note, ...]:
     found: dict[str, Note] = {}
-    for one in sorted((one for one in told if is_note(one)), key=lambda one: one.number):
+    for one in sorted((one for one in entries if is_note(one)), key=lambda one: one.number):
         said = one.said
         version = Version(said.get("text", ""), float(said.get("at", 0.0)), said.get("wall") or one.time)
         first = found.get(said.get("amends", ""))

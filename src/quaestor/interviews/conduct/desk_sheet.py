@@ -85,7 +85,7 @@ class DeskSheet:
         """The stop that was asked for; else where the clock stands, or the first."""
         if number is not None and 0 <= number < len(self.stops):
             return self.stops[number]
-        here = [one for one in self.stops if one.section.id == self.clock.section]
+        here = [stop for stop in self.stops if stop.section.id == self.clock.section]
         return next((one for one in here if not self.state_of(one)), (here or self.stops)[0])
 
     def state_of(self, stop: Stop) -> str:
@@ -101,15 +101,15 @@ class DeskSheet:
 
 def stops_of(guide: Guide) -> tuple[Stop, ...]:
     """The way through a guide; openings and closings are stops of their own, other scripts go before a question."""
-    found: list[Stop] = []
+    stops: list[Stop] = []
     for section in guide.sections:
         alone = bool(section.part) or not section.questions
         if alone:
-            found.append(Stop(len(found), section, None, says=True))
+            stops.append(Stop(len(stops), section, None, says=True))
         for question in section.questions:
             first = question is section.questions[0] and not alone
-            found.append(Stop(len(found), section, question, says=first))
-    return tuple(found)
+            stops.append(Stop(len(stops), section, question, says=first))
+    return tuple(stops)
 
 
 def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
@@ -119,17 +119,17 @@ def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     stops = stops_of(guide)
     sections = tuple(
         SectionClock(
-            one,
-            told.clock.in_section(one.id, moment),
-            tuple(stop for stop in stops if stop.section.id == one.id),
+            section,
+            told.clock.in_section(section.id, moment),
+            tuple(stop for stop in stops if stop.section.id == section.id),
         )
-        for one in guide.sections
+        for section in guide.sections
     )
     return DeskSheet(
         interview,
         guide,
         consent_of(interviews, interview.participant),
-        next(one.key for one in entries if one.kind == "interview"),
+        next(entry.key for entry in entries if entry.kind == "interview"),
         actor,
         told,
         stops,
@@ -145,12 +145,14 @@ def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
     if not head:
         interviews.interview(name)
     entries = interviews.file.entries(about=name)
-    told = conversation_in(entries)
+    conversation = conversation_in(entries)
     return {
         "head": max(head, after),
-        "clock": clock_json(told.clock, _moment(interviews)),
+        "clock": clock_json(conversation.clock, _moment(interviews)),
         "entries": [
-            entry_json(one) | _stands(told, one) for one in entries if one.number > after and one.kind in KINDS
+            entry_json(entry) | _stands(conversation, entry)
+            for entry in entries
+            if entry.number > after and entry.kind in KINDS
         ],
     }
 
@@ -176,14 +178,14 @@ def entry_json(entry: Entry) -> dict[str, Any]:
     return told | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else told
 
 
-def _stands(told: Conversation, entry: Entry) -> dict[str, bool]:
+def _stands(conversation: Conversation, entry: Entry) -> dict[str, bool]:
     """Whether a tick or a mark holds: what comes in late may have been taken back before it came."""
     said = entry.said
     if entry.kind == TICK:
-        ticked = {(one.item, one.other) for one in told.ticked(said["question"])}
+        ticked = {(one.item, one.other) for one in conversation.ticked(said["question"])}
         return {"on": (said.get("item", ""), said.get("other", "")) in ticked}
     if entry.kind == MARK and said["what"] != FOLLOW_UP:
-        return {"on": (said["question"], said["what"]) in told.marks}
+        return {"on": (said["question"], said["what"]) in conversation.marks}
     return {}
 
 

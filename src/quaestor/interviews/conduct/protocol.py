@@ -110,20 +110,20 @@ class Protocol:
     @property
     def longest(self) -> float:
         """What the widest bar stands for."""
-        return max((*(max(one.planned, one.used) for one in self.sections), 1.0))
+        return max((*(max(section.planned, section.used) for section in self.sections), 1.0))
 
     def lines(self) -> Iterator[QuestionLine]:
-        for one in self.sections:
-            yield from one.questions
+        for section in self.sections:
+            yield from section.questions
 
     def count(self, state: str) -> int:
-        return sum(one.state == state for one in self.lines())
+        return sum(line.state == state for line in self.lines())
 
     @property
     def added(self) -> int:
         """Questions that were asked beyond the guide."""
-        notes = [note for one in self.sections for note in one.notes]
-        return sum(note.follow_up for note in [*notes, *(note for one in self.lines() for note in one.notes)])
+        notes = [note for section in self.sections for note in section.notes]
+        return sum(note.follow_up for note in [*notes, *(note for line in self.lines() for note in line.notes)])
 
 
 def protocol(interviews: Interviews, name: str) -> Protocol:
@@ -133,53 +133,53 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
     moment = datetime.fromisoformat(interviews.now()).timestamp()
 
     def line(question: GuideQuestion) -> QuestionLine:
-        labels = {one.code: one.label for one in question.items}
+        labels = {item.code: item.label for item in question.items}
         ticked = told.ticked(question.id)
         ticks = [Ticked(one.item, labels.get(one.item, one.other), one.by, one.at) for one in ticked]
         order = list(labels)
-        ticks.sort(key=lambda one: order.index(one.item) if one.item else len(order))
+        ticks.sort(key=lambda tick: order.index(tick.item) if tick.item else len(order))
         state = told.state_of(question.id) or NOT_REACHED
         mark = told.marks.get((question.id, state))
         return QuestionLine(question, state, mark, tuple(ticks), tuple(told.notes_on(question.id)))
 
     sections = tuple(
         SectionLine(
-            one,
-            told.clock.in_section(one.id, moment),
-            tuple(told.notes_on("", one.id)),
-            tuple(line(question) for question in one.questions),
+            section,
+            told.clock.in_section(section.id, moment),
+            tuple(told.notes_on("", section.id)),
+            tuple(line(question) for question in section.questions),
         )
-        for one in guide.sections
+        for section in guide.sections
     )
     person = describe_participant(interviews.participant(interview.participant))
     consent, talked = consent_of(interviews, interview.participant), told.clock.elapsed(moment)
     return Protocol(interview, guide, person, consent, told.clock, talked, told.people, sections)
 
 
-def protocol_json(found: Protocol) -> dict[str, Any]:
+def protocol_json(protocol: Protocol) -> dict[str, Any]:
     """The protocol as plain values."""
 
     def note_json(note: Note) -> dict[str, Any]:
-        versions = [{"text": one.text, "at": one.at, "time": one.wall} for one in note.versions]
+        versions = [{"text": version.text, "at": version.at, "time": version.wall} for version in note.versions]
         told = {"by": note.by, "at": note.at, "time": note.wall, "text": note.text, "follow_up": note.follow_up}
         return {**told, "afterwards": note.afterwards, "versions": versions}
 
     return {
-        "interview": found.interview.id,
-        "participant": found.interview.participant,
-        "guide": found.interview.guide,
-        "version": found.interview.version,
-        "status": found.interview.status,
-        "day": found.interview.day,
-        "talked": round(found.talked, 1),
-        "paused": round(found.paused, 1),
-        "people": list(found.people),
+        "interview": protocol.interview.id,
+        "participant": protocol.interview.participant,
+        "guide": protocol.interview.guide,
+        "version": protocol.interview.version,
+        "status": protocol.interview.status,
+        "day": protocol.interview.day,
+        "talked": round(protocol.talked, 1),
+        "paused": round(protocol.paused, 1),
+        "people": list(protocol.people),
         "sections": [
             {
-                "section": one.section.id,
-                "planned": one.planned,
-                "used": round(one.used, 1),
-                "notes": [note_json(note) for note in one.notes],
+                "section": section.section.id,
+                "planned": section.planned,
+                "used": round(section.used, 1),
+                "notes": [note_json(note) for note in section.notes],
                 "questions": [
                     {
                         "question": line.question.id,
@@ -188,43 +188,43 @@ def protocol_json(found: Protocol) -> dict[str, Any]:
                         "ticks": [asdict(tick) for tick in line.ticks],
                         "notes": [note_json(note) for note in line.notes],
                     }
-                    for line in one.questions
+                    for line in section.questions
                 ],
             }
-            for one in found.sections
+            for section in protocol.sections
         ],
     }
 
 
-def protocol_markdown(found: Protocol) -> str:
+def protocol_markdown(protocol: Protocol) -> str:
     """The protocol as a text that a person keeps, prints or mends."""
-    one, consent = found.interview, found.consent
-    counts = [f"{found.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
+    one, consent = protocol.interview, protocol.consent
+    counts = [f"{protocol.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
     head = [
         f"# Protocol of the interview {one.id}",
         "",
-        *([f"{_plain(found.about)}", ""] if found.about else []),
-        f"- Guide: {_plain(found.guide.title)} ({one.guide}, version {one.version})",
+        *([f"{_plain(protocol.about)}", ""] if protocol.about else []),
+        f"- Guide: {_plain(protocol.guide.title)} ({one.guide}, version {one.version})",
         *([f"- Agreement: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
-        f"- Held: {' '.join(part for part in (one.day, found.hours) if part) or 'not yet'}",
-        f"- Talked: {clock_words(found.talked)} of {found.guide.minutes:g} minutes planned"
-        + (f", {clock_words(found.paused)} of pauses not counted" if found.paused >= 1 else ""),
-        f"- Questions: {', '.join(counts)}, {found.added} added",
-        *([f"- Notes by: {', '.join(map(_plain, found.people))}"] if found.people else []),
+        f"- Held: {' '.join(part for part in (one.day, protocol.hours) if part) or 'not yet'}",
+        f"- Talked: {clock_words(protocol.talked)} of {protocol.guide.minutes:g} minutes planned"
+        + (f", {clock_words(protocol.paused)} of pauses not counted" if protocol.paused >= 1 else ""),
+        f"- Questions: {', '.join(counts)}, {protocol.added} added",
+        *([f"- Notes by: {', '.join(map(_plain, protocol.people))}"] if protocol.people else []),
         "",
         "| section | planned | used |",
         "| --- | ---: | ---: |",
         *(
             f"| {_plain(line.section.title)} | {clock_words(line.planned)} | {clock_words(line.used)} |"
-            for line in found.sections
+            for line in protocol.sections
         ),
     ]
-    return "\n".join([*head, "", *(text for line in found.sections for text in _section(line))]).rstrip() + "\n"
+    return "\n".join([*head, "", *(text for line in protocol.sections for text in _section(line))]).rstrip() + "\n"
 
 
-def write_protocol(found: Protocol, path: Path) -> None:
+def write_protocol(protocol: Protocol, path: Path) -> None:
     """The same as a file that its owner alone can read: it holds what was said."""
-    text = protocol_markdown(found).encode()
+    text = protocol_markdown(protocol).encode()
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             path.chmod(0o600)
@@ -239,18 +239,18 @@ def _section(line: SectionLine) -> Iterator[str]:
     yield f"## {_plain(line.section.title)}"
     yield ""
     yield from _notes(line.notes)
-    for one in line.questions:
-        yield f"### {_plain(one.question.text)}"
+    for question in line.questions:
+        yield f"### {_plain(question.question.text)}"
         yield ""
-        if one.mark or one.state != ASKED:
-            when = f", {clock_words(one.mark.at)}, {_plain(one.mark.by)}" if one.mark else ""
-            yield f"*{one.state}{when}*"
+        if question.mark or question.state != ASKED:
+            when = f", {clock_words(question.mark.at)}, {_plain(question.mark.by)}" if question.mark else ""
+            yield f"*{question.state}{when}*"
             yield ""
-        if one.ticks:
-            said = (f"{_plain(tick.label)} ({clock_words(tick.at)}, {_plain(tick.by)})" for tick in one.ticks)
+        if question.ticks:
+            said = (f"{_plain(tick.label)} ({clock_words(tick.at)}, {_plain(tick.by)})" for tick in question.ticks)
             yield "Referred to: " + "; ".join(said)
             yield ""
-        yield from _notes(one.notes)
+        yield from _notes(question.notes)
 
 
 def _notes(notes: tuple[Note, ...]) -> Iterator[str]:

@@ -136,7 +136,7 @@ class CheckedGuide:
 
     @property
     def grave(self) -> tuple[Problem, ...]:
-        return tuple(one for one in self.problems if one.grave)
+        return tuple(problem for problem in self.problems if problem.grave)
 
 
 def check_guide(path: Path) -> CheckedGuide:

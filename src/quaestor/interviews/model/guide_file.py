@@ -184,9 +184,9 @@ def known_id(found: str, where: str) -> str:
 
 def refuse_unseen(text: str, where: str) -> None:
     """Refuse signs that steer a screen instead of standing on it."""
-    found = _UNSEEN.search(text)
-    if found:
-        raise InputError(f"{where}: there is a sign that cannot be seen (U+{ord(found[0]):04X}): delete it")
+    match = _UNSEEN.search(text)
+    if match:
+        raise InputError(f"{where}: there is a sign that cannot be seen (U+{ord(match[0]):04X}): delete it")
 
 
 def _slug(label: str) -> str:
@@ -311,7 +311,7 @@ def _section(block: Block, questions: Sequence[GuideQuestion]) -> Section:
 
 def _question(block: Block) -> GuideQuestion:
     block.marks.only((*Asks, OPTIONAL), ("research",), block.where)
-    kinds = [one for one in Asks if one in block.marks.words]
+    kinds = [Ask for Ask in Asks if Ask in block.marks.words]
     if len(kinds) > 1:
         raise InputError(f"{block.where}: a question is asked in one way: leave {join_with_or(kinds)}")
     items, other = block.items()

@@ -68,7 +68,7 @@ def matched(turns: Sequence[tuple[int, str]], guide: Guide, decided: Mapping[int
             ways = _gone_on(ways, turn, asked.order, asked.scores(words))
         elif decided[turn] in asked.order:
             ways = _led(ways, asked.order.index(decided[turn]))
-    return list(max(ways.values(), key=lambda one: one[0])[1])
+    return list(max(ways.values(), key=lambda way: way[0])[1])
 
 
 def _gone_on(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, float]) -> _Ways:
@@ -96,8 +96,8 @@ class _Asked:
     """The questions of a guide by the words they have."""
 
     def __init__(self, guide: Guide) -> None:
-        self.order = [one.id for one in guide.questions()]
-        weights = [_weights(one) for one in guide.questions()]
+        self.order = [question.id for question in guide.questions()]
+        weights = [_weights(question) for question in guide.questions()]
         having = Counter(word for one in weights for word in one)
         self._rare = {word: 1.0 + math.log((1 + len(weights)) / (1 + count)) for word, count in having.items()}
         """How much a word tells: the fewer questions have it, the more."""
@@ -113,13 +113,13 @@ class _Asked:
     def scores(self, text: str) -> dict[int, float]:
         """The questions that a turn may ask, by their places: how much of each stands in its best sentences."""
         best: dict[int, float] = {}
-        for said in _sentences(text):
+        for sentence in _sentences(text):
             shared: dict[int, list[float]] = {}
-            for word in said:
+            for word in sentence:
                 for place, weight in self._by_word.get(word, ()):
                     shared.setdefault(place, []).append(weight * self._rare[word])
             if shared:
-                length = math.sqrt(sum(self._rare[word] ** 2 if word in self._rare else _UNHEARD for word in said))
+                length = math.sqrt(sum(self._rare[word] ** 2 if word in self._rare else _UNHEARD for word in sentence))
                 for place, parts in shared.items():
                     score = sum(parts) / (self._lengths[place] * length)
                     chance = _BY_CHANCE if len(parts) == 1 and self._counts[place] > 1 else 1.0

@@ -78,12 +78,12 @@ class Guide:
     @property
     def opening(self) -> str:
         """What is said first."""
-        return next((one.script for one in self.sections if one.part == "opening"), "")
+        return next((section.script for section in self.sections if section.part == "opening"), "")
 
     @property
     def closing(self) -> str:
         """What is said last."""
-        return next((one.script for one in self.sections if one.part == "closing"), "")
+        return next((section.script for section in self.sections if section.part == "closing"), "")
 
     def questions(self) -> Iterator[GuideQuestion]:
         for section in self.sections:
@@ -93,7 +93,7 @@ class Guide:
         return next((one for one in self.questions() if one.id == name), None)
 
     def section_of(self, question: str) -> Section | None:
-        return next((one for one in self.sections if any(q.id == question for q in one.questions)), None)
+        return next((section for section in self.sections if any(q.id == question for q in section.questions)), None)
 
 
 class Voice(StrEnum):
@@ -142,18 +142,18 @@ class SpokenTurn:
     def shown_pieces(self) -> Iterator[tuple[str, int, int]]:
         """(shown words, start, end): which stretch of the words as they were recorded each shown piece stands for."""
         place = 0
-        for one in self.replacements:
-            if one.start > place:
-                yield self.raw[place : one.start], place, one.start
-            yield one.shown, one.start, one.end
-            place = one.end
+        for replacement in self.replacements:
+            if replacement.start > place:
+                yield self.raw[place : replacement.start], place, replacement.start
+            yield replacement.shown, replacement.start, replacement.end
+            place = replacement.end
         if place < len(self.raw):
             yield self.raw[place:], place, len(self.raw)
 
     def to_shown(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch of the recorded words stands in the shown text; what is replaced counts whole."""
         shown, first, last = 0, None, 0
-        replaced = {(one.start, one.end) for one in self.replacements}
+        replaced = {(replacement.start, replacement.end) for replacement in self.replacements}
         for piece, low, high in self.shown_pieces():
             if high > start and low < end:
                 whole = (low, high) in replaced
@@ -166,7 +166,7 @@ class SpokenTurn:
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch of the shown text stands in the recorded words; who selects part of a pseudonym means all."""
         shown, first, last = 0, None, 0
-        replaced = {(one.start, one.end) for one in self.replacements}
+        replaced = {(replacement.start, replacement.end) for replacement in self.replacements}
         for piece, low, high in self.shown_pieces():
             after = shown + len(piece)
             if after > start and shown < end:

@@ -45,7 +45,7 @@ def answer_all(
     A name that several have is replaced only where one of them is named and doubtful ones are meant too.
     """
     lead = require_lead(interviews.coding, actor, "confirm which names are replaced")
-    chosen = [one for one in proposals(interviews, interview, name, OPEN, lead) if one.sure or doubtful]
+    chosen = [proposal for proposal in proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful]
     if confirmed and not (name and doubtful):
         chosen = [one for one in chosen if not one.also]
     return _record(interviews, chosen, confirmed, lead)
@@ -55,7 +55,7 @@ def looked_through(interviews: Interviews, interview: str, actor: str | None = N
     """Put on record that the lead has read a transcript for names, and that there are no others in it."""
     lead = require_lead(interviews.coding, actor, "say that a transcript holds no other names")
     talk = interviews.transcript(interview)
-    if any(one.state == OPEN for one in places_in(interviews, talk)):
+    if any(place.state == OPEN for place in places_in(interviews, talk)):
         raise InputError(f"places of {interview} are still open: answer them first")
     interviews.file.add(NewEntry(LOOKED, lead, {}, talk.participant, interview, interviews.now()))
 
@@ -65,16 +65,16 @@ def show_as(interviews: Interviews, name: str, shown: str, actor: str | None = N
     lead = require_lead(interviews.coding, actor, "say which names are replaced")
     made = change_name(interviews, name, shown=shown, actor=lead)
     for talk in interviews.transcripts():
-        held = [one for turn in talk.turns for one in turn.replacements if one.name == made.id]
-        if held:
-            _write(interviews, talk, lead, [_said(one, made.shown, confirmed=True) for one in held])
+        turns = [replacement for turn in talk.turns for replacement in turn.replacements if replacement.name == made.id]
+        if turns:
+            _write(interviews, talk, lead, [_said(one, made.shown, confirmed=True) for one in turns])
     return made
 
 
-def _meant(held: Sequence[Proposal], place: str) -> Proposal:
+def _meant(proposals: Sequence[Proposal], place: str) -> Proposal:
     """What is called so: an open place before one that is answered, and no guess where several are open there."""
     _, at, name = _parsed(place)
-    found = [one for one in held if one.at == at and name in ("", one.name)]
+    found = [one for one in proposals if one.at == at and name in ("", one.name)]
     found = [one for one in found if one.state == OPEN] or found
     if not found:
         raise InputError(f"nothing is found at {place} any more: look again")
@@ -88,7 +88,7 @@ def _record(interviews: Interviews, chosen: Sequence[Proposal], confirmed: bool,
     """Put answers on record; of a place that is said to be several names the first counts. How many places it were."""
     if confirmed:
         chosen = list({one.at: one for one in reversed(chosen)}.values())[::-1]
-    names = {one.id: one for one in reversed(all_names(interviews))}
+    names = {name.id: name for name in reversed(all_names(interviews))}
     for known in {one.name for one in chosen if confirmed}:
         if known in names:
             keep_if_new(interviews, names[known], lead)
@@ -105,18 +105,20 @@ def answers_of(talk: Transcript, chosen: Iterable[Proposal], confirmed: bool) ->
     said: list[dict[str, Any]] = []
     for one in chosen:
         inside = [
-            held
-            for held in talk.turns[one.turn].replacements
-            if one.start <= held.start and held.end <= one.end and (held.start, held.end) != (one.start, one.end)
+            replacement
+            for replacement in talk.turns[one.turn].replacements
+            if one.start <= replacement.start
+            and replacement.end <= one.end
+            and (replacement.start, replacement.end) != (one.start, one.end)
         ]
         said += [_said(held, held.shown, confirmed=False) for held in inside if confirmed]
         said.append(_said(Replacement(one.turn, one.start, one.end, one.shown, one.name), one.shown, confirmed))
     return said
 
 
-def _said(one: Replacement, shown: str, confirmed: bool) -> dict[str, Any]:
-    place = {"turn": one.turn, "start": one.start, "end": one.end}
-    return {**place, "shown": shown, "name": one.name, "confirmed": confirmed}
+def _said(replacement: Replacement, shown: str, confirmed: bool) -> dict[str, Any]:
+    place = {"turn": replacement.turn, "start": replacement.start, "end": replacement.end}
+    return {**place, "shown": shown, "name": replacement.name, "confirmed": confirmed}
 
 
 def _write(interviews: Interviews, talk: Transcript, lead: str, said: Sequence[Mapping[str, Any]]) -> None:
@@ -126,7 +128,7 @@ def _write(interviews: Interviews, talk: Transcript, lead: str, said: Sequence[M
 
 def _parsed(place: str) -> tuple[str, str, str]:
     """The interview, the place itself, and the name that is meant, where that is said."""
-    found = _PLACE.fullmatch(place)
-    if found is None:
+    match = _PLACE.fullmatch(place)
+    if match is None:
         raise InputError(f"{place[:60]!r} is no place in a transcript: it would be P1/00012:4-11")
-    return found["interview"], found["at"], found["name"] or ""
+    return match["interview"], match["at"], match["name"] or ""

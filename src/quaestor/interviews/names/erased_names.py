@@ -42,7 +42,7 @@ class ErasedNames:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        return frozenset(one.id for one in self.names)
+        return frozenset(name.id for name in self.names)
 
     @cached_property
     def finder(self) -> Finder:
@@ -67,16 +67,20 @@ class ErasedNames:
 
 def names_of_participant(interviews: Interviews, participant: str) -> ErasedNames:
     """Every name that is known to be a participant's, as long as it is known."""
-    return ErasedNames(participant, tuple(one for one in all_names(interviews) if one.participant == participant))
+    return ErasedNames(participant, tuple(name for name in all_names(interviews) if name.participant == participant))
 
 
 def erase_names(interviews: Interviews, erased: ErasedNames, actor: str, time: str) -> bool:
     """Erase names from other transcripts and from all that is written; whether any was found there."""
     if not erased.names:
         return False
-    others = [one for one in all_names(interviews) if one.id not in erased.ids]
+    others = [name for name in all_names(interviews) if name.id not in erased.ids]
     finder = Finder([*erased.names, *others])
-    talks = [one.id for one in interviews.interviews() if one.participant != erased.participant and one.transcript]
+    talks = [
+        interview.id
+        for interview in interviews.interviews()
+        if interview.participant != erased.participant and interview.transcript
+    ]
     changed = [_erase_in_transcript(interviews, name, erased, finder, (actor, time)) for name in talks]
     return bool(take_names_out(interviews, erased.find)) or any(changed)
 
@@ -88,9 +92,9 @@ def _erase_in_transcript(
         talk = interviews.transcript(name)
         pieces, entries = interviews.file.pieces(name), interviews.file.entries(about=name)
         chosen = [
-            one
-            for one in places_in(interviews, talk, finder)
-            if _is_erased(one, talk, erased) and set(talk.turns[one.turn].raw[one.start : one.end]) != {FILLER}
+            place
+            for place in places_in(interviews, talk, finder)
+            if _is_erased(place, talk, erased) and set(talk.turns[place.turn].raw[place.start : place.end]) != {FILLER}
         ]
         labels = _new_labels(dict.fromkeys(piece["speaker"] for piece in pieces), erased)
         changed = {}
@@ -100,7 +104,7 @@ def _erase_in_transcript(
             if said != piece:
                 changed[number] = said
         return Rewriting(
-            {one.number: said for one in entries if (said := _said_without(one, labels, erased)) != one.said},
+            {entry.number: said for entry in entries if (said := _said_without(entry, labels, erased)) != entry.said},
             changed,
             [_replacement(talk, chosen, *by)] if chosen else [],
         )
@@ -108,14 +112,14 @@ def _erase_in_transcript(
     return interviews.file.rewrite(name, decide)
 
 
-def _is_erased(one: Proposal, talk: Transcript, erased: ErasedNames) -> bool:
+def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> bool:
     """Whether a place is one of the names, or an address that holds one; not where a person said that it is none."""
-    if one.state == REFUSED:
+    if proposal.state == REFUSED:
         return False
-    if one.name in erased.ids:
-        return one.state != OPEN or one.sure or not _is_ordinary_word(one.words)
-    return one.name in SHOWN and any(
-        own.overlaps(one.start, one.end) for own in erased.own_places(talk.turns[one.turn].raw)
+    if proposal.name in erased.ids:
+        return proposal.state != OPEN or proposal.sure or not _is_ordinary_word(proposal.words)
+    return proposal.name in SHOWN and any(
+        own.overlaps(proposal.start, proposal.end) for own in erased.own_places(talk.turns[proposal.turn].raw)
     )
 
 
@@ -129,8 +133,8 @@ def _is_ordinary_word(words: str) -> bool:
 
 
 def _overwritten(text: str, places: Iterable[Proposal]) -> str:
-    for one in places:
-        text = text[: one.start] + FILLER * (one.end - one.start) + text[one.end :]
+    for place in places:
+        text = text[: place.start] + FILLER * (place.end - place.start) + text[place.end :]
     return text
 
 

@@ -95,12 +95,14 @@ def add_name(
     for one in known:
         if {identity_of(form) for form in told} & {identity_of(form) for form in one.forms} and not one.derived:
             raise InputError(f"this name is known already and shown as {one.shown}: change it there")
-    made = KnownName(
+    known_name = KnownName(
         _next_id(interviews, _kind(kind), known), _kind(kind), told, "", participant, _checked_endings(endings)
     )
-    made = replace(made, shown=_checked_shown(shown, made, known) or participant or default_shown(made))
-    _keep(interviews, made, lead)
-    return made
+    known_name = replace(
+        known_name, shown=_checked_shown(shown, known_name, known) or participant or default_shown(known_name)
+    )
+    _keep(interviews, known_name, lead)
+    return known_name
 
 
 def change_name(
@@ -117,15 +119,17 @@ def change_name(
     known = name_called(interviews, name)
     if known.id in (known.participant, INTERVIEWER):
         raise InputError(f"{known.shown} follows from contact data or from a transcript: add a name for other forms")
-    made = replace(
+    changed_known = replace(
         known,
         kind=known.kind if kind is None else _kind(kind),
         forms=known.forms if forms is None else _checked_forms(forms),
         endings=known.endings if endings is None else _checked_endings(endings),
     )
-    made = replace(made, shown=known.shown if not shown else _checked_shown(shown, made, all_names(interviews)))
-    _keep(interviews, made, lead)
-    return made
+    changed_known = replace(
+        changed_known, shown=known.shown if not shown else _checked_shown(shown, changed_known, all_names(interviews))
+    )
+    _keep(interviews, changed_known, lead)
+    return changed_known
 
 
 def remove_name(interviews: Interviews, name: str, actor: str | None = None) -> KnownName:
@@ -171,7 +175,7 @@ def _default(kind: str, number: int) -> str:
 
 
 def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
-    known = [_told(one) for one in entries if one.kind == NAME]
+    known = [_told(entry) for entry in entries if entry.kind == NAME]
     for one in entries:
         if one.kind == "contact":
             known += _of_contact(one)
@@ -194,34 +198,34 @@ def _of_contact(entry: Entry) -> Iterator[KnownName]:
     theirs = [said["email"], said["telephone"]]
     if len(local) > _SHORTEST + 1 and local.lower() not in _GENERIC:
         theirs.append(local)
-    forms = tuple(one for one in theirs if is_searchable(one))
+    forms = tuple(their for their in theirs if is_searchable(their))
     if forms:
         yield _derived(who, OTHER, forms, who, who)
 
 
 def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequence[SpeakerName]) -> list[KnownName]:
     heard = {words_in(form) for one in known for form in one.forms}
-    found: list[KnownName] = []
+    known_names: list[KnownName] = []
     for one in spoken:
         words = words_in(one.label)
         if not words or words in heard or sum(map(len, words)) < _SHORTEST:
             continue
         heard.add(words)
         if one.voice is Voice.PARTICIPANT:
-            found.append(_derived(one.participant, PERSON, (one.label,), one.participant, one.participant))
+            known_names.append(_derived(one.participant, PERSON, (one.label,), one.participant, one.participant))
         elif one.voice is Voice.INTERVIEWER:
-            found.append(_derived(INTERVIEWER, PERSON, (one.label,), f"[{INTERVIEWER}]"))
+            known_names.append(_derived(INTERVIEWER, PERSON, (one.label,), f"[{INTERVIEWER}]"))
         else:
-            made = _derived(_next_id(interviews, PERSON, [*known, *found]), PERSON, (one.label,), "")
+            made = _derived(_next_id(interviews, PERSON, [*known, *known_names]), PERSON, (one.label,), "")
             whose = interviews.interview(one.interview).participant
-            found.append(replace(made, shown=default_shown(made), participant=whose))
-    return found
+            known_names.append(replace(made, shown=default_shown(made), participant=whose))
+    return known_names
 
 
 def _speakers(interviews: Interviews) -> list[SpeakerName]:
     """What recordings call people; only a new recording or another voice changes it."""
     entries = interviews.file.entries()
-    mark = tuple(one.number for one in entries if one.kind in ("transcript", "speaker"))
+    mark = tuple(entry.number for entry in entries if entry.kind in ("transcript", "speaker"))
     return interviews.remembered("speakers", mark, lambda: names_of_speakers(interviews))
 
 
@@ -232,9 +236,9 @@ def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participa
 def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> str:
     """An id that no name has, and none had for which a place of a transcript was answered."""
     used = {one.id for one in known}
-    answered = [one for one in interviews.file.entries() if one.kind == REPLACE]
+    answered = [entry for entry in interviews.file.entries() if entry.kind == REPLACE]
     used |= {place["name"] for one in answered for place in one.said["places"]}
-    numbers = [int(found[1]) for one in used if (found := re.fullmatch(rf"{kind}-(\d+)", one))]
+    numbers = [int(match[1]) for one in used if (match := re.fullmatch(rf"{kind}-(\d+)", one))]
     return f"{kind}-{max(numbers, default=0) + 1}"
 
 
@@ -265,7 +269,7 @@ def _kind(kind: str) -> str:
 
 def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
     """Forms of a name; a refusal says none of them, since it may end up in a log."""
-    told = tuple(dict.fromkeys(" ".join(one.split()) for one in forms if one.strip()))
+    told = tuple(dict.fromkeys(" ".join(form.split()) for form in forms if form.strip()))
     if not told:
         raise InputError("no name was given: give at least one form of it")
     if len(told) > _MOST_FORMS or any(len(one) > _LONGEST for one in told):
@@ -279,7 +283,7 @@ def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for one in endings for word in words_in(one)))
+    return tuple(dict.fromkeys(word for ending in endings for word in words_in(ending)))
 
 
 def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> str:
@@ -290,8 +294,8 @@ def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> s
     if words and Finder([name]).names_in(words):
         raise InputError("what is shown instead of the name holds the name itself: choose other words")
     others = Finder(one for one in known if one.id != name.id)
-    if words and (held := others.names_in(words)):
-        raise InputError(f"what is shown holds another known name, the one of {held[0].shown}: choose other words")
+    if words and (names := others.names_in(words)):
+        raise InputError(f"what is shown holds another known name, the one of {names[0].shown}: choose other words")
     if words and others.sure_in(words):
         raise InputError("what is shown holds an address or a number by which somebody is reached: choose other words")
     return words

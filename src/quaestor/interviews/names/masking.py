@@ -46,9 +46,9 @@ def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
 
     def made() -> Transcript:
         entries = interviews.file.entries(about=name)
-        if any(one.kind == "transcript" and one.number > seen for one in entries):
+        if any(entry.kind == "transcript" and entry.number > seen for entry in entries):
             raise StateError(f"the transcript of {name} was replaced since this page was opened: load it again")
-        return _at(interviews, name, [one for one in entries if one.number <= seen])
+        return _at(interviews, name, [entry for entry in entries if entry.number <= seen])
 
     return interviews.remembered(f"shown then/{name}", (seen, interviews.file.head(name)), made)
 
@@ -83,13 +83,19 @@ def _shown(interviews: Interviews, name: str) -> Shown:
     held = _at(interviews, name, entries)
     if held.turns != wanted.turns:
         places = [
-            {"turn": one.turn, "start": one.start, "end": one.end, "shown": one.shown, "name": one.name}
+            {
+                "turn": replacement.turn,
+                "start": replacement.start,
+                "end": replacement.end,
+                "shown": replacement.shown,
+                "name": replacement.name,
+            }
             for turn, before in zip(wanted.turns, talk.turns, strict=True)
-            for one in turn.replacements
-            if one not in before.replacements
+            for replacement in turn.replacements
+            if replacement not in before.replacements
         ]
         (kept,) = interviews.file.add(NewEntry(HIDE, "", {"places": places}, talk.participant, name, interviews.now()))
-        entries = [one for one in interviews.file.entries(about=name) if one.number <= kept.number]
+        entries = [entry for entry in interviews.file.entries(about=name) if entry.number <= kept.number]
         held = _at(interviews, name, entries)
     return Shown(held, entries[-1].number)
 
@@ -113,7 +119,7 @@ def _hidden(entries: Sequence[Entry]) -> _Places:
             continue
         places = {(one["turn"], one["start"], one["end"]): one for one in entry.said["places"]}
         if entry.kind == HIDE:
-            found = {at: Replacement(*at, one["shown"], one["name"]) for at, one in places.items()}
+            found = {at: Replacement(*at, place["shown"], place["name"]) for at, place in places.items()}
         else:
             found = {at: one for at, one in found.items() if at not in places}
     return found
@@ -129,5 +135,9 @@ def _without_names(interviews: Interviews, talk: Transcript) -> Transcript:
 
 
 def _covered(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:
-    held = [one for one in turn.replacements if not any(new.start < one.end and one.start < new.end for new in more)]
-    return replace(turn, replacements=tuple(sorted((*held, *more), key=lambda one: one.start)))
+    replacements = [
+        replacement
+        for replacement in turn.replacements
+        if not any(new.start < replacement.end and replacement.start < new.end for new in more)
+    ]
+    return replace(turn, replacements=tuple(sorted((*replacements, *more), key=lambda one: one.start)))

@@ -104,23 +104,23 @@ def proposals(
         raise InputError(f"there is no state {state!r} of a place: it is open, confirmed or refused")
     wanted = name if name in SHOWN or not name else name_called(interviews, name).id
     chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
-    found = [one for talk in chosen for one in places_in(interviews, talk)]
+    found = [place for talk in chosen for place in places_in(interviews, talk)]
     return [one for one in found if one.state == state and wanted in ("", one.name)]
 
 
 def progress_of(interviews: Interviews, interview: str) -> Progress:
     """How far the names of one transcript have come; it tells no name."""
-    found = places_in(interviews, interviews.transcript(interview))
+    places = places_in(interviews, interviews.transcript(interview))
     entries = since_import(interviews.file.entries(about=interview))
-    return replace(_counted(found), looked=any(one.kind == LOOKED for one in entries))
+    return replace(_counted(places), looked=any(entry.kind == LOOKED for entry in entries))
 
 
 def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[str, Progress]:
     """The same of each name, by its id, and of each shape of addresses."""
     require_lead(interviews.coding, actor, "see the names in transcripts")
-    found = [one for talk in interviews.transcripts() for one in places_in(interviews, talk)]
-    ids = dict.fromkeys([*(one.id for one in all_names(interviews)), *(one.name for one in found)])
-    return {name: _counted([one for one in found if one.name == name]) for name in ids}
+    transcripts = [place for talk in interviews.transcripts() for place in places_in(interviews, talk)]
+    ids = dict.fromkeys([*(name.id for name in all_names(interviews)), *(one.name for one in transcripts)])
+    return {name: _counted([one for one in transcripts if one.name == name]) for name in ids}
 
 
 def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
@@ -155,10 +155,10 @@ def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
 def _of_turn(
     interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Place, str]
 ) -> list[Proposal]:
-    candidates = [one for one in candidates if not _is_refused(one, refused)]
-    held = tuple(one for one in turn.replacements if not _is_outdated(one, candidates))
+    candidates = [candidate for candidate in candidates if not _is_refused(candidate, refused)]
+    held = tuple(replacement for replacement in turn.replacements if not _is_outdated(replacement, candidates))
     turn = replace(turn, replacements=held)
-    grown = [_beside(one, turn) for one in candidates]
+    grown = [_beside(candidate, turn) for candidate in candidates]
     found = []
     for fit in fitting(one for one in grown if one is not None):
         told = [_told(interview, turn, one, OPEN) for one in fit]
@@ -174,11 +174,11 @@ def _of_turn(
     return sorted(found, key=lambda each: each.start)
 
 
-def _of_several(one: Proposal, told: Sequence[Proposal]) -> Proposal:
+def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
     """A place whose name several have, told as that of one of them."""
-    also = tuple(each.shown for each in told if each is not one)
+    also = tuple(each.shown for each in proposals if each is not proposal)
     words = f"also the name of {either(also)}"
-    return replace(one, also=also, named=True, why=words if one.sure else f"{one.why}, {words}")
+    return replace(proposal, also=also, named=True, why=words if proposal.sure else f"{proposal.why}, {words}")
 
 
 def _is_refused(one: Found, refused: Iterable[_Place]) -> bool:
@@ -186,26 +186,26 @@ def _is_refused(one: Found, refused: Iterable[_Place]) -> bool:
     return any(name == one.name and start <= one.start and one.end <= end for start, end, name in refused)
 
 
-def _is_outdated(held: Replacement, candidates: Sequence[Found]) -> bool:
+def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
     """Whether what was replaced follows from whose voice it was, and is somebody else's name by now: it is open again.
 
     Whoever turned two voices round would else leave participants who are called the interviewer.
     """
-    if held.name != INTERVIEWER and not _PSEUDONYM.fullmatch(held.name):
+    if replacement.name != INTERVIEWER and not _PSEUDONYM.fullmatch(replacement.name):
         return False
-    here = [one for one in candidates if one.overlaps(held.start, held.end)]
-    again = any((one.start, one.end, one.sure) == (held.start, held.end, True) for one in here)
-    return again and all(one.name not in (held.name, *SHOWN) for one in here)
+    here = [candidate for candidate in candidates if candidate.overlaps(replacement.start, replacement.end)]
+    again = any((one.start, one.end, one.sure) == (replacement.start, replacement.end, True) for one in here)
+    return again and all(one.name not in (replacement.name, *SHOWN) for one in here)
 
 
 def _beside(one: Found, turn: SpokenTurn) -> Found | None:
     """What a candidate would replace beside what is replaced already: nothing, itself, or all of both."""
     start, end = one.start, one.end
     covered: set[int] = set()
-    for held in turn.replacements:
-        if one.overlaps(held.start, held.end):
-            start, end = min(start, held.start), max(end, held.end)
-            covered.update(range(held.start, held.end))
+    for replacement in turn.replacements:
+        if one.overlaps(replacement.start, replacement.end):
+            start, end = min(start, replacement.start), max(end, replacement.end)
+            covered.update(range(replacement.start, replacement.end))
     if covered and not any(turn.raw[place].isalnum() for place in range(one.start, one.end) if place not in covered):
         return None
     return replace(one, start=start, end=end)
@@ -222,16 +222,16 @@ def _told(interview: str, turn: SpokenTurn, one: Found, state: str) -> Proposal:
     )  # fmt: skip
 
 
-def _counted(found: Iterable[Proposal]) -> Progress:
-    told = {("doubtful" if one.state == OPEN and not one.sure else one.state, one.at) for one in found}
+def _counted(proposals: Iterable[Proposal]) -> Progress:
+    told = {("doubtful" if one.state == OPEN and not one.sure else one.state, one.at) for one in proposals}
     counts = Counter(state for state, _ in told)
     return Progress(counts[OPEN], counts["doubtful"], counts[CONFIRMED], counts[REFUSED])
 
 
-def each_once(found: Iterable[Proposal]) -> Iterator[Proposal]:
+def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """Every place once; where a name is that of several, it is shown as either of them."""
     asked: set[str] = set()
-    for one in found:
+    for one in proposals:
         if not one.also:
             yield one
         elif one.at not in asked:
@@ -242,4 +242,4 @@ def each_once(found: Iterable[Proposal]) -> Iterator[Proposal]:
 def still_open(interviews: Interviews) -> Iterator[Proposal]:
     """Places that surely are names and that nobody has answered, for whatever refuses because of them."""
     for talk in interviews.transcripts():
-        yield from each_once(one for one in places_in(interviews, talk) if one.state == OPEN and one.sure)
+        yield from each_once(place for place in places_in(interviews, talk) if place.state == OPEN and place.sure)

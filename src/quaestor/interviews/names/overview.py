@@ -27,11 +27,11 @@ class NameLine:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        return tuple(form for one in self.names for form in one.forms)
+        return tuple(form for name in self.names for form in name.forms)
 
     @property
     def endings(self) -> tuple[str, ...]:
-        return tuple(ending for one in self.names for ending in one.endings)
+        return tuple(ending for name in self.names for ending in name.endings)
 
     @property
     def given(self) -> bool:
@@ -66,12 +66,12 @@ class NamesSheet:
 
     @property
     def total(self) -> Progress:
-        each = [one for _, one in self.transcripts]
+        transcripts = [one for _, one in self.transcripts]
         return Progress(
-            sum(one.open for one in each),
-            sum(one.doubtful for one in each),
-            sum(one.confirmed for one in each),
-            sum(one.refused for one in each),
+            sum(one.open for one in transcripts),
+            sum(one.doubtful for one in transcripts),
+            sum(one.confirmed for one in transcripts),
+            sum(one.refused for one in transcripts),
         )
 
     @property
@@ -100,7 +100,7 @@ def names_sheet(
     elsewhere = tuple(one for one in remaining(interviews) if one.kind != TRANSCRIPT)
     shown = tuple(found[(page - 1) * WINDOW : page * WINDOW])
     sure = sum(one.sure and not one.also for one in found)
-    people = tuple(one.pseudonym for one in interviews.participants())
+    people = tuple(participant.pseudonym for participant in interviews.participants())
     of = len({one.at for one in found})
     return NamesSheet(
         tuple(lines), transcripts, shown, of, sure, page, pages, state, name, interview, people, elsewhere

@@ -42,7 +42,7 @@ def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
 
 def guide_texts(interviews: Interviews) -> Iterator[Text]:
     """What is read out of guides, in every version by which an interview is planned or was held."""
-    used = sorted({(one.guide, one.version) for one in interviews.interviews()})
+    used = sorted({(interview.guide, interview.version) for interview in interviews.interviews()})
     for name, version in used:
         for what, words in _words_of(interviews.guide(name, version)):
             yield GUIDE, f"{what} of the guide {name!r}, version {version}", words
@@ -76,14 +76,14 @@ def _notes(interviews: Interviews) -> Iterator[Text]:
     for person in interviews.participants():
         for what, words in (("role", person.role), ("field", person.field)):
             yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
-    for one in interviews.interviews():
-        held = conversation(interviews, one.id)
+    for interview in interviews.interviews():
+        held = conversation(interviews, interview.id)
         for number, note in enumerate(held.notes, start=1):
             on = f" on the question {note.question!r}" if note.question else ""
-            yield NOTE, f"note {number} of {one.id}{on}", note.text
+            yield NOTE, f"note {number} of {interview.id}{on}", note.text
         for tick in held.ticks:
             if tick.on and tick.other:
-                yield NOTE, f"an item that was added to the question {tick.question!r} of {one.id}", tick.other
+                yield NOTE, f"an item that was added to the question {tick.question!r} of {interview.id}", tick.other
 
 
 def _codes(finder: Finder, state: State) -> Iterator[Text]:
@@ -102,24 +102,24 @@ def _codes(finder: Finder, state: State) -> Iterator[Text]:
 
 def _beside_items(state: State) -> Iterator[Text]:
     """What raters wrote beside turns, as it counts now, and what was decided in words about any item."""
-    for name, one in state.rounds.items():
-        texts = {facet.id for facet in one.plan.facets if kind_of(facet).is_free_text}
-        yield from _rated(name, one)
-        yield from _discussed(name, one)
-        for (item, facet), made in one.decisions.items():
-            where, last = f"what was decided about {item} in the round {name!r}", made[-1]
-            if is_turn(one.plan, item):
+    for name, round_state in state.rounds.items():
+        texts = {facet.id for facet in round_state.plan.facets if kind_of(facet).is_free_text}
+        yield from _rated(name, round_state)
+        yield from _discussed(name, round_state)
+        for (item, facet), decision in round_state.decisions.items():
+            where, last = f"what was decided about {item} in the round {name!r}", decision[-1]
+            if is_turn(round_state.plan, item):
                 yield MEMO, where, last.reason
                 yield from ((MEMO, where, words) for words in _in_answer(last.answer, facet in texts))
             elif facet in texts:  # the journal keeps what else was written there, and nobody publishes it
                 yield from ((DECIDED, where, words) for words in _in_answer(last.answer, True))
 
 
-def _rated(name: str, one: RoundState) -> Iterator[Text]:
-    texts = {facet.id for facet in one.plan.facets if kind_of(facet).is_free_text}
-    for rater, items in one.ratings.items():
+def _rated(name: str, round_state: RoundState) -> Iterator[Text]:
+    texts = {facet.id for facet in round_state.plan.facets if kind_of(facet).is_free_text}
+    for rater, items in round_state.ratings.items():
         for item, given in items.items():
-            if not is_turn(one.plan, item):
+            if not is_turn(round_state.plan, item):
                 continue
             where = f"what {rater} wrote beside {item} in the round {name!r}"
             yield MEMO, where, given[-1].memo
@@ -127,9 +127,9 @@ def _rated(name: str, one: RoundState) -> Iterator[Text]:
                 yield from ((MEMO, where, words) for words in _in_answer(answer, facet in texts))
 
 
-def _discussed(name: str, one: RoundState) -> Iterator[Text]:
-    for comment in (*one.comments, *one.tie_comments.values()):
-        if is_turn(one.plan, comment.item):
+def _discussed(name: str, round_state: RoundState) -> Iterator[Text]:
+    for comment in (*round_state.comments, *round_state.tie_comments.values()):
+        if is_turn(round_state.plan, comment.item):
             yield MEMO, f"a comment on {comment.item} in the round {name!r}", comment.text
 
 
@@ -187,7 +187,7 @@ def remaining(interviews: Interviews) -> list[Remaining]:
 
 def _in_words(interviews: Interviews) -> list[Remaining]:
     """The same of what people say and write, from which items are made."""
-    found = [
+    remainings = [
         Remaining(TRANSCRIPT, f"the turn {one.place.partition(':')[0]}", one.shown) for one in still_open(interviews)
     ]
     finder = finder_of(interviews)
@@ -195,8 +195,8 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
         named = finder.names_in(text)
         if kind in _WITH_ADDRESSES:
             named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
-        found += [Remaining(kind, where, one) for one in dict.fromkeys(each.shown for each in named)]
-    return found
+        remainings += [Remaining(kind, where, fromkey) for fromkey in dict.fromkeys(each.shown for each in named)]
+    return remainings
 
 
 def refuse_names(where: Where) -> None:
@@ -214,16 +214,16 @@ def refuse_names_in(interviews: Interviews) -> None:
 
 def refuse_names_said(interviews: Interviews) -> None:
     """The same, for what is made of transcripts and the questions asked in them alone."""
-    _refuse([one for one in _in_words(interviews) if one.kind in (TRANSCRIPT, SHOWN, GUIDE)])
+    _refuse([in_word for in_word in _in_words(interviews) if in_word.kind in (TRANSCRIPT, SHOWN, GUIDE)])
 
 
-def _refuse(found: Sequence[Remaining]) -> None:
-    if not found:
+def _refuse(remainings: Sequence[Remaining]) -> None:
+    if not remainings:
         return
-    told = "; ".join(f"{one.where} ({one.shown})" for one in found[:_TOLD])
-    more = f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else ""
-    places = "a known name remains" if len(found) == 1 else f"known names remain in {len(found):,} places"
-    mends = ", ".join(dict.fromkeys(_MENDS[one.kind] for one in found))
+    told = "; ".join(f"{one.where} ({one.shown})" for one in remainings[:_TOLD])
+    more = f"; and {len(remainings) - _TOLD:,} more" if len(remainings) > _TOLD else ""
+    places = "a known name remains" if len(remainings) == 1 else f"known names remain in {len(remainings):,} places"
+    mends = ", ".join(dict.fromkeys(_MENDS[one.kind] for one in remainings))
     raise StateError(
         f"nothing is published while {places}: {told}{more}. To mend it: {mends}; "
         "`quaestor interview names remaining` lists all"
@@ -236,7 +236,12 @@ def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
     for shown, name in told.items():
         yield SHOWN, f"what is shown instead of the name {name}", shown
     for talk in interviews.transcripts():
-        theirs = [one.shown for turn in talk.turns for one in turn.replacements if not is_own_word(one.name, one.shown)]
+        theirs = [
+            replacement.shown
+            for turn in talk.turns
+            for replacement in turn.replacements
+            if not is_own_word(replacement.name, replacement.shown)
+        ]
         for shown in dict.fromkeys(theirs):
             if shown not in told:
                 yield SHOWN, f"what is shown in the transcript {talk.interview}", shown

@@ -82,8 +82,8 @@ def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]
     if not {_ITEM, _BODY} <= there:
         return []
     columns = [one for one in (_ITEM, _BODY, _QUESTION) if one in there]
-    found = pq.read_table(path, columns=columns, filters=[("source", "in", list(sources))] if sources else None)
-    return [(str(row[_ITEM]), row[_BODY] or "", str(row.get(_QUESTION) or "")) for row in found.to_pylist()]
+    table = pq.read_table(path, columns=columns, filters=[("source", "in", list(sources))] if sources else None)
+    return [(str(row[_ITEM]), row[_BODY] or "", str(row.get(_QUESTION) or "")) for row in table.to_pylist()]
 
 
 def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[Older]:
@@ -94,14 +94,14 @@ def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Ite
         if turn is None or body != as_html(turn.text):
             yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
         if question not in asked:
-            asked[question] = [one.shown for one in finder_of(interviews).names_in(question)]
+            asked[question] = [name.shown for name in finder_of(interviews).names_in(question)]
         yield from (Older(interview, shown) for shown in asked[question])
 
 
 def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:
     """What is shown instead of the words that an older text still has."""
     text = html.unescape(body)
-    for one in turn.replacements if turn else ():
-        if turn and turn.raw[one.start : one.end] in text:
-            yield one.shown
-    yield from (one.shown for one in finder_of(interviews).names_in(text))
+    for replacement in turn.replacements if turn else ():
+        if turn and turn.raw[replacement.start : replacement.end] in text:
+            yield replacement.shown
+    yield from (name.shown for name in finder_of(interviews).names_in(text))

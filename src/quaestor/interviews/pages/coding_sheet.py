@@ -195,7 +195,7 @@ def next_transcript(coding: CodingSession, interviews: Interviews, sheet: Coding
     """The transcript that a rater goes on with, where this page holds all that is left of the one it shows."""
     if sheet.left > sheet.left_here:
         return ""
-    known = [one.id for one in interviews.interviews()]
+    known = [interview.id for interview in interviews.interviews()]
     with coding.locked_state() as state:
         place = rater_place(state, sheet.round, sheet.rater)
         left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
@@ -261,7 +261,7 @@ def _turn(place: RaterPlace, facet: Facet, item: str, turn: SpokenTurn) -> Coded
         own,
         rating is not None,
         marks,
-        tuple(pieces_of(text, [(one.start, one.end) for one in marks])),
+        tuple(pieces_of(text, [(mark.start, mark.end) for mark in marks])),
         turn.asks,
     )
 
@@ -269,7 +269,7 @@ def _turn(place: RaterPlace, facet: Facet, item: str, turn: SpokenTurn) -> Coded
 def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Stretch]) -> tuple[Mark, ...]:
     """Stretches as they stand in the shown words; what no words are left of is not shown."""
     text = turn.text
-    placed = [(one, turn.to_shown(one.start, one.end)) for one in stretches]
+    placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]
     kept = [(one, place) for one, place in placed if place[0] < place[1]]
     lanes = lanes_of([place for _, place in kept])
     return tuple(

@@ -59,7 +59,7 @@ def themes_page(themes: Themes) -> ThemesPage:
     base = base_notes(themes)
     if not themes.quotations:
         return ThemesPage(themes, (), base)
-    stops = tuple(stop_in_words(one) for one in saturation_of(themes).stops)
+    stops = tuple(stop_in_words(stop) for stop in saturation_of(themes).stops)
     sections = [
         _section(themes, table, {*base, *stops}) for table in interview_tables(themes) if table.id != QUOTATIONS
     ]
@@ -67,11 +67,11 @@ def themes_page(themes: Themes) -> ThemesPage:
 
 
 def _section(themes: Themes, table: Table, said: set[str]) -> ThemeSection:
-    notes = tuple(one for one in table.notes if one not in said)
-    known = {one.id for one in themes.codes} | {one.theme for one in themes.codes}
+    notes = tuple(note for note in table.notes if note not in said)
+    known = {code.id for code in themes.codes} | {code.theme for code in themes.codes}
     codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if table.id in (THEMES, MATRIX) else {}
-    made = ThemeSection(table, notes=notes, codes={row: code for row, code in codes.items() if code in known})
+    theme_section = ThemeSection(table, notes=notes, codes={row: code for row, code in codes.items() if code in known})
     if table.id not in _FIGURES:
-        return made
+        return theme_section
     figure = figure_of(themes, _FIGURES[table.id])
-    return replace(made, figure=figure.name, alt=figure.alt, size=figure.size)
+    return replace(theme_section, figure=figure.name, alt=figure.alt, size=figure.size)

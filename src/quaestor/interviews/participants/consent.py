@@ -163,27 +163,27 @@ def consents(interviews: Interviews) -> dict[str, Consent]:
     """The same of everybody at once."""
     newest = interviews.file.texts.get(AGREEMENT)
     by_name: dict[str, list[Entry]] = {}
-    for one in interviews.file.entries(about=""):
-        by_name.setdefault(one.participant, []).append(one)
+    for entry in interviews.file.entries(about=""):
+        by_name.setdefault(entry.participant, []).append(entry)
     return {name: _consent(entries, newest.version if newest else None) for name, entries in by_name.items()}
 
 
 def declined(interviews: Interviews) -> set[str]:
     """Whose last word is no: what they said before is in no items, no table and no report."""
-    return {name for name, one in consents(interviews).items() if one.what == DECLINED}
+    return {name for name, consent in consents(interviews).items() if consent.what == DECLINED}
 
 
 def has_said(interviews: Interviews, participant: str) -> bool:
     """Whether anything of an interview with somebody is kept beyond that it is planned."""
-    return any(one.about and one.kind not in PLANS for one in interviews.file.entries(participant=participant))
+    return any(entry.about and entry.kind not in PLANS for entry in interviews.file.entries(participant=participant))
 
 
 def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
     """Why nobody may do what needs somebody's consent, as `take notes`; empty where they agreed."""
-    found = consent_of(interviews, participant)
-    if found.what == DECLINED:
-        return f"{participant} declined on {found.day}: nobody can {what} unless they agree after all"
-    if not found.accepted:
+    consent = consent_of(interviews, participant)
+    if consent.what == DECLINED:
+        return f"{participant} declined on {consent.day}: nobody can {what} unless they agree after all"
+    if not consent.accepted:
         remedy = f"`quaestor interview participant consent {participant} accepted` when they do, or send them a link"
         return f"{participant} has not agreed yet, so nobody can {what}: {remedy}"
     return ""
@@ -227,22 +227,22 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     lead = require_lead(interviews.coding, actor, "make a link for a participant")
     interviews.participant(participant)
     in_force(interviews)
-    made = Link(participant, secrets.token_urlsafe(24))
-    said = {"sha256": hash_token(made.code)}
-    if key and any(one.key == key for one in interviews.file.entries(about="", participant=participant)):
+    link = Link(participant, secrets.token_urlsafe(24))
+    said = {"sha256": hash_token(link.code)}
+    if key and any(entry.key == key for entry in interviews.file.entries(about="", participant=participant)):
         raise StateError("this link was shown when it was made, and holds: make a new one only if it is lost")
     interviews.file.put(NewEntry("link", lead, said, participant, "", interviews.now(), key or new_key()))
-    return made
+    return link
 
 
 def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
     """What a link leads to; None where it leads nowhere, as it does after a withdrawal."""
     sought = hash_token(code)
-    for one in interviews.file.entries(about="") if interviews else ():
-        if interviews and one.kind == "link" and one.said["sha256"] == sought:
-            agreement, consent = in_force(interviews), consent_of(interviews, one.participant)
+    for entry in interviews.file.entries(about="") if interviews else ():
+        if interviews and entry.kind == "link" and entry.said["sha256"] == sought:
+            agreement, consent = in_force(interviews), consent_of(interviews, entry.participant)
             answered = interviews.file.texts.get(AGREEMENT, consent.version) if consent.version else None
-            return Asked(one.participant, agreement, consent, answered, has_said(interviews, one.participant))
+            return Asked(entry.participant, agreement, consent, answered, has_said(interviews, entry.participant))
     return None
 
 
@@ -262,8 +262,8 @@ def _record(interviews: Interviews, participant: str, what: str, version: int, h
 
 
 def _consent(entries: Sequence[Entry], newest: int | None) -> Consent:
-    linked = any(one.kind == "link" for one in entries)
-    last = next((one for one in reversed(entries) if one.kind == "consent"), None)
+    linked = any(entry.kind == "link" for entry in entries)
+    last = next((entry for entry in reversed(entries) if entry.kind == "consent"), None)
     if last is None:
         return Consent(newest=newest, linked=linked)
     said = last.said

@@ -118,21 +118,26 @@ def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None)
 
 
 def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
-    found = [one for one in interviews.identities.entries(participant=pseudonym) if one.kind == _CONTACT]
-    return Contact(**found[-1].said) if found else Contact()
+    entries = [entry for entry in interviews.identities.entries(participant=pseudonym) if entry.kind == _CONTACT]
+    return Contact(**entries[-1].said) if entries else Contact()
 
 
 def reachable(interviews: Interviews) -> frozenset[str]:
     """Of whom the lead knows how to reach them, and nothing of it."""
-    return frozenset(one.participant for one in interviews.identities.entries(about="") if one.kind == _CONTACT)
+    return frozenset(entry.participant for entry in interviews.identities.entries(about="") if entry.kind == _CONTACT)
 
 
-def _entry(interviews: Interviews, one: Participant, actor: str, key: str) -> NewEntry:
-    said = {"role": one.role, "years": one.years, "field": one.field, "synthetic": one.synthetic}
+def _entry(interviews: Interviews, participant: Participant, actor: str, key: str) -> NewEntry:
+    said = {
+        "role": participant.role,
+        "years": participant.years,
+        "field": participant.field,
+        "synthetic": participant.synthetic,
+    }
     by, now = actor or interviews.coding.lead, interviews.now()
     if key:
-        return NewEntry("participant", by, said, one.pseudonym, "", now, key)
-    return NewEntry("participant", by, said, one.pseudonym, "", now)
+        return NewEntry("participant", by, said, participant.pseudonym, "", now, key)
+    return NewEntry("participant", by, said, participant.pseudonym, "", now)
 
 
 def _line(what: str, text: str) -> str:

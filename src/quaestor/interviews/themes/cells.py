@@ -61,7 +61,7 @@ def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) ->
     if name not in tables:
         raise InputError(f"there is no table {name!r} of interviews, allowed: {_some(name, tables)}")
     table = tables[name]
-    columns = [one.key for one in table.columns]
+    columns = [column.key for column in table.columns]
     fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
     if not fitting:
         given = rest.rpartition(":")[2]
@@ -73,7 +73,7 @@ def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) ->
     found = table.cell(row, fitting[-1])
     if found is None or found.selection is None:
         raise StateError(f"the cell {cell} counts no quotations: there is no list behind it")
-    title = next(one.title for one in table.columns if one.key == fitting[-1])
+    title = next(column.title for column in table.columns if column.key == fitting[-1])
     place = f"{rows[row]}, {title}"
     return Behind(tuple(selected(themes, found.selection)), found.selection, table.title, place)
 
@@ -84,5 +84,5 @@ def _row_title(group: Group, row: Row) -> str:
 
 
 def _some(given: str, names: Collection[str]) -> str:
-    found = sort_by_similarity(given, names)
-    return join_with_or(found[:_SHOWN]) + (" …" if len(found) > _SHOWN else "")
+    sort = sort_by_similarity(given, names)
+    return join_with_or(sort[:_SHOWN]) + (" …" if len(sort) > _SHOWN else "")

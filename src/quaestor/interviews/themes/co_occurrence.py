@@ -48,11 +48,15 @@ class Pair:
 
 def pairs(themes: Themes) -> list[Pair]:
     """All codes that occur in the same turn or answer, those that do so most first."""
-    places = {one.id: place for place, one in enumerate(themes.codes)}
+    places = {code.id: place for place, code in enumerate(themes.codes)}
     turns, in_turns = occurrences(themes, TURN)
     answers, in_answers = occurrences(themes, ANSWER)
     by_turn, by_answer = co_occurrence(in_turns), co_occurrence(in_answers)
-    stretches = [(part.item, part.start, part.end, places[one.code]) for one in themes.quotations for part in one.parts]
+    stretches = [
+        (part.item, part.start, part.end, places[quotation.code])
+        for quotation in themes.quotations
+        for part in quotation.parts
+    ]
     words = character_overlap(stretches, len(places))
     found = []
     for (at, first), (to, second) in combinations(enumerate(themes.codes), 2):
@@ -80,7 +84,7 @@ def _known(value: float) -> float | None:
 
 def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]:
     own, others = themes_with(themes, first), themes_with(themes, second)
-    for one, against in [*((one, others) for one in own), *((one, own) for one in others)]:
+    for one, against in [*((one, others) for one in own), *((other, own) for other in others)]:
         mine, theirs = one[1], [part for _, parts in against for part in parts]
         if any(a[0] == b[0] and a[1] < b[2] and b[1] < a[2] for a in mine for b in theirs):
             yield one[0]
@@ -89,9 +93,9 @@ def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]
 def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, int, int]]]]:
     """(quotation, its places) of a code."""
     return [
-        (one.id, [(part.item, part.start, part.end) for part in one.parts])
-        for one in themes.quotations
-        if one.code == code
+        (quotation.id, [(part.item, part.start, part.end) for part in quotation.parts])
+        for quotation in themes.quotations
+        if quotation.code == code
     ]
 
 
@@ -114,24 +118,28 @@ def together_table(themes: Themes) -> Table:
     return Table(TOGETHER, "Codes that occur together", "codes", columns, (Group("", tuple(rows)),), notes=tuple(notes))
 
 
-def _pair_row(themes: Themes, one: Pair) -> Row:
-    both = of(CODE, one.first.id, one.second.id)
-    people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(one.turns)}
-    there = both.narrowed(QUOTATION, *_of_pair(themes, one, TURN)) if one.turns else None
-    answered = both.narrowed(QUOTATION, *_of_pair(themes, one, ANSWER)) if one.answers else None
+def _pair_row(themes: Themes, pair: Pair) -> Row:
+    both = of(CODE, pair.first.id, pair.second.id)
+    people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(pair.turns)}
+    there = both.narrowed(QUOTATION, *_of_pair(themes, pair, TURN)) if pair.turns else None
+    answered = both.narrowed(QUOTATION, *_of_pair(themes, pair, ANSWER)) if pair.answers else None
     cells = (
-        _counted_with(len(one.turns), one.by_turn, there),
-        _counted_with(len(one.answers), one.by_answer, answered),
-        _counted_with(one.characters, one.on_words, of(QUOTATION, *one.same) if one.same else None),
+        _counted_with(len(pair.turns), pair.by_turn, there),
+        _counted_with(len(pair.answers), pair.by_answer, answered),
+        _counted_with(pair.characters, pair.on_words, of(QUOTATION, *pair.same) if pair.same else None),
         Cell((whole(len(people)),), (len(people),), there),
     )
-    return Row(f"{one.first.id}+{one.second.id}", f"{one.first.name} + {one.second.name}", cells)
+    return Row(f"{pair.first.id}+{pair.second.id}", f"{pair.first.name} + {pair.second.name}", cells)
 
 
 def _of_pair(themes: Themes, pair: Pair, unit: str) -> list[str]:
     """The quotations of both codes in the turns, or the answers, that have both."""
     wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
-    return [one.id for one in themes.quotations if one.code in wanted and shared & set(units_of(one, unit))]
+    return [
+        quotation.id
+        for quotation in themes.quotations
+        if quotation.code in wanted and shared & set(units_of(quotation, unit))
+    ]
 
 
 def _counted_with(number: int, jaccard: float | None, selection: Selection | None) -> Cell:
@@ -147,23 +155,27 @@ def saturation_of(themes: Themes) -> Saturation:
 
 def saturation_table(themes: Themes) -> Table:
     """New codes interview by interview, and how many so many interviews give in other orders."""
-    found = saturation_of(themes)
+    saturation = saturation_of(themes)
     seen: set[str] = set()
     rows = []
     for place, (interview, participant) in enumerate(themes.interviews):
-        here = {one.code for one in themes.quotations if one.interview == interview}
-        new = [one.id for one in themes.codes if one.id in here - seen]
+        here = {quotation.code for quotation in themes.quotations if quotation.interview == interview}
+        new = [code.id for code in themes.codes if code.id in here - seen]
         seen |= here
-        quoted = [one.id for one in themes.quotations if one.interview == interview and one.code in new]
-        names = ", ".join(one.name for one in themes.codes if one.id in new)
+        quoted = [
+            quotation.id
+            for quotation in themes.quotations
+            if quotation.interview == interview and quotation.code in new
+        ]
+        names = ", ".join(code.name for code in themes.codes if code.id in new)
         so_far = of(INTERVIEW, *(name for name, _ in themes.interviews[: place + 1])) if seen else None
         cells = (
-            Cell((whole(found.new[place]),), (found.new[place],), of(QUOTATION, *quoted) if quoted else None),
-            Cell((whole(found.total[place]),), (found.total[place],), so_far),
-            Cell((decimal(found.expected[place], 1),), (found.expected[place],)),
+            Cell((whole(saturation.new[place]),), (saturation.new[place],), of(QUOTATION, *quoted) if quoted else None),
+            Cell((whole(saturation.total[place]),), (saturation.total[place],), so_far),
+            Cell((decimal(saturation.expected[place], 1),), (saturation.expected[place],)),
             Cell(
-                (f"{decimal(found.low[place], 1)} to {decimal(found.high[place], 1)}",),
-                (found.low[place], found.high[place]),
+                (f"{decimal(saturation.low[place], 1)} to {decimal(saturation.high[place], 1)}",),
+                (saturation.low[place], saturation.high[place]),
             ),
             Cell((names or ABSENT,)),
         )
@@ -178,7 +190,7 @@ def saturation_table(themes: Themes) -> Table:
     )
     notes = (
         "On average: how many codes so many of these interviews give, over all their orders.",
-        *(stop_in_words(one) for one in found.stops),
+        *(stop_in_words(stop) for stop in saturation.stops),
         *base_notes(themes),
     )
     title = "New codes interview by interview"

@@ -33,16 +33,20 @@ def drawn(themes: Themes, name: str) -> str | None:
 
 
 def _saturation(themes: Themes) -> Figure:
-    found = saturation_of(themes)
+    saturation = saturation_of(themes)
     names = [interview for interview, _ in themes.interviews]
-    lines = zip(names, found.new, found.total, found.expected, found.low, found.high, strict=True)
-    return draw_saturation([Accumulated(*line) for line in lines], stops=[stop_in_words(one) for one in found.stops])
+    lines = zip(
+        names, saturation.new, saturation.total, saturation.expected, saturation.low, saturation.high, strict=True
+    )
+    return draw_saturation(
+        [Accumulated(*line) for line in lines], stops=[stop_in_words(stop) for stop in saturation.stops]
+    )
 
 
 def _code_map(themes: Themes) -> Figure:
     rows = [
-        Counted(one.theme_name, one.name, tuple(counts))
-        for one, counts in zip(themes.codes, mentions(themes).tolist(), strict=True)
+        Counted(code.theme_name, code.name, tuple(counts))
+        for code, counts in zip(themes.codes, mentions(themes).tolist(), strict=True)
     ]
     return draw_code_map(themes.participants, rows)
 

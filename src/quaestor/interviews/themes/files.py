@@ -29,7 +29,7 @@ def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[P
     written = [path for table in interview_tables(themes) for path in write_table(table, folder / "tables")]
     written += [path for figure in figures_of(themes) for path in write_figure(figure, folder / "figures")]
     whole = folder / "themes.json"
-    told = {**themes_json(themes), "quotations": [quotation_json(one) for one in themes.quotations]}
+    told = {**themes_json(themes), "quotations": [quotation_json(quotation) for quotation in themes.quotations]}
     write_atomically(whole, (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode())
     return [*written, whole]
 
@@ -40,29 +40,29 @@ def themes_json(themes: Themes) -> dict[str, Any]:
     shares = participant_shares(counts)
     codes = [
         {
-            "code": one.id,
-            "name": one.name,
-            "theme": one.theme,
-            "participants": found.count,
-            "of": found.of,
-            "share": found.value,
-            "low": found.low,
-            "high": found.high,
+            "code": code.id,
+            "name": code.name,
+            "theme": code.theme,
+            "participants": share.count,
+            "of": share.of,
+            "share": share.value,
+            "low": share.low,
+            "high": share.high,
             "mentions": dict(zip(themes.participants, row, strict=True)),
         }
-        for one, found, row in zip(themes.codes, shares, counts.tolist(), strict=True)
+        for code, share, row in zip(themes.codes, shares, counts.tolist(), strict=True)
     ]
     together = [
         {
-            "codes": [one.first.id, one.second.id],
-            "turns": len(one.turns),
-            "turns_jaccard": one.by_turn,
-            "answers": len(one.answers),
-            "answers_jaccard": one.by_answer,
-            "characters": one.characters,
-            "characters_jaccard": one.on_words,
+            "codes": [pair.first.id, pair.second.id],
+            "turns": len(pair.turns),
+            "turns_jaccard": pair.by_turn,
+            "answers": len(pair.answers),
+            "answers_jaccard": pair.by_answer,
+            "characters": pair.characters,
+            "characters_jaccard": pair.on_words,
         }
-        for one in pairs(themes)
+        for pair in pairs(themes)
     ]
     return {
         "rounds": list(themes.rounds),
@@ -72,7 +72,7 @@ def themes_json(themes: Themes) -> dict[str, Any]:
         "unused": list(themes.unused),
         "undecided": list(themes.undecided),
         "together": together,
-        "references": [asdict(one) for one in themes.references],
+        "references": [asdict(reference) for reference in themes.references],
         "saturation": saturation_json(themes),
         "unsettled": themes.unsettled,
         "uncoded": themes.uncoded,
@@ -85,8 +85,16 @@ def themes_json(themes: Themes) -> dict[str, Any]:
 
 
 def saturation_json(themes: Themes) -> dict[str, Any]:
-    found = saturation_of(themes)
-    curve = zip(themes.interviews, found.new, found.total, found.expected, found.low, found.high, strict=True)
+    saturation = saturation_of(themes)
+    curve = zip(
+        themes.interviews,
+        saturation.new,
+        saturation.total,
+        saturation.expected,
+        saturation.low,
+        saturation.high,
+        strict=True,
+    )
     names = ("new", "total", "expected", "low", "high")
     return {
         "interviews": [
@@ -94,29 +102,29 @@ def saturation_json(themes: Themes) -> dict[str, Any]:
             for (name, who), *numbers in curve
         ],
         "rules": [
-            {**asdict(one.rule), "reached": one.reached, "shares": list(one.shares), "words": stop_in_words(one)}
-            for one in found.stops
+            {**asdict(stop.rule), "reached": stop.reached, "shares": list(stop.shares), "words": stop_in_words(stop)}
+            for stop in saturation.stops
         ],
     }
 
 
-def quotation_json(one: Quotation) -> dict[str, Any]:
+def quotation_json(quotation: Quotation) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "item": one.item,
-        "participant": one.participant,
-        "interview": one.interview,
-        "code": one.code,
-        "question": one.question,
-        "asked": one.asked,
-        "words": one.words,
-        "before": one.before,
-        "after": one.after,
-        "earlier": asdict(one.earlier) if one.earlier else None,
-        "later": asdict(one.later) if one.later else None,
-        "fields": dict(one.fields),
-        "memo": one.memo,
-        "raters": one.raters,
+        "id": quotation.id,
+        "item": quotation.item,
+        "participant": quotation.participant,
+        "interview": quotation.interview,
+        "code": quotation.code,
+        "question": quotation.question,
+        "asked": quotation.asked,
+        "words": quotation.words,
+        "before": quotation.before,
+        "after": quotation.after,
+        "earlier": asdict(quotation.earlier) if quotation.earlier else None,
+        "later": asdict(quotation.later) if quotation.later else None,
+        "fields": dict(quotation.fields),
+        "memo": quotation.memo,
+        "raters": quotation.raters,
     }
 
 
@@ -129,5 +137,5 @@ def quotations_of(themes: Themes, code: str) -> tuple[str, list[Quotation]]:
 
 
 def _some(code: str, names: Sequence[str]) -> str:
-    found = sort_by_similarity(code, names)
-    return (join_with_or(found[:6]) or "none yet") + (" …" if len(found) > 6 else "")
+    sort = sort_by_similarity(code, names)
+    return (join_with_or(sort[:6]) or "none yet") + (" …" if len(sort) > 6 else "")

@@ -32,15 +32,15 @@ from quaestor.people.roles import Role
 def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
     """Codes and what was added to questions without known names; a code whose name holds one has another id too."""
     mask = masker(interviews)
-    names = {one.id: one.name for one in themes.codes} | {one.theme: one.theme_name for one in themes.codes}
+    names = {code.id: code.name for code in themes.codes} | {code.theme: code.theme_name for code in themes.codes}
     words = {name: mask(name) for name in (*names.values(), *themes.unused, *themes.undecided)}
     named = [code for code, name in names.items() if words[name] != name or mask(code) != code]
     ids = _other_ids(named, names)
     return replace(
         themes,
-        codes=tuple(_code(one, ids, words) for one in themes.codes),
-        quotations=tuple(_quotation(one, ids) for one in themes.quotations),
-        references=tuple(_reference(mask, one, ids) for one in themes.references),
+        codes=tuple(_code(code, ids, words) for code in themes.codes),
+        quotations=tuple(_quotation(quotation, ids) for quotation in themes.quotations),
+        references=tuple(_reference(mask, reference, ids) for reference in themes.references),
         unused=tuple(words[name] for name in themes.unused),
         undecided=tuple(words[name] for name in themes.undecided),
     )
@@ -52,18 +52,24 @@ def _other_ids(named: Iterable[str], taken: Mapping[str, str]) -> dict[str, str]
     return {code: code for code in taken} | {code: next(free) for code in named}
 
 
-def _code(one: CodeUsed, ids: Mapping[str, str], words: Mapping[str, str]) -> CodeUsed:
-    return replace(one, id=ids[one.id], name=words[one.name], theme=ids[one.theme], theme_name=words[one.theme_name])
+def _code(code_used: CodeUsed, ids: Mapping[str, str], words: Mapping[str, str]) -> CodeUsed:
+    return replace(
+        code_used,
+        id=ids[code_used.id],
+        name=words[code_used.name],
+        theme=ids[code_used.theme],
+        theme_name=words[code_used.theme_name],
+    )
 
 
-def _quotation(one: Quotation, ids: Mapping[str, str]) -> Quotation:
-    called = one.id.removesuffix(one.code) + ids[one.code]
-    return replace(one, id=called, code=ids[one.code], theme=ids[one.theme])
+def _quotation(quotation: Quotation, ids: Mapping[str, str]) -> Quotation:
+    called = quotation.id.removesuffix(quotation.code) + ids[quotation.code]
+    return replace(quotation, id=called, code=ids[quotation.code], theme=ids[quotation.theme])
 
 
-def _reference(mask: Callable[[str], str], one: Reference, ids: Mapping[str, str]) -> Reference:
-    items = tuple(replace(item, codes=tuple(ids.get(code, code) for code in item.codes)) for item in one.items)
-    return replace(one, items=items, others=tuple((mask(words), who) for words, who in one.others))
+def _reference(mask: Callable[[str], str], reference: Reference, ids: Mapping[str, str]) -> Reference:
+    items = tuple(replace(item, codes=tuple(ids.get(code, code) for code in item.codes)) for item in reference.items)
+    return replace(reference, items=items, others=tuple((mask(words), who) for words, who in reference.others))
 
 
 _OTHER = "other"
@@ -107,19 +113,19 @@ def _why_not_yet(state: State, name: str) -> str:
     )
 
 
-def _without_names(interviews: Interviews, found: Coded) -> Themes:
+def _without_names(interviews: Interviews, coded: Coded) -> Themes:
     """For anybody but the lead: no known name stands in it, whether or not it was confirmed."""
-    talks = {one.interview: masked(interviews, one) for one in interviews.transcripts()}
+    talks = {transcript.interview: masked(interviews, transcript) for transcript in interviews.transcripts()}
     mask = masker(interviews)
 
-    def unnamed(one: CodedStretch) -> CodedStretch:
-        turn = talks[one.interview].turns[one.turn]
-        start, end = turn.to_shown(one.start, one.end)
-        fields = {name: mask(words) for name, words in one.fields.items()}
-        return replace(one, words=turn.text[start:end], memo=mask(one.memo), fields=fields)
+    def unnamed(coded_stretch: CodedStretch) -> CodedStretch:
+        turn = talks[coded_stretch.interview].turns[coded_stretch.turn]
+        start, end = turn.to_shown(coded_stretch.start, coded_stretch.end)
+        fields = {name: mask(words) for name, words in coded_stretch.fields.items()}
+        return replace(coded_stretch, words=turn.text[start:end], memo=mask(coded_stretch.memo), fields=fields)
 
-    stretches = tuple(unnamed(one) for one in found.stretches)
-    return unnamed_themes(interviews, _gathered(interviews, replace(found, stretches=stretches), talks))
+    stretches = tuple(unnamed(passage) for passage in coded.stretches)
+    return unnamed_themes(interviews, _gathered(interviews, replace(coded, stretches=stretches), talks))
 
 
 NOTHING = (
@@ -135,43 +141,43 @@ def has_themes(state: State) -> bool:
     )
 
 
-def _gathered(interviews: Interviews, found: Coded, shown: Mapping[str, Transcript] | None = None) -> Themes:
+def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcript] | None = None) -> Themes:
     state = interviews.coding.state
     book = state.history.latest
-    transcripts = shown or {one.interview: one for one in interviews.transcripts()}
-    counted = [one for one in found.stretches if one.code]
-    questions = {name: _questions(interviews, one) for name, one in transcripts.items()}
-    asked = _asked(state, found.rounds)
+    transcripts = shown or {transcript.interview: transcript for transcript in interviews.transcripts()}
+    counted = [passage for passage in coded.stretches if passage.code]
+    questions = {name: _questions(interviews, transcript) for name, transcript in transcripts.items()}
+    asked = _asked(state, coded.rounds)
     quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), asked))
-    codes = tuple(_codes_used(book, asked, {one.code for one in quotations}))
-    facets = {require_passage_facet(state.round(name).plan).codes for name in found.rounds}
+    codes = tuple(_codes_used(book, asked, {quotation.code for quotation in quotations}))
+    facets = {require_passage_facet(state.round(name).plan).codes for name in coded.rounds}
     offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
     unused = [code for code in offered if code not in {one.id for one in codes}]
-    synthetic = {one.pseudonym for one in interviews.participants() if one.synthetic}
-    order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, found.interviews))
+    synthetic = {participant.pseudonym for participant in interviews.participants() if participant.synthetic}
+    order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, coded.interviews))
     return Themes(
-        found.rounds,
+        coded.rounds,
         quotations,
         codes,
         order,
         tuple(_references(interviews, book, quotations)),
-        tuple(book.path_name(code) for code in unused if code not in found.undecided),
-        tuple(book.path_name(code) for code in unused if code in found.undecided),
-        found.turns,
-        found.unsettled,
-        found.uncoded,
-        sum(not one.code for one in found.stretches),
+        tuple(book.path_name(code) for code in unused if code not in coded.undecided),
+        tuple(book.path_name(code) for code in unused if code in coded.undecided),
+        coded.turns,
+        coded.unsettled,
+        coded.uncoded,
+        sum(not passage.code for passage in coded.stretches),
         len(interviews.file.erased()),
-        found.simulated,
+        coded.simulated,
         any(participant in synthetic for _, participant in order),
-        blindness=tuple(blindness_notes(state.round(name) for name in found.rounds)),
+        blindness=tuple(blindness_notes(state.round(name) for name in coded.rounds)),
         seed=interviews.study.settings.study.seed,
     )
 
 
 def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
     """As they were held, where the desk knows when each began; else by participant."""
-    held = {one.id: one.began for one in interviews.interviews()}
+    held = {interview.id: interview.began for interview in interviews.interviews()}
     if not all(held[name] for name in coded):
         return list(coded)
     return sorted(coded, key=lambda name: held[name])
@@ -179,7 +185,7 @@ def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
 
 def _questions(interviews: Interviews, transcript: Transcript) -> dict[str, str]:
     guide = interviews.guide(transcript.guide, transcript.version)
-    return {one.id: one.text for one in guide.questions()}
+    return {question.id: question.text for question in guide.questions()}
 
 
 def _quotations(
@@ -231,7 +237,7 @@ def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
 def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """By code what it asks for more; what a merged code asked for, the one that took its place asks for."""
     found: dict[str, tuple[str, ...]] = {}
-    for code, names in (one for name in rounds for one in require_passage_facet(state.round(name).plan).fields):
+    for code, names in (field for name in rounds for field in require_passage_facet(state.round(name).plan).fields):
         now = state.history.read(code, state.history.latest.version, "", {}).code or code
         found[now] = tuple(dict.fromkeys((*found.get(now, ()), *names)))
     return found
@@ -252,7 +258,7 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
 def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:
     """Every question with items to refer to, by the last guide that has it."""
     left_out = declined(interviews)
-    held = [one for one in interviews.interviews() if one.participant not in left_out]
+    held = [interview for interview in interviews.interviews() if interview.participant not in left_out]
     talks = {one.id: conversation(interviews, one.id) for one in held}
     people = {one.id: one.participant for one in held}
     asked: dict[str, tuple[str, list[tuple[str, str]], bool]] = {}
@@ -270,7 +276,7 @@ def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quo
         added = _others(talks, people, name)
         if other:
             everybody = {who for _, several in added for who in several}
-            of_all = tuple(one for one in dict.fromkeys(people.values()) if one in everybody)
+            of_all = tuple(fromkey for fromkey in dict.fromkeys(people.values()) if fromkey in everybody)
             tallies.append(ReferenceTally(_OTHER, "other", of_all, *named.get(_OTHER, ((), ()))))
         reached = dict.fromkeys(people[one] for one, talk in talks.items() if talk.state_of(name) == ASKED)
         yield Reference(name, text, tuple(reached), tuple(tallies), tuple(added))
@@ -303,11 +309,14 @@ def _named(
     here: dict[str, tuple[str, ...]] = {item: (_in_place_of(book, item),) for item in items if item in book.codes}
     theirs = {code for codes in here.values() for code in codes}
     above = {book.codes[code].parent for code in theirs} - {""}
-    used = {one.code for one in quotations} - theirs
+    used = {quotation.code for quotation in quotations} - theirs
     sisters = (code.id for code in book.codes.values() if code.id in used and code.parent in above)
     here[_OTHER] = (*here.get(_OTHER, ()), *sisters)
     return {
-        item: (tuple(dict.fromkeys(one.participant for one in quotations if one.code in codes)), codes)
+        item: (
+            tuple(dict.fromkeys(quotation.participant for quotation in quotations if quotation.code in codes)),
+            codes,
+        )
         for item, codes in here.items()
     }
 

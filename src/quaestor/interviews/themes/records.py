@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from quaestor.measures.item_columns import Codes, Decided, Flags, attribute_of
+from quaestor.measures.item_columns import Codes, DecidedItems, Flags, build_attribute
 from quaestor.render.table_model import Selection
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -122,7 +122,7 @@ class Reference:
     @property
     def reached(self) -> tuple[str, ...]:
         """Whom a tick can come from: who was asked, and who ticked or added something before it was marked skipped."""
-        ticking = [*(one.ticked for one in self.items), *(who for _, who in self.others)]
+        ticking = [*(item.ticked for item in self.items), *(who for _, who in self.others)]
         return tuple(dict.fromkeys(chain(self.asked, *ticking)))
 
 
@@ -166,7 +166,7 @@ class Themes:
 
     def of(self, code: str) -> list[Quotation]:
         """The quotations of a code, or of all codes of a theme."""
-        return [one for one in self.quotations if code in (one.code, one.theme)]
+        return [quotation for quotation in self.quotations if code in (quotation.code, quotation.theme)]
 
 
 THEME, CODE, PARTICIPANT, INTERVIEW = "theme", "code", "participant", "interview"
@@ -174,13 +174,13 @@ QUESTION, TURN, ANSWER, QUOTATION = "question", "turn", "answer", "quotation"
 _LISTED = 6
 
 
-def columns_of(themes: Themes) -> Decided:
+def columns_of(themes: Themes) -> DecidedItems:
     """Every quotation with all that tells it apart."""
     several = themes.quotations
     order = {
-        THEME: list(dict.fromkeys((one.theme, one.theme_name) for one in themes.codes)),
-        CODE: [(one.id, one.path) for one in themes.codes],
-        PARTICIPANT: [(one, one) for one in themes.participants],
+        THEME: list(dict.fromkeys((code.theme, code.theme_name) for code in themes.codes)),
+        CODE: [(code.id, code.path) for code in themes.codes],
+        PARTICIPANT: [(participant, participant) for participant in themes.participants],
         INTERVIEW: [(name, name) for name, _ in themes.interviews],
         QUESTION: list({one.question: (one.question, one.asked) for one in several if one.question}.values()),
         TURN: _as_they_are([one.item for one in several]),
@@ -195,8 +195,8 @@ def columns_of(themes: Themes) -> Decided:
         TURN: [one.item for one in several],
         QUOTATION: [one.id for one in several],
     }
-    made = {name: attribute_of(name, values[name], order[name]) for name in order}
-    return Decided(tuple(one.id for one in several), made, {})
+    made = {name: build_attribute(name, values[name], order[name]) for name in order}
+    return DecidedItems(tuple(one.id for one in several), made, {})
 
 
 def _as_they_are(keys: Sequence[str]) -> list[tuple[str, str]]:
@@ -205,8 +205,8 @@ def _as_they_are(keys: Sequence[str]) -> list[tuple[str, str]]:
 
 def selected(themes: Themes, selection: Selection) -> list[Quotation]:
     """The quotations behind a cell."""
-    chosen = columns_of(themes).mask(selection.conditions)
-    return [one for one, wanted in zip(themes.quotations, chosen.tolist(), strict=True) if wanted]
+    chosen = columns_of(themes).build_mask(selection.conditions)
+    return [quotation for quotation, wanted in zip(themes.quotations, chosen.tolist(), strict=True) if wanted]
 
 
 def in_words(themes: Themes, selection: Selection) -> str:
@@ -216,7 +216,7 @@ def in_words(themes: Themes, selection: Selection) -> str:
     for name, keys in selection.conditions:
         if name == QUOTATION:
             continue
-        titles = [columns.attribute(name).title(key) for key in keys]
+        titles = [columns.get_attribute(name).get_title(key) for key in keys]
         told.append(f"{name} {' or '.join(titles)}" if len(titles) <= _LISTED else f"one of {len(titles)} {name}s")
     return ", ".join(told) or ("all quotations" if not selection.conditions else "these quotations")
 
@@ -227,18 +227,18 @@ def of(attribute: str, *keys: str) -> Selection:
 
 def mentions(themes: Themes) -> Codes:
     """How often each participant's words were given each code: a row for each code, a column for each participant."""
-    rows = {one.id: place for place, one in enumerate(themes.codes)}
-    columns = {one: place for place, one in enumerate(themes.participants)}
+    rows = {code.id: place for place, code in enumerate(themes.codes)}
+    columns = {participant: place for place, participant in enumerate(themes.participants)}
     found = np.zeros((len(rows), len(columns)), np.int64)
-    for one in themes.quotations:
-        found[rows[one.code], columns[one.participant]] += 1
+    for quotation in themes.quotations:
+        found[rows[quotation.code], columns[quotation.participant]] += 1
     return found
 
 
 def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
     """Units (turns, answers) and which codes occur in each."""
     places = {one.id: place for place, one in enumerate(themes.codes)}
-    pairs = [(name, places[one.code]) for one in themes.quotations for name in units_of(one, unit)]
+    pairs = [(name, places[quotation.code]) for quotation in themes.quotations for name in units_of(quotation, unit)]
     units = list(dict.fromkeys(name for name, _ in pairs))
     at = {name: place for place, name in enumerate(units)}
     found = np.zeros((len(units), len(places)), bool)
@@ -247,18 +247,18 @@ def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
     return units, found
 
 
-def units_of(one: Quotation, unit: str) -> list[str]:
+def units_of(quotation: Quotation, unit: str) -> list[str]:
     """The turns or the answers that a quotation is part of."""
     if unit == TURN:
-        return [part.item for part in one.parts]
-    return list(one.answers)
+        return [part.item for part in quotation.parts]
+    return list(quotation.answers)
 
 
 def codes_by_interview(themes: Themes) -> Flags:
     """Which codes occur in each interview, in the order in which interviews were held."""
     rows = {name: place for place, (name, _) in enumerate(themes.interviews)}
-    places = {one.id: place for place, one in enumerate(themes.codes)}
+    places = {code.id: place for place, code in enumerate(themes.codes)}
     found = np.zeros((len(rows), len(places)), bool)
-    for one in themes.quotations:
-        found[rows[one.interview], places[one.code]] = True
+    for quotation in themes.quotations:
+        found[rows[quotation.interview], places[quotation.code]] = True
     return found

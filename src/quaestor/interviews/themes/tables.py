@@ -31,8 +31,8 @@ _ONE = ("",)
 
 def by_theme(themes: Themes) -> Iterator[tuple[str, str, list[CodeUsed]]]:
     """(theme, its name, its codes in use) in the order of the codebook."""
-    for theme, name in dict.fromkeys((one.theme, one.theme_name) for one in themes.codes):
-        yield theme, name, [one for one in themes.codes if one.theme == theme]
+    for theme, name in dict.fromkeys((code.theme, code.theme_name) for code in themes.codes):
+        yield theme, name, [code for code in themes.codes if code.theme == theme]
 
 
 def base_notes(themes: Themes) -> tuple[str, ...]:
@@ -65,19 +65,19 @@ def _counted(number: int, word: str, plural: str = "s") -> str:
 
 def themes_table(themes: Themes) -> Table:
     """Participants who speak of each theme and code, with their share of all and its interval."""
-    shares = dict(zip([one.id for one in themes.codes], participant_shares(mentions(themes)), strict=True))
+    shares = dict(zip([code.id for code in themes.codes], participant_shares(mentions(themes)), strict=True))
     everybody = len(themes.participants)
     groups = []
     for theme, name, codes in by_theme(themes):
         own = themes.of(theme)
         rows = []
-        if [one.id for one in codes] != [theme]:
+        if [code.id for code in codes] != [theme]:
             whole_theme = share(len({one.participant for one in own}), everybody)
             rows.append(Row(theme, "any of these", _cells(whole_theme, len(own), of(THEME, theme)), total=True))
-        for one in codes:
-            title = one.name if one.id != theme else f"{name}, no further"
-            cells = _cells(shares[one.id], sum(two.code == one.id for two in own), of(CODE, one.id))
-            rows.append(Row(_key(one, codes), title, cells))
+        for code in codes:
+            title = code.name if code.id != theme else f"{name}, no further"
+            cells = _cells(shares[code.id], sum(two.code == code.id for two in own), of(CODE, code.id))
+            rows.append(Row(_key(code, codes), title, cells))
         groups.append(Group(name, tuple(rows)))
     columns = (
         Column("participants", "participants"),
@@ -91,17 +91,17 @@ def themes_table(themes: Themes) -> Table:
     return Table(THEMES, "Themes by participants", "code", columns, tuple(groups), notes=notes)
 
 
-def _key(one: CodeUsed, codes: Sequence[CodeUsed]) -> str:
+def _key(code_used: CodeUsed, codes: Sequence[CodeUsed]) -> str:
     """How the row of a code is cited; a theme that has codes of its own is the row of all of them."""
-    return f"{one.id} itself" if one.id == one.theme and len(codes) > 1 else one.id
+    return f"{code_used.id} itself" if code_used.id == code_used.theme and len(codes) > 1 else code_used.id
 
 
-def _cells(found: Share, times: int, selection: Selection) -> tuple[Cell, ...]:
-    bounds = ABSENT if found.low is None or found.high is None else f"{percent(found.low)} to {percent(found.high)}"
+def _cells(share: Share, times: int, selection: Selection) -> tuple[Cell, ...]:
+    bounds = ABSENT if share.low is None or share.high is None else f"{percent(share.low)} to {percent(share.high)}"
     return (
-        Cell((whole(found.count),), (found.count,), selection),
-        Cell((percent(found.value),), (found.value,)),
-        Cell((bounds,), (found.low, found.high)),
+        Cell((whole(share.count),), (share.count,), selection),
+        Cell((percent(share.value),), (share.value,)),
+        Cell((bounds,), (share.low, share.high)),
         Cell((whole(times),), (times,), selection),
     )
 
@@ -109,7 +109,7 @@ def _cells(found: Share, times: int, selection: Selection) -> tuple[Cell, ...]:
 def matrix_table(themes: Themes) -> Table:
     """How often each participant speaks of each code."""
     found = mentions(themes)
-    rows = {one.id: found[place] for place, one in enumerate(themes.codes)}
+    rows = {code.id: found[place] for place, code in enumerate(themes.codes)}
     groups = []
     for theme, name, codes in by_theme(themes):
         made = []
@@ -127,7 +127,10 @@ def matrix_table(themes: Themes) -> Table:
         for who, times in zip(themes.participants, found.sum(axis=0).tolist(), strict=True)
     ]
     total = Row("all", "all codes", (*bottom, _times(len(themes.quotations), Selection())), total=True)
-    columns = (*(Column(one, one, numbers=_ONE) for one in themes.participants), Column("all", "all", numbers=_ONE))
+    columns = (
+        *(Column(participant, participant, numbers=_ONE) for participant in themes.participants),
+        Column("all", "all", numbers=_ONE),
+    )
     groups.append(Group("", (total,)))
     return Table(
         MATRIX, "Mentions of each code by participant", "code", columns, tuple(groups), notes=base_notes(themes)
@@ -151,17 +154,17 @@ _SCALE = (
 
 def reference_tables(themes: Themes) -> list[Table]:
     """For each question with items to refer to: who ticked an item in the conversation, and who names it unasked."""
-    return [_reference_table(themes, one) for one in themes.references]
+    return [_reference_table(themes, reference) for reference in themes.references]
 
 
-def _reference_table(themes: Themes, found: Reference) -> Table:
+def _reference_table(themes: Themes, reference: Reference) -> Table:
     coded = set(themes.participants)
-    everybody = coded | set(found.reached)
-    rows = [_tally(one, len(found.reached), len(coded), len(everybody)) for one in found.items]
+    everybody = coded | set(reference.reached)
+    rows = [_tally(item, len(reference.reached), len(coded), len(everybody)) for item in reference.items]
     groups = [Group("", tuple(rows))]
-    if found.others:
+    if reference.others:
         added = []
-        for number, (words, who) in enumerate(found.others, start=1):
+        for number, (words, who) in enumerate(reference.others, start=1):
             nothing = (Cell((NOTHING,), (0,)), Cell((whole(len(who)),), (len(who),)))
             added.append(Row(f"added-{number}", words, (Cell((whole(len(who)),), (len(who),)), *nothing, _people(who))))
         groups.append(Group("added by participants", tuple(added)))
@@ -172,24 +175,24 @@ def _reference_table(themes: Themes, found: Reference) -> Table:
         Column("who", "who", numeric=False),
     )
     notes = (
-        f"Ticked: of {len(found.reached):,} participants who were asked this, or ticked something, in a conversation "
+        f"Ticked: of {len(reference.reached):,} participants who were asked this, or ticked something, in a conversation "
         f"held at the desk. Named: of {len(coded):,} participants whose words were coded. A tick has no words: behind "
         "either are those of who names it.",
         *base_notes(themes),
     )
-    return Table(found.question, found.text, "item", columns, tuple(groups), notes=notes)
+    return Table(reference.question, reference.text, "item", columns, tuple(groups), notes=notes)
 
 
-def _tally(one: ReferenceTally, reached: int, coded: int, everybody: int) -> Row:
-    either = tuple(dict.fromkeys((*one.ticked, *one.named)))
-    named = of(CODE, *one.codes) if one.named else None
+def _tally(reference_tally: ReferenceTally, reached: int, coded: int, everybody: int) -> Row:
+    either = tuple(dict.fromkeys((*reference_tally.ticked, *reference_tally.named)))
+    named = of(CODE, *reference_tally.codes) if reference_tally.named else None
     cells = (
-        _part(len(one.ticked), reached),
-        _part(len(one.named), coded, named),
+        _part(len(reference_tally.ticked), reached),
+        _part(len(reference_tally.named), coded, named),
         _part(len(either), everybody, named),
         _people(either),
     )
-    return Row(one.key, one.label, cells)
+    return Row(reference_tally.key, reference_tally.label, cells)
 
 
 def _part(number: int, of_all: int, selection: Selection | None = None) -> Cell:
@@ -209,7 +212,7 @@ def field_tables(themes: Themes) -> list[Table]:
             asking.setdefault((code.theme, code.fields), []).append(code)
     found: list[Table] = []
     for (theme, fields), codes in asking.items():
-        said = [one for code in codes for one in themes.quotations if one.code == code.id]
+        said = [quotation for code in codes for quotation in themes.quotations if quotation.code == code.id]
         if len(codes) > 1 and (counted := _by_first_field(themes, theme, codes, said)) is not None:
             found.append(counted)
         found.append(_listing(themes, theme, fields, codes, said))
@@ -239,9 +242,9 @@ def _listing(
     return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, said))
 
 
-def _said_cells(fields: Sequence[str], one: Quotation) -> tuple[Cell, ...]:
-    said = [Cell((_told(one.fields.get(field, "")),)) for field in fields]
-    return (*said, Cell((f"“{one.words}”",), (), of(QUOTATION, one.id)))
+def _said_cells(fields: Sequence[str], quotation: Quotation) -> tuple[Cell, ...]:
+    cells = [Cell((_told(quotation.fields.get(field, "")),)) for field in fields]
+    return (*cells, Cell((f"“{quotation.words}”",), (), of(QUOTATION, quotation.id)))
 
 
 def _told(words: str) -> str:
@@ -260,9 +263,9 @@ def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> 
     return (*([told] if differ else []), *base_notes(themes))
 
 
-def _beside(themes: Themes, one: Quotation) -> list[Quotation]:
+def _beside(themes: Themes, quotation: Quotation) -> list[Quotation]:
     """What else is spoken of in the same answer, such as what is done about a defect."""
-    return [two for two in themes.quotations if two.theme != one.theme and {*one.answers} & {*two.answers}]
+    return [two for two in themes.quotations if two.theme != quotation.theme and {*quotation.answers} & {*two.answers}]
 
 
 def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:
@@ -304,9 +307,9 @@ def _on_scale(key: str) -> tuple[int, str]:
     return _SCALE.index(words) if words in _SCALE else len(_SCALE), key
 
 
-def _value(one: Quotation, field: str) -> tuple[str, str]:
+def _value(quotation: Quotation, field: str) -> tuple[str, str]:
     """The column in which a quotation counts, by its key and its title; no key is one of the columns after them."""
-    words = " ".join(one.fields.get(field, "").split())
+    words = " ".join(quotation.fields.get(field, "").split())
     if BETWEEN_RATERS in words:
         return f"{field} {DIFFER}", DIFFER
     if words.casefold() in ("", UNSAID):
@@ -329,7 +332,7 @@ def quotations_table(themes: Themes) -> Table:
     groups = []
     for _, _, codes in by_theme(themes):
         for code in codes:
-            own = [one for one in themes.quotations if one.code == code.id]
+            own = [quotation for quotation in themes.quotations if quotation.code == code.id]
             rows = tuple(_quotation_row(number, one) for number, one in enumerate(own, start=1))
             groups.append(Group(code.path, rows))
     columns = tuple(
@@ -344,24 +347,28 @@ def quotations_table(themes: Themes) -> Table:
     return Table(QUOTATIONS, "Quotations", "who", columns, tuple(groups), notes=base_notes(themes))
 
 
-def _quotation_row(number: int, one: Quotation) -> Row:
-    earlier = f"({one.earlier.voice}: {one.earlier.words}) " if one.earlier and one.earlier.words != one.asked else ""
-    later = f" ({one.later.voice}: {one.later.words})" if one.later else ""
-    cells = (
-        Cell((one.asked or ABSENT,)),
-        Cell((shortened(earlier + one.before, from_end=True),)),
-        Cell((f"“{one.words}”",), (), of(QUOTATION, one.id)),
-        Cell((shortened(one.after + later),)),
+def _quotation_row(number: int, quotation: Quotation) -> Row:
+    earlier = (
+        f"({quotation.earlier.voice}: {quotation.earlier.words}) "
+        if quotation.earlier and quotation.earlier.words != quotation.asked
+        else ""
     )
-    return Row(f"{one.code}-{number}", one.participant, cells)
+    later = f" ({quotation.later.voice}: {quotation.later.words})" if quotation.later else ""
+    cells = (
+        Cell((quotation.asked or ABSENT,)),
+        Cell((shortened(earlier + quotation.before, from_end=True),)),
+        Cell((f"“{quotation.words}”",), (), of(QUOTATION, quotation.id)),
+        Cell((shortened(quotation.after + later),)),
+    )
+    return Row(f"{quotation.code}-{number}", quotation.participant, cells)
 
 
-def with_surroundings(one: Quotation) -> str:
+def with_surroundings(quotation: Quotation) -> str:
     """A quotation within the rest of its turn, with spaces beside it where the turn has them."""
-    before, after = shortened(one.before, from_end=True), shortened(one.after)
-    before += " " if one.before[-1:].isspace() else ""
-    after = (" " if one.after[:1].isspace() else "") + after
-    return f"{before}“{one.words}”{after}".strip()
+    before, after = shortened(quotation.before, from_end=True), shortened(quotation.after)
+    before += " " if quotation.before[-1:].isspace() else ""
+    after = (" " if quotation.after[:1].isspace() else "") + after
+    return f"{before}“{quotation.words}”{after}".strip()
 
 
 def shortened(words: str, most: int = 240, *, from_end: bool = False) -> str:

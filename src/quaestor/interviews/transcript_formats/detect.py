@@ -31,7 +31,9 @@ def turns_of(
 ) -> tuple[RecordedTurn, ...]:
     """Turns with the words of their utterances, put together with a space or a line break; or each `apart`."""
     longest = 0 if apart else LONGEST_TURN
-    found = [_turn(group, joint) for group in _by_speaker((one for one in utterances if one.text), longest)]
+    found = [
+        _turn(group, joint) for group in _by_speaker((utterance for utterance in utterances if utterance.text), longest)
+    ]
     if not found:
         raise InputError(f"{where} has no words that anybody says: is it the transcript?")
     if len(found) > MOST:
@@ -42,12 +44,12 @@ def turns_of(
 def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[Utterance]]:
     group: list[Utterance] = []
     words = 0
-    for one in utterances:
-        if group and (one.speaker != group[-1].speaker or words >= longest):
+    for utterance in utterances:
+        if group and (utterance.speaker != group[-1].speaker or words >= longest):
             yield group
             group, words = [], 0
-        group.append(one)
-        words += len(one.text.split())
+        group.append(utterance)
+        words += len(utterance.text.split())
     if group:
         yield group
 
@@ -126,8 +128,8 @@ def _document(
 
 def _require_all(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:
     """Whoever is named as a speaker must be one: a letter too many would give all their words to somebody else."""
-    found = {one.speaker for one in utterances}
-    missing = [one for one in named if one not in found]
+    speakers = {utterance.speaker for utterance in utterances}
+    missing = [one for one in named if one not in speakers]
     if missing:
         raise InputError(
             f"nobody is called {join_with_or(map(repr, missing))} in {where}: write speakers just as the file has them"

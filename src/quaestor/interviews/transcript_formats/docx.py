@@ -94,7 +94,7 @@ def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
     return frozenset(
         place
         for place, line in enumerate(lines)
-        if (place < heads[0] or place > ended) and (found := _ABOUT.fullmatch(line.text)) and is_name_like(found["who"])
+        if (place < heads[0] or place > ended) and (match := _ABOUT.fullmatch(line.text)) and is_name_like(match["who"])
     )
 
 

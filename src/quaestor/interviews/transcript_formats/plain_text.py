@@ -100,7 +100,7 @@ def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
     """Without the marks of quoted text where it is turns that are quoted: `> **Name:** …`."""
     quoted = [line.lstrip() for line in lines if line.lstrip().startswith(">")]
     openings = (opening_of(line.lstrip("> \t"), named) for line in quoted)
-    if not any(one is not None and (named or one.way == MARKED) for one in openings):
+    if not any(opening is not None and (named or opening.way == MARKED) for opening in openings):
         return lines
     return [line.lstrip().lstrip("> \t") if line.lstrip().startswith(">") else line for line in lines]
 
@@ -108,9 +108,9 @@ def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
 def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], heads: Heads) -> dict[int, float]:
     """By place when the words below begin: where a file begins so or does it throughout, and never goes back."""
     found = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
-    if not found and not any(one is not None and one.way == SURE for one in openings):
+    if not found and not any(opening is not None and opening.way == SURE for opening in openings):
         found = {place: stamp_seconds(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)}
-        begun = {*heads, *(place for place, one in enumerate(openings) if one is not None)}
+        begun = {*heads, *(place for place, opening in enumerate(openings) if opening is not None)}
         if _between_turns(found, lines, begun):
             return found
     throughout = len(found) > 1 and (0 in found or len(found) >= _TIMES_ABOVE * len(lines))
@@ -138,8 +138,8 @@ def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utter
     """What is said in lines; whoever is named goes on until somebody else is."""
     speakers = speakers_among([line.opening for line in lines], named)
     return [
-        Utterance(one.speaker, "\n".join(text for text in one.said if text), one.start, one.end)
-        for one in _paragraphs(lines, speakers)
+        Utterance(paragraph.speaker, "\n".join(text for text in paragraph.said if text), paragraph.start, paragraph.end)
+        for paragraph in _paragraphs(lines, speakers)
     ]
 
 
@@ -217,8 +217,8 @@ Heads = dict[int, Opening]
 def heads_among(lines: Sequence[str], openings: Sequence[Opening | None], named: Collection[str] = ()) -> Heads:
     """By place the lines that name somebody in the way of the file; where it writes names with a colon, none."""
     found = [_timed(lines, named), _alone(lines, named), _tabbed(lines, named)]
-    sure = any(one is not None and one.way == SURE for one in openings)
-    spoken = Counter(one.label for one in openings if one is not None)
+    sure = any(opening is not None and opening.way == SURE for opening in openings)
+    spoken = Counter(opening.label for opening in openings if opening is not None)
     usual = sum(count for label, count in spoken.items() if named or count > 1 or is_word_for_a_speaker(label))
     best = max(found, key=len)
     if sure or len(best) <= usual:
@@ -228,15 +228,15 @@ def heads_among(lines: Sequence[str], openings: Sequence[Opening | None], named:
 
 def _timed(lines: Sequence[str], named: Collection[str]) -> Heads:
     """`00:00:05 Speaker 1` above the words, as Word's own transcripts have it; times never go back."""
-    found: Heads = {}
+    heads: Heads = {}
     for place, line in enumerate(lines):
         timed = _UNDER_A_TIME.fullmatch(line)
         label = _called(timed["label"]) if timed else ""
         if timed and label:
-            found[place] = Opening(label, "", stamp_seconds(timed["time"]), SURE)
-    found = _above_words(_of_speakers(found, named), len(lines), named)
-    starts = [head.start or 0.0 for head in found.values()]
-    return found if starts == sorted(starts) else {}
+            heads[place] = Opening(label, "", stamp_seconds(timed["time"]), SURE)
+    heads = _above_words(_of_speakers(heads, named), len(lines), named)
+    starts = [head.start or 0.0 for head in heads.values()]
+    return heads if starts == sorted(starts) else {}
 
 
 def _alone(lines: Sequence[str], named: Collection[str]) -> Heads:
@@ -251,15 +251,15 @@ def _alone(lines: Sequence[str], named: Collection[str]) -> Heads:
 
 def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:
     """`Name`, a tab and the words, where two or more are called so throughout, or somebody is named."""
-    found: Heads = {}
+    heads: Heads = {}
     for place, line in enumerate(lines):
         tabbed = _TABBED.fullmatch(line)
         label = _called(tabbed["label"].strip()) if tabbed else ""
         if tabbed and label:
-            found[place] = Opening(label, tabbed["rest"].strip(), stamp_seconds(tabbed["time"]), MARKED)
-    found = _of_speakers(found, named)
-    several = len({head.label for head in found.values()}) > 1 and len(found) >= _BEFORE_TABS * len(lines)
-    return found if named or several else {}
+            heads[place] = Opening(label, tabbed["rest"].strip(), stamp_seconds(tabbed["time"]), MARKED)
+    heads = _of_speakers(heads, named)
+    several = len({head.label for head in heads.values()}) > 1 and len(heads) >= _BEFORE_TABS * len(lines)
+    return heads if named or several else {}
 
 
 def _called(text: str) -> str:
@@ -271,24 +271,24 @@ def _called(text: str) -> str:
     return label if len(label) <= LONGEST and _NEVER.isdisjoint(label) else ""
 
 
-def _of_speakers(found: Heads, named: Collection[str]) -> Heads:
+def _of_speakers(heads: Heads, named: Collection[str]) -> Heads:
     """Those heads that name a speaker: who is named, else usual words for one and names that come again.
 
     Where these are most of all names, whoever is called so once is a speaker too.
     """
     if named:
-        return {place: head for place, head in found.items() if head.label in named}
-    counts = Counter(head.label for head in found.values())
+        return {place: head for place, head in heads.items() if head.label in named}
+    counts = Counter(head.label for head in heads.values())
     names = {label for label in counts if is_plausible(label) and is_name_like(label) and not is_ordinary(label)}
     again = {label for label in names if is_word_for_a_speaker(label) or counts[label] > 1}
     most = 2 * sum(counts[label] for label in again) > sum(counts[label] for label in names)
     speakers = again | {label for label in names if most or (again and is_only_a_persons(label))}
-    return {place: head for place, head in found.items() if head.label in speakers}
+    return {place: head for place, head in heads.items() if head.label in speakers}
 
 
-def _above_words(found: Heads, lines: int, named: Collection[str]) -> Heads:
+def _above_words(heads: Heads, lines: int, named: Collection[str]) -> Heads:
     """Heads with words below them, where they come throughout; below the last there may be none."""
-    if any(place + 1 in found for place in found):
+    if any(place + 1 in heads for place in heads):
         return {}
-    throughout = len(found) >= _LABELS_THROUGHOUT * lines and min(found, default=lines) + 1 < lines
-    return found if named or throughout else {}
+    throughout = len(heads) >= _LABELS_THROUGHOUT * lines and min(heads, default=lines) + 1 < lines
+    return heads if named or throughout else {}

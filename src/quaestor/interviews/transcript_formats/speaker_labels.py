@@ -104,13 +104,13 @@ def is_only_a_persons(label: str) -> bool:
     words = [word for word in re.findall(r"[^\W\d_]+", core) if word not in _PARTICLES]
     coded = _NOBODYS.fullmatch(core) is not None and any(letter.isdecimal() for letter in core)
     called = is_word_for_a_speaker(core) or is_number(core) or coded
-    return called or (len(words) > 1 and is_name_like(core)) or any(_is_standing(one) for one in asides)
+    return called or (len(words) > 1 and is_name_like(core)) or any(_is_standing(aside) for aside in asides)
 
 
 def is_generic(label: str) -> bool:
     """Whether a label is a word for a speaker and nobody's name or number: Interviewer, Speaker 2, P1."""
     core, asides = _parted(label)
-    return _is_nobodys(core) and all(_is_standing(one) for one in asides)
+    return _is_nobodys(core) and all(_is_standing(aside) for aside in asides)
 
 
 def names_in(label: str) -> tuple[str, ...]:
@@ -122,9 +122,11 @@ def names_in(label: str) -> tuple[str, ...]:
     if is_number(core):
         return ()
     if _is_nobodys(core):
-        core = " | ".join(one for one in asides if not _is_standing(one) and one[:1].isupper() and is_name_like(one))
+        core = " | ".join(
+            aside for aside in asides if not _is_standing(aside) and aside[:1].isupper() and is_name_like(aside)
+        )
     first, *others = (_COUNTED.sub("", part) for part in _APART.split(core))
-    telling = [one for one in others if any(len(word) >= _TELLING for word in re.findall(r"[^\W\d_]+", one))]
+    telling = [other for other in others if any(len(word) >= _TELLING for word in re.findall(r"[^\W\d_]+", other))]
     return tuple(dict.fromkeys(one for one in (first, *telling) if one and not _is_nobodys(one)))
 
 
@@ -280,7 +282,7 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     """Who speaks, judged by how all places begin at which a turn may begin; those named, where some are."""
     if named:
         return Speakers(frozenset(named))
-    found = [one for one in openings if one is not None]
+    found = [opening for opening in openings if opening is not None]
     sure, marked, plain = (Counter(one.label for one in found if one.way == way) for way in (SURE, MARKED, PLAIN))
     by_mark = _accepted(marked, len(openings), 1)
     accepted = _accepted(plain, len(openings), _ONCE_MORE)
@@ -318,12 +320,12 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
 
 def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
     """Labels that are rather what somebody lists, where two speakers already open most turns."""
-    usual = [one for one in openings if is_word_for_a_speaker(one.label)]
+    usual = [opening for opening in openings if is_word_for_a_speaker(opening.label)]
     if len({one.label for one in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
         return _amid_turns(openings, accepted)
-    others = [one for one in openings if not is_word_for_a_speaker(one.label)]
-    counts = Counter(one.label for one in others)
-    apart = {one.label for one in others if one.apart}
+    others = [opening for opening in openings if not is_word_for_a_speaker(opening.label)]
+    counts = Counter(other.label for other in others)
+    apart = {other.label for other in others if other.apart}
     often = max(_AGAIN_AND_AGAIN, len(usual) / 4)
     if 2 * sum(one.apart for one in usual) > len(usual):
         return frozenset(counts.keys() - apart)
@@ -335,18 +337,18 @@ def _amid_turns(openings: Sequence[Opening], accepted: Collection[str]) -> froze
 
     Where turns stand apart from each other, a label that does so too begins one.
     """
-    counts = Counter(one.label for one in openings if one.label in accepted)
+    counts = Counter(opening.label for opening in openings if opening.label in accepted)
     again = [label for label, count in counts.items() if count >= _ONCE_MORE]
     pair = sorted(again, key=lambda label: (is_word_for_a_speaker(label), counts[label]), reverse=True)[:2]
-    theirs = [one for one in openings if one.label in pair]
+    theirs = [opening for opening in openings if opening.label in pair]
     if len(pair) < 2 or 2 * len(theirs) <= len(openings):
         return frozenset()
     turns: dict[str, set[int]] = {}
     turn = 0
-    for one in openings:
-        turn += one.label in pair
-        turns.setdefault(one.label, set()).add(turn)
+    for opening in openings:
+        turn += opening.label in pair
+        turns.setdefault(opening.label, set()).add(turn)
     amid = {label for label, places in turns.items() if label not in pair and len(places) == 1 and 0 not in places}
-    if 2 * sum(one.apart for one in theirs) > len(theirs):
-        amid -= {one.label for one in openings if one.apart}
+    if 2 * sum(their.apart for their in theirs) > len(theirs):
+        amid -= {opening.label for opening in openings if opening.apart}
     return frozenset(label for label in amid if not is_only_a_persons(label))

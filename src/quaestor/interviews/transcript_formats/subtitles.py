@@ -162,14 +162,14 @@ def _voiced(cues: Sequence[_Cue], texts: Sequence[str]) -> Iterator[Utterance]:
     last = ""
     for cue, text in zip(cues, texts, strict=True):
         speaker, place, around = last, 0, list[str]()
-        for found in _VOICE.finditer(text):
-            yield _utterance(cue, speaker, _resolved(text[place : found.start()]))
-            if not found["end"]:
-                around.append(" ".join(_resolved(found["name"]).split()))
+        for match in _VOICE.finditer(text):
+            yield _utterance(cue, speaker, _resolved(text[place : match.start()]))
+            if not match["end"]:
+                around.append(" ".join(_resolved(match["name"]).split()))
             elif around:
                 around.pop()
             speaker = around[-1] if around else ""
-            last, place = speaker or last, found.end()
+            last, place = speaker or last, match.end()
         yield _utterance(cue, speaker, _resolved(text[place:]))
 
 
@@ -185,18 +185,18 @@ def _labelled(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
     read = [[(line, next(openings)) for line in lines] for lines in filled]
     first = [lines[0][1] for lines in read if lines]
     speakers = speakers_among([None if one is None else replace(one, apart=True) for one in first], named)
-    found: list[Utterance] = []
+    utterances: list[Utterance] = []
     speaker = ""
     for cue, lines in zip(cues, read, strict=True):
         said: list[str] = []
         for line, opening in lines:
             if speakers.open(opening):
-                found.append(_utterance(cue, speaker, "\n".join(said)))
+                utterances.append(_utterance(cue, speaker, "\n".join(said)))
                 speaker, said = opening.label, [opening.rest]
             else:
                 said.append(line)
-        found.append(_utterance(cue, speaker, "\n".join(said)))
-    return found
+        utterances.append(_utterance(cue, speaker, "\n".join(said)))
+    return utterances
 
 
 _NOT_A_CUE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
@@ -243,8 +243,8 @@ def _numbers(lines: Sequence[str], above: Sequence[int | None]) -> dict[int, str
 
 def _number(line: str) -> int:
     """The number that a line is, counted from 1; 0 where it is none."""
-    found = _NUMBER.fullmatch(line.strip())
-    return int(found[0]) + 1 if found else 0
+    match = _NUMBER.fullmatch(line.strip())
+    return int(match[0]) + 1 if match else 0
 
 
 def _is_words(lines: Sequence[str], place: int) -> bool:

@@ -35,8 +35,8 @@ def stamp_end(stamp: str) -> float | None:
 
 def stamp_seconds(stamp: str | None) -> float | None:
     """The first time in a stamp; none where there is no stamp."""
-    found = _FIRST.search(stamp or "")
-    return seconds(found[0]) if found else None
+    match = _FIRST.search(stamp or "")
+    return seconds(match[0]) if match else None
 
 
 @dataclass(frozen=True)
@@ -63,5 +63,5 @@ def unmarked(line: str) -> Unmarked:
 
 def timing(line: str) -> tuple[float, float] | None:
     """From when to when, where a line says that and nothing else but the settings of a cue."""
-    found = _TIMING.fullmatch(line)
-    return (seconds(found[1]), seconds(found[2])) if found else None
+    match = _TIMING.fullmatch(line)
+    return (seconds(match[1]), seconds(match[2])) if match else None

@@ -82,11 +82,16 @@ def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
 def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
     """The names by which transcripts call people; words for a speaker, such as Guest 2, are none."""
     found = []
-    for one in interviews.interviews():
-        if one.transcript:
+    for interview in interviews.interviews():
+        if interview.transcript:
             found += [
-                SpeakerName(label, one.id, speaker.voice, one.participant if speaker.voice is Voice.PARTICIPANT else "")
-                for speaker in speakers_of(interviews, one.id)
+                SpeakerName(
+                    label,
+                    interview.id,
+                    speaker.voice,
+                    interview.participant if speaker.voice is Voice.PARTICIPANT else "",
+                )
+                for speaker in speakers_of(interviews, interview.id)
                 for label in names_in(speaker.label)
             ]
     return found
@@ -152,10 +157,10 @@ def voice_named(text: str) -> Voice:
 
 
 def _speaker_named(speakers: list[Speaker], wanted: str, name: str) -> Speaker:
-    for one in speakers:
-        if wanted in (one.label, one.shown) or wanted == str(one.number):
-            return one
-    options = join_with_or(f"{one.number} ({one.shown})" for one in speakers)
+    for speaker in speakers:
+        if wanted in (speaker.label, speaker.shown) or wanted == str(speaker.number):
+            return speaker
+    options = join_with_or(f"{speaker.number} ({speaker.shown})" for speaker in speakers)
     raise InputError(f"nobody is called {wanted!r} in the transcript of {name}, there are: {options}")
 
 
@@ -168,5 +173,7 @@ def _require_turn(transcript: Transcript, turn: int) -> None:
 
 
 def _add(interviews: Interviews, name: str, kind: str, said: Mapping[str, Any], actor: str | None) -> None:
-    one: Interview = interviews.interview(name)
-    interviews.file.add(NewEntry(kind, actor or interviews.coding.lead, said, one.participant, name, interviews.now()))
+    interview: Interview = interviews.interview(name)
+    interviews.file.add(
+        NewEntry(kind, actor or interviews.coding.lead, said, interview.participant, name, interviews.now())
+    )

@@ -61,10 +61,12 @@ def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Vo
             found[speaker] = Voice.OTHER  # a guest who looked in
     open_ones = {speaker: part for speaker, part in parts.items() if speaker not in found and speaker}
     if Voice.INTERVIEWER not in found.values() and (len(open_ones) > 1 or Voice.PARTICIPANT in found.values()):
-        asker = max(open_ones, key=lambda one: (open_ones[one].asking, -open_ones[one].words), default="")
+        asker = max(
+            open_ones, key=lambda open_one: (open_ones[open_one].asking, -open_ones[open_one].words), default=""
+        )
         if asker and open_ones[asker].asking > 0:
             found[asker] = Voice.INTERVIEWER
-    left = [one for one in open_ones if one not in found]
+    left = [open_one for open_one in open_ones if open_one not in found]
     if left and Voice.PARTICIPANT not in found.values():
         found[max(left, key=lambda one: open_ones[one].words)] = Voice.PARTICIPANT
     for one in left:
@@ -200,12 +202,12 @@ def take_in(
 
 def latest_import(entries: Sequence[Entry]) -> Entry | None:
     """The transcript of an interview as it came in last."""
-    return next((one for one in reversed(entries) if one.kind == "transcript"), None)
+    return next((entry for entry in reversed(entries) if entry.kind == "transcript"), None)
 
 
 def since_import(entries: Sequence[Entry]) -> Sequence[Entry]:
     """What was said about the transcript that is there now."""
-    return entries[max((place for place, one in enumerate(entries) if one.kind == "transcript"), default=0) :]
+    return entries[max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0) :]
 
 
 def import_refused(interviews: Interviews, name: str) -> str:
@@ -219,8 +221,14 @@ def _given_out(interviews: Interviews, name: str) -> str:
     transcript = interviews.transcript(name)
     items = {transcript.item(turn.number) for turn in transcript.turns}
     with interviews.coding.locked_state() as state:
-        rounds = {round_: one for round_, one in state.rounds.items() if not items.isdisjoint(one.plan.items)}
-        coded = any(not items.isdisjoint(given) for one in rounds.values() for given in one.ratings.values())
+        rounds = {
+            round_: round_state
+            for round_, round_state in state.rounds.items()
+            if not items.isdisjoint(round_state.plan.items)
+        }
+        coded = any(
+            not items.isdisjoint(rating) for round_state in rounds.values() for rating in round_state.ratings.values()
+        )
     if coded:
         return (
             f"the transcript of {name} has been coded, and codings hold for its very words: "
@@ -249,7 +257,9 @@ def _matches(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) ->
 def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bool, replaced: bool = False) -> Imported:
     transcript = interviews.transcript(name)
     speakers = {
-        one.said["speaker"]: one.said["voice"] for one in interviews.file.entries(about=name) if one.kind == "speaker"
+        entry.said["speaker"]: entry.said["voice"]
+        for entry in interviews.file.entries(about=name)
+        if entry.kind == "speaker"
     }
     counted = list(speakers.values())
     guide = interviews.guide(transcript.guide, transcript.version)

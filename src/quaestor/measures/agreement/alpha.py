@@ -15,7 +15,7 @@ _LARGE = 16
 _MOST_CELLS = 250_000
 
 
-def resampled(items: Whole, replicates: int, generator: np.random.Generator) -> Iterator[Whole]:
+def draw_samples(items: Whole, replicates: int, generator: np.random.Generator) -> Iterator[Whole]:
     """Samples as if items were drawn one by one: patterns × samples, some samples at a time.
 
     Frequent patterns are drawn by one multinomial; the others together get what is left, and it is spread among
@@ -54,7 +54,7 @@ def krippendorff_alpha(patterns: Patterns, distance: Distance, *, seed: int, rep
     value = float(disagreement.alphas(patterns.items[:, None])[0])
     if not np.isfinite(value):
         return Estimate(undefined=ONE_CODE)
-    samples = resampled(patterns.items, replicates, np.random.default_rng(seed))
+    samples = draw_samples(patterns.items, replicates, np.random.default_rng(seed))
     found = [disagreement.alphas(sample) for sample in samples]
     return bootstrapped(value, np.concatenate(found) if found else np.empty(0))
 

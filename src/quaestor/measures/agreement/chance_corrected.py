@@ -82,7 +82,7 @@ class Contingency:
         return int(self.counts.sum())
 
 
-def contingency(table: RatingTable, first: int = 0, second: int = 1) -> Contingency:
+def build_contingency(table: RatingTable, first: int = 0, second: int = 1) -> Contingency:
     """The contingency table of two raters, given by their places."""
     labels = len(table.labels)
     one, other = table.ratings[:, first], table.ratings[:, second]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from quaestor.measures.agreement.chance_corrected import cohen_kappa, contingency, membership, percent_agreement
+from quaestor.measures.agreement.chance_corrected import cohen_kappa, build_contingency, membership, percent_agreement
 from quaestor.measures.agreement.confusion import (
     bias_index,
     codes_of_many,
@@ -29,7 +29,7 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
     """
     weighing = weigh(table, scale)
     patterns = patterns_of(table)
-    both = contingency(table) if len(table.raters) == 2 else None
+    both = build_contingency(table) if len(table.raters) == 2 else None
     counts = both.counts if both else None
     ratings = Ratings(patterns, counts, weighing, seed)
     computed = {name: statistic.compute(ratings) for name, statistic in STATISTICS.items()}
@@ -69,7 +69,7 @@ def _pairs(table: RatingTable) -> tuple[PairAgreement, ...]:
         return ()
     pairs = []
     for first, second in combinations(range(len(table.raters)), 2):
-        counted = contingency(table, first, second)
+        counted = build_contingency(table, first, second)
         rows = table.ratings[:, [first, second]]
         both = RatingTable((), (counted.first, counted.second), table.labels, rows[(rows >= 0).all(axis=1)], {})
         percent = percent_agreement(patterns_of(both))

@@ -26,14 +26,14 @@ _ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
 def checks_of(printed: Printed) -> tuple[Check, ...]:
     """Everything that printed figures say of each other, and whether they agree."""
     found = [*_sums(printed), *_said_twice(printed)]
-    for asked in printed.settings.checks:
-        found += [replace(one, note=one.note or asked.note) for one in _KINDS[asked.kind](printed, asked)]
+    for check in printed.settings.checks:
+        found += [replace(one, note=one.note or check.note) for one in _KINDS[check.kind](printed, check)]
     return tuple(found)
 
 
 def _number(text: str) -> float | None:
-    found = numbers_in(text)
-    return found[0][0] if found else None
+    numbers = numbers_in(text)
+    return numbers[0][0] if numbers else None
 
 
 def _sums(printed: Printed) -> Iterator[Check]:
@@ -50,7 +50,7 @@ def _sums(printed: Printed) -> Iterator[Check]:
                     where = f"table {layout.table}, {row.name}"
                     names = " + ".join(layout.sum_of)
                     note = printed.note_on((layout.table, row.name, layout.sum_to))
-                    yield _sum(f"{where}: {names} = {layout.sum_to}", [one or 0.0 for one in parts], whole, note)
+                    yield _sum(f"{where}: {names} = {layout.sum_to}", [part or 0.0 for part in parts], whole, note)
 
 
 def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow, ...], column: str) -> Iterator[Check]:
@@ -69,7 +69,7 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
             continue
         name = f"table {layout.table}, {total.name}, {column}"
         note = printed.note_on((layout.table, total.name, column))
-        yield _sum(f"{name}: its lines add up to it", [one or 0.0 for one in lines], whole, note)
+        yield _sum(f"{name}: its lines add up to it", [line or 0.0 for line in lines], whole, note)
     grand = next((row for row in rows if row.total and not row.group), None)
     if grand is not None and len(groups) > 2:
         whole = _number(grand.cells[column])
@@ -82,7 +82,7 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
 
 def _added(lines: Sequence[float | None]) -> float | None:
     """What a group without a total of its own comes to, where all of it can be read."""
-    return None if None in lines else sum(one or 0.0 for one in lines)
+    return None if None in lines else sum(line or 0.0 for line in lines)
 
 
 def _sum(statement: str, parts: list[float], whole: float, note: str = "") -> Check:
@@ -114,10 +114,10 @@ def _said_twice(printed: Printed) -> Iterator[Check]:
 
 def _cell_or_number(printed: Printed, given: str | float | None) -> tuple[float, int]:
     if isinstance(given, str):
-        found = numbers_in(printed.cell(given))
-        if not found:
+        numbers = numbers_in(printed.cell(given))
+        if not numbers:
             raise SettingsError(f"printed.toml: {given!r} holds no number to check with, leave it out of the check")
-        return found[0]
+        return numbers[0]
     number = float(given or 0)
     return number, len(_shown(number).partition(".")[2])
 
@@ -202,7 +202,7 @@ def _check_correlation(printed: Printed, asked: PrintedCheck) -> Iterator[Check]
         for column in (name for name in row.cells if name.endswith("_r")):
             first, _, second = column.removesuffix("_r").partition("_vs_")
             _require_columns(printed, asked, str(asked.counts), (first, second))
-            pairs = [(_number(one.cells[first]), _number(one.cells[second])) for one in groups.get(row.name, ())]
+            pairs = [(_number(group.cells[first]), _number(group.cells[second])) for group in groups.get(row.name, ())]
             known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
             value = pearson(known[:, 0], known[:, 1]).value
             verdict = verdict_of(row.cells[column], value)

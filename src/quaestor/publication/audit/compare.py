@@ -54,10 +54,10 @@ def verdict_of(printed: str, computed: float | str | None, *, at_least: bool = F
         return NOT_COMPUTABLE
     if isinstance(computed, str):
         return MATCH if _plain(printed) == _plain(computed) else DIFFERS
-    found = numbers_in(printed)
-    if not found:
+    numbers = numbers_in(printed)
+    if not numbers:
         return DIFFERS
-    number, decimals = found[0]
+    number, decimals = numbers[0]
     if at_least:
         return MATCH if computed >= number else DIFFERS
     limit = _LIMITS.get(printed.strip()[0])
@@ -78,10 +78,10 @@ def compared(printed: float, decimals: int, computed: float) -> str:
 
 def is_truncated(printed: str, computed: float | str | None) -> bool:
     """Whether the printed figure is the computed one with its further decimals cut off."""
-    found = numbers_in(printed)
-    if not found or not isinstance(computed, float | int) or printed.strip()[0] in _LIMITS:
+    numbers = numbers_in(printed)
+    if not numbers or not isinstance(computed, float | int) or printed.strip()[0] in _LIMITS:
         return False
-    number, decimals = found[0]
+    number, decimals = numbers[0]
     unit = 10.0**decimals
     cut = math.trunc(computed * unit + math.copysign(_NOISE, computed)) / unit
     return compared(number, decimals, cut) == MATCH
@@ -103,7 +103,7 @@ def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[A
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table]
         for lines in (_exchanged(own, by_row=True), _exchanged(own, by_row=False)):
-            words |= {key: f"{words[key]}, or {said}" if key in words else said for key, said in lines.items()}
+            words |= {key: f"{words[key]}, or {line}" if key in words else line for key, line in lines.items()}
     for cell in cells:
         if cell.verdict == DIFFERS and cell.key not in words:
             found = _otherwise(cell, alternatives)

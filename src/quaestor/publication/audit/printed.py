@@ -98,8 +98,8 @@ class Printed:
 
     def note_on(self, key: Key, computed: float | str | None = None) -> str:
         """What is known about a cell; of notes that explain a value, those that explain the computed one."""
-        found = (note for note in self.settings.notes if _concerns(note, key) and _explains(note, computed))
-        return " ".join(dict.fromkeys(note.note for note in found))
+        notes = (note for note in self.settings.notes if _concerns(note, key) and _explains(note, computed))
+        return " ".join(dict.fromkeys(note.note for note in notes))
 
 
 def split_cell(name: str) -> Key:
@@ -145,7 +145,7 @@ def read_printed(study: Study) -> Printed | None:
         settings = PrintedSettings.model_validate(read_toml(path, SettingsError))
     except ValidationError as error:
         raise SettingsError(f"{path}: {explain(error.errors()[0], PrintedSettings)}") from None
-    tables = {one.table: tuple(_rows(folder, one)) for one in settings.tables}
+    tables = {table.table: tuple(_rows(folder, table)) for table in settings.tables}
     tables |= _cells(folder, settings, tables)
     findings = tuple(
         (row["finding"], row["claim"], row["printed"])
@@ -169,7 +169,7 @@ def _plain(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dic
     rows = []
     seen: set[tuple[str, ...]] = set()
     for number, row in read_rows(path):
-        name = tuple(row[one] for one in columns[:-1])
+        name = tuple(row[column] for column in columns[:-1])
         _require_new(path, number, columns[-2], name[-1], name in seen)
         seen.add(name)
         rows.append(row)
@@ -214,7 +214,7 @@ def _require_new(path: Path, number: int, column: str, name: str, seen: bool) ->
 def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
     path = folder / Path(layout.file).name
     others = (layout.group, layout.group_key, layout.titles, layout.total_in)
-    _require(path, (layout.row, *layout.columns, *(one for one in others if one)))
+    _require(path, (layout.row, *layout.columns, *(other for other in others if other)))
     seen: set[str] = set()
     for number, row in read_rows(path):
         total = row[layout.total_in or layout.row] == layout.total
@@ -228,7 +228,7 @@ def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
         seen.add(name)
         columns = (*layout.columns, *([layout.titles] if layout.titles else []))
         legible = row.get(layout.legibility, "clear") not in ("garbled", "absent")
-        yield PrintedRow(name, row[layout.row], group, total, {one: row[one] for one in columns}, legible)
+        yield PrintedRow(name, row[layout.row], group, total, {column: row[column] for column in columns}, legible)
     for name in layout.rows:
         if name not in seen:
             near = join_with_or(sort_by_similarity(name, seen)[:3])

@@ -174,7 +174,7 @@ class PrintedSettings(Settings):
 
     @model_validator(mode="after")
     def _tables_are_named_once(self) -> Self:
-        names = [one.table for one in self.tables]
+        names = [table.table for table in self.tables]
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise ValueError(f"tables[{number}]: two tables are called {name!r}, give each a name of its own")

@@ -42,7 +42,7 @@ def audit_of(
     """One verdict for each printed cell, explanations for those that differ, and the checks among printed figures."""
     cells = [
         *_table_cells(printed, tables),
-        *_value_cells(printed, computed, FINDINGS, [value for one in findings for value in one.values]),
+        *_value_cells(printed, computed, FINDINGS, [value for finding in findings for value in finding.values]),
         *_value_cells(printed, computed, OTHER, quantities),
         *_funnel_cells(printed, computed),
     ]
@@ -174,13 +174,13 @@ def _names(text: str) -> set[str]:
 def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
     """A claim with several numbers is compared with its own value and those behind it that have no claim."""
     place = values.index(value)
-    wanted = numbers_in(text)
+    numbers = numbers_in(text)
     behind = takewhile(lambda one: not one.claim, values[place + 1 :])
-    found = [one.number for one in (value, *behind)][: len(wanted)]
-    if len(found) < len(wanted) or None in found:
+    found = [one.number for one in (value, *behind)][: len(numbers)]
+    if len(found) < len(numbers) or None in found:
         return None, NOT_COMPUTABLE
     shown = ", ".join(f"{number:.2f}" for number in found if number is not None)
-    pairs = zip(wanted, found, strict=True)
+    pairs = zip(numbers, found, strict=True)
     verdicts = [compared(one, decimals, number) for (one, decimals), number in pairs if number is not None]
     order = (DIFFERS, ROUNDING, MATCH)
     return shown, next(verdict for verdict in order if verdict in verdicts)
@@ -212,13 +212,13 @@ def audit_json(audit: Audit) -> dict[str, Any]:
         "checks": [asdict(check) for check in audit.checks],
         "placements": [
             {
-                "table": one.table,
-                "posts": one.items,
-                "placed": one.placed,
-                "share": one.share,
-                "unplaced": [asdict(item) for item in one.unplaced],
+                "table": placement.table,
+                "posts": placement.items,
+                "placed": placement.placed,
+                "share": placement.share,
+                "unplaced": [asdict(item) for item in placement.unplaced],
             }
-            for one in audit.placements
+            for placement in audit.placements
         ],
         "summary": audit.summary(),
         "notes": list(audit.notes),

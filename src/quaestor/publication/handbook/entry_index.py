@@ -62,7 +62,7 @@ class Shelf:
     def neighbours(self, entry: Entry) -> Neighbours:
         codes, place = self._children[entry.parent], self._places[entry.id]
         first = max(0, min(place - _NEAR, len(codes) - 2 * _NEAR - 1))
-        around = tuple(one for one in codes[first : first + 2 * _NEAR + 1] if one.id != entry.id)
+        around = tuple(code for code in codes[first : first + 2 * _NEAR + 1] if code.id != entry.id)
         before = codes[place - 1] if place else None
         after = codes[place + 1] if place + 1 < len(codes) else None
         return Neighbours(before, after, around, len(codes) - 1)

@@ -17,7 +17,7 @@ from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
 from quaestor.evidence.item_facts import ItemFacts
 from quaestor.measures.descriptive import summary
-from quaestor.measures.item_columns import NONE, Decided, Flags
+from quaestor.measures.item_columns import NONE, DecidedItems, Flags
 from quaestor.measures.trends import trend, yearly_shares
 from quaestor.publication.audit.compare import numbers_in
 from quaestor.publication.audit.printed import Printed, read_printed
@@ -79,7 +79,7 @@ def _from_results(study: Study, results: Results, blindness: Sequence[str]) -> H
         note = f"Computed from {count:,} items that raters decided."
     note = " ".join([note, *blindness])
     seed = study.settings.study.seed
-    views, days = (summary(results.decided.number(name), seed).median for name in ("viewcount", "response_days"))
+    views, days = (summary(results.decided.get_numbers(name), seed).median for name in ("viewcount", "response_days"))
     return _handbook(study, results.coded.book, entries, origin, note, views, days)
 
 
@@ -128,29 +128,37 @@ def _plain_entry(
 def _entry(study: Study, results: Results, code: Code) -> Entry:
     book, decided = results.coded.book, results.decided
     key = results.keys[code.id]
-    chosen = decided.mask(((book.level(code.id), (key,)),))
+    chosen = decided.build_mask(((book.level(code.id), (key,)),))
     known = [results.known[decided.items[place]] for place in np.flatnonzero(chosen)]
     known.sort(key=lambda one: (-(one.views or 0), one.item))
     posts = tuple(_post(one) for one in known[:MOST_POSTS])
     return _plain_entry(book, code, key, _measures(study, decided, chosen), posts, len(known))
 
 
-def _post(one: ItemFacts) -> Post:
+def _post(item_facts: ItemFacts) -> Post:
     """A post as the handbook lists it."""
-    created = one.created.date().isoformat() if one.created else None
+    created = item_facts.created.date().isoformat() if item_facts.created else None
     return Post(
-        one.item, one.title, one.link, one.author, one.licence, created, one.views, one.score, one.response_days
+        item_facts.item,
+        item_facts.title,
+        item_facts.link,
+        item_facts.author,
+        item_facts.licence,
+        created,
+        item_facts.views,
+        item_facts.score,
+        item_facts.response_days,
     )
 
 
-def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:
+def _measures(study: Study, decided: DecidedItems, chosen: Flags) -> Measures:
     seed = study.settings.study.seed
     count = int(chosen.sum())
     views, score, days, first = (
-        summary(decided.number(name)[chosen], seed)
+        summary(decided.get_numbers(name)[chosen], seed)
         for name in ("viewcount", "score", "response_days", "first_answer_days")
     )
-    years = decided.attribute(YEAR)
+    years = decided.get_attribute(YEAR)
     dated = years.codes != NONE
     when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
     shares = yearly_shares(when, chosen[dated])
@@ -158,7 +166,7 @@ def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:
     by = next(iter(study.settings.attributes), None)
     frameworks: tuple[tuple[str, int], ...] = ()
     if by is not None:
-        attribute = decided.attribute(by)
+        attribute = decided.get_attribute(by)
         codes = attribute.codes[chosen]
         counts = np.bincount(codes[codes != NONE], minlength=len(attribute.keys)).tolist()
         frameworks = tuple(zip(attribute.titles, counts, strict=True))
@@ -170,7 +178,7 @@ def _measures(study: Study, decided: Decided, chosen: Flags) -> Measures:
         days=days.median, days_low=days.low, days_high=days.high,
         first_answer_days=first.median,
         frameworks=frameworks,
-        years=tuple((one.year, one.count, one.share) for one in shares),
+        years=tuple((share.year, share.count, share.share) for share in shares),
         trend={"rising": "Its share rises over the years.", "falling": "Its share falls over the years.",
                "no trend": "Its share shows no trend over the years."}.get(direction, ""),
     )  # fmt: skip
@@ -189,8 +197,10 @@ def _from_printed(study: Study, printed: Printed) -> Handbook:
         _plain_entry(book, code, cited[code.id], figures.measures(book, code, cited[code.id], names, total))
         for code in _in_order(book, tree)
     ]
-    views = [one.measures.views for one in entries if len(one.path) == _OBJECT and one.measures.views is not None]
-    days = [one.measures.days for one in entries if len(one.path) == _OBJECT and one.measures.days is not None]
+    views = [
+        entry.measures.views for entry in entries if len(entry.path) == _OBJECT and entry.measures.views is not None
+    ]
+    days = [entry.measures.days for entry in entries if len(entry.path) == _OBJECT and entry.measures.days is not None]
     note = "Numbers are those printed in the publication; the posts behind them are not part of it."
     middles = (float(np.median(values)) if values else None for values in (views, days))
     return _handbook(study, book, tuple(entries), "printed", note, *middles)

@@ -50,10 +50,10 @@ class Labels:
             raise InputError(f"the label {label!r} does not end with an object and a phase")
         verb, thing, phase = parts[0], self.thing(parts[-2]), self.phases[parts[-1]]
         wanted = thing.casefold()
-        found = [code for code in book.children(phase) if wanted.endswith(code.name.casefold())]
-        if not found:
+        childs = [code for code in book.children(phase) if wanted.endswith(code.name.casefold())]
+        if not childs:
             raise InputError(f"the label {label!r} names no object of {phase}")
-        return verb, max(found, key=lambda code: len(code.name)).id
+        return verb, max(childs, key=lambda code: len(code.name)).id
 
     def thing(self, word: str) -> str:
         """What a word of a label stands for."""

@@ -112,18 +112,18 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replica
     survey = _survey_of(template)
     if survey is None:
         raise InputError(f"the bundled study {name!r} does not say how figures are counted from answers")
-    found = find_export(data, _mapping_of(template, survey))
+    export = find_export(data, _mapping_of(template, survey))
     new_study(folder, name)
-    copy = folder / ANSWERS_FOLDER / found.name
+    copy = folder / ANSWERS_FOLDER / export.name
     copy.parent.mkdir()
-    shutil.copyfile(found, copy)
+    shutil.copyfile(export, copy)
     study = open_study(folder)
-    tell(f"a new study from the bundled {name}, with {found.name} as its answers")
+    tell(f"a new study from the bundled {name}, with {export.name} as its answers")
     with open_surveys(study) as surveys:
-        imported = _imported(surveys, survey, copy, found)
+        imported = _imported(surveys, survey, copy, export)
         if not imported.responses:
             raise InputError(
-                f"no row of {found} is a response ({_left_out(imported)}): give the file of answers as it was published"
+                f"no row of {export} is a response ({_left_out(imported)}): give the file of answers as it was published"
             )
         tell(f"{imported.responses:,} of {imported.rows:,} rows are responses; {_left_out(imported)}")
         tables = tables_of(surveys, _printed(study))
@@ -158,10 +158,10 @@ def _mapping_of(folder: Path, survey: str) -> ColumnMapping:
 
 
 def _printed(study: Study) -> Printed:
-    found = read_printed(study)
-    if found is None:
+    printed = read_printed(study)
+    if printed is None:
         raise StateError(f"{printed_folder(study)} has no printed figures to compare with")
-    return found
+    return printed
 
 
 def _left_out(imported: Imported) -> str:

@@ -83,7 +83,8 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     failed = tuple(failures(publication.findings))
     return ReportOutcome(
         report_folder(study),
-        len(publication.tables) + sum(len(one.tables) + len(one.folded) for one in report.sections if one.quoted),
+        len(publication.tables)
+        + sum(len(section.tables) + len(section.folded) for section in report.sections if section.quoted),
         drawn,
         len(publication.findings),
         sum(finding.holds for finding in publication.findings),
@@ -140,9 +141,9 @@ def _facts(publication: Publication) -> list[Fact]:
     facts = [Fact(f"{len(results.decided):,}", "decided items")]
     tree = results.coded.book.facets[publication.computed.study.settings.results.tree]
     for level in tree.levels:
-        codes = results.decided.attribute(level).codes
+        codes = results.decided.get_attribute(level).codes
         facts.append(Fact(f"{len(set(codes[codes >= 0].tolist())):,}", f"{level} codes in use"))
-    years = results.decided.attribute(YEAR).keys
+    years = results.decided.get_attribute(YEAR).keys
     if years:
         facts.append(Fact(f"{years[0]}–{years[-1]}", "years"))
     held = sum(finding.holds for finding in publication.findings)
@@ -155,7 +156,7 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
     if publication.computed.results is None:
         return []
     computed, results = publication.computed, publication.results
-    asked = {one.table: one for one in computed.study.settings.tables}
+    asked = {table.table: table for table in computed.study.settings.tables}
     tables = publication.tables
 
     def chosen(*kinds: str, folded: bool = False) -> tuple[Table, ...]:
@@ -205,7 +206,7 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
             tables=chosen("medians", "summaries", "measures", "comparison", "filter"),
         ),
     ]
-    return [one for one in sections if one.figures or one.tables or one.folded]
+    return [section for section in sections if section.figures or section.tables or section.folded]
 
 
 def item_columns(results: Results) -> ItemColumns | None:

@@ -33,7 +33,7 @@ def items_script(report: Report, tables: Iterable[Table]) -> str:
     """What items.js reads; only ASCII, and nothing in it can end a script."""
     if report.columns is None and report.quotations is None:
         return ""
-    quoted = {one.id for section in report.sections if section.quoted for one in (*section.tables, *section.folded)}
+    quoted = {table.id for section in report.sections if section.quoted for table in (*section.tables, *section.folded)}
     told = {table.id: _of_table(table, quoted=table.id in quoted) for table in tables}
     data: dict[str, Any] = {
         **_of_columns(report.columns or ItemColumns((), {})),
@@ -46,9 +46,19 @@ def items_script(report: Report, tables: Iterable[Table]) -> str:
 def _of_columns(columns: ItemColumns) -> dict[str, Any]:
     return {
         "items": [
-            [one.item, one.title, one.link, one.author, one.licence, one.created, one.views, one.score, one.days]
-            + ([one.note] if one.note else [])
-            for one in columns.items
+            [
+                item.item,
+                item.title,
+                item.link,
+                item.author,
+                item.licence,
+                item.created,
+                item.views,
+                item.score,
+                item.days,
+            ]
+            + ([item.note] if item.note else [])
+            for item in columns.items
         ],
         "attributes": {
             name: {"keys": keys, "titles": titles, "codes": codes}
@@ -75,7 +85,7 @@ def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
 
 def _of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
     """Values of different findings may have the same name, so each has a title of its own."""
-    opened = [(one, value) for one in findings for value in one.values if value.selection is not None]
+    opened = [(finding, value) for finding in findings for value in finding.values if value.selection is not None]
     return {
         "title": "Findings",
         "anchor": "findings",
@@ -194,16 +204,16 @@ def sentence_parts(finding: Finding) -> list[tuple[str, Value | None]]:
 def _findings(findings: Iterable[Finding]) -> str:
     said = [
         {
-            "finding": one.finding,
-            "sentence": one.sentence,
-            "holds": one.holds,
+            "finding": finding.finding,
+            "sentence": finding.sentence,
+            "holds": finding.holds,
             "values": [
                 {"name": value.name, "claim": value.claim, "shown": value.shown, "number": value.number,
                  "names": list(value.names), "holds": value.holds, "why": value.why}
-                for value in one.values
+                for value in finding.values
             ],
         }
-        for one in findings
+        for finding in findings
     ]  # fmt: skip
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
@@ -212,7 +222,9 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
     """What differs, what is known about it, and which printed figures contradict each other."""
     names = list(dict.fromkeys(cell.table for cell in audit.cells))
     counts = {name: Counter(cell.verdict for cell in audit.cells if cell.table == name) for name in names}
-    differing = {name: [one for one in audit.cells if one.table == name and one.verdict == DIFFERS] for name in names}
+    differing = {
+        name: [cell for cell in audit.cells if cell.table == name and cell.verdict == DIFFERS] for name in names
+    }
     page = (
         environment()
         .get_template("audit.html")
@@ -224,7 +236,7 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
             verdicts=VERDICTS,
             summary=audit.summary(),
             tables=list(counts.items()),
-            strips={name: _strip(found) for name, found in counts.items()},
+            strips={name: _strip(count) for name, count in counts.items()},
             differing=[(name, cells) for name, cells in differing.items() if cells],
             failed=_by_note(check for check in audit.checks if not check.holds),
             shown=_shown,

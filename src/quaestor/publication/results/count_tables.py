@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, Decided
+from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, DecidedItems
 from quaestor.publication.results.item_columns import Results
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
@@ -21,13 +21,13 @@ TOTAL = "total"
 class Part:
     """The items a table is about, and the selection that says so."""
 
-    decided: Decided
+    decided: DecidedItems
     selection: Selection
 
 
 def part_of(results: Results, asked: PublishedTableSettings) -> Part:
     conditions = tuple((name, tuple(keys)) for name, keys in asked.where.items())
-    return Part(results.decided.where(results.decided.mask(conditions)), Selection(conditions))
+    return Part(results.decided.select(results.decided.build_mask(conditions)), Selection(conditions))
 
 
 def base_note(part: Part, results: Results) -> str:
@@ -42,7 +42,7 @@ def without_value(part: Part, asked: PublishedTableSettings) -> list[str]:
     names = [*asked.rows, *([asked.columns] if asked.columns is not None else [])]
     found = []
     for name in names:
-        missing = int((part.decided.attribute(name).codes == NONE).sum())
+        missing = int((part.decided.get_attribute(name).codes == NONE).sum())
         if missing and not (asked.unplaced and name in asked.rows):
             found.append(f"Without {name}, and so in the totals alone: {missing}.")
     return found
@@ -56,8 +56,8 @@ def group_title(key: str, title: str) -> str:
 def grouped_rows(results: Results, part: Part, asked: PublishedTableSettings) -> list[tuple[str, list[str]]]:
     """(group, its rows) by key; a table with one attribute has one group without a name."""
     if len(asked.rows) == 1:
-        return [("", ordered(part, asked, part.decided.attribute(asked.rows[0])))]
-    first, second = (part.decided.attribute(name) for name in asked.rows)
+        return [("", ordered(part, asked, part.decided.get_attribute(asked.rows[0])))]
+    first, second = (part.decided.get_attribute(name) for name in asked.rows)
     groups = _present(part.decided, asked, first)
     found = [(group, _within(results, part, asked, first, group, second)) for group in groups]
     if second.keys and not any(rows for _, rows in found):
@@ -76,7 +76,7 @@ def ordered(part: Part, asked: PublishedTableSettings, attribute: Attribute) -> 
     return keys
 
 
-def _present(decided: Decided, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
+def _present(decided: DecidedItems, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
     """The values a table shows: those it is narrowed to, or below one it is narrowed to; without items too."""
     if attribute.name in asked.where:
         return list(asked.where[attribute.name])
@@ -90,7 +90,7 @@ def _within(
     results: Results, part: Part, asked: PublishedTableSettings, first: Attribute, group: str, second: Attribute
 ) -> list[str]:
     if group in second.parents:
-        return second.below(group)
+        return second.list_children(group)
     return [key for key in _present(part.decided, asked, second) if _lies_across(results, first, group, key)]
 
 
@@ -106,19 +106,19 @@ def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bo
 def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
     """Items by row and column, each with its share of the table's base."""
     part = part_of(results, asked)
-    columns = part.decided.attribute(asked.columns) if asked.columns is not None else None
+    columns = part.decided.get_attribute(asked.columns) if asked.columns is not None else None
     keys = list(columns.keys) if columns is not None else []
     maker = _Cells(part, asked, columns, len(part.decided))
     groups = []
     for group, rows in grouped_rows(results, part, asked):
-        attribute = part.decided.attribute(asked.rows[-1])
+        attribute = part.decided.get_attribute(asked.rows[-1])
         made = [
-            Row(key, attribute.title(key), maker.cells(_conditions(asked, group, key)))
+            Row(key, attribute.get_title(key), maker.cells(_conditions(asked, group, key)))
             for key in rows
         ]  # fmt: skip
         title = ""
         if group:
-            title = part.decided.attribute(asked.rows[0]).title(group)
+            title = part.decided.get_attribute(asked.rows[0]).get_title(group)
             title = group_title(group, title)
             made.append(Row(group, "Total", maker.cells(((asked.rows[0], (group,)),)), total=True))
         groups.append(Group(title, tuple(made)))
@@ -131,7 +131,7 @@ def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
         end.append(Row(TOTAL, "Total", maker.cells(()), total=True))
     if end:
         groups.append(Group("", tuple(end)))
-    named = [(key, columns.title(key)) for key in keys] if columns is not None else []
+    named = [(key, columns.get_title(key)) for key in keys] if columns is not None else []
     parts = ("", "share") if asked.shares else ("",)
     shown = [*named, (TOTAL, "Total")] if named else [("posts", "Posts")]
     notes = (base_note(part, results), *without_value(part, asked), *([asked.note] if asked.note else []))
@@ -139,11 +139,11 @@ def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
     return Table(asked.table, asked.title, stub_of(asked), heads, tuple(groups), notes=notes)
 
 
-def can_be_placed(decided: Decided, asked: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def can_be_placed(decided: DecidedItems, asked: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What narrows a table to items that one of its lines could take: groups without lines take none."""
     if len(asked.rows) == 1:
         return ()
-    first, second = (decided.attribute(name) for name in asked.rows)
+    first, second = (decided.get_attribute(name) for name in asked.rows)
     with_lines = tuple(key for key in _present(decided, asked, first) if key in second.parents)
     return ((first.name, (*with_lines, NO_VALUE)),) if with_lines and second.parents[0] in first.keys else ()
 
@@ -166,7 +166,7 @@ class _Cells:
 
     def cells(self, conditions: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[Cell, ...]:
         """A row's cells: one a column, and the total."""
-        chosen = self.part.decided.mask(conditions)
+        chosen = self.part.decided.build_mask(conditions)
         selection = Selection((*self.part.selection.conditions, *conditions))
         total = self._cell(int(chosen.sum()), selection)
         if self.columns is None:

@@ -55,15 +55,15 @@ class CodedItems:
 
 def coded_items(study: Study, state: State, version: int | None = None) -> CodedItems:
     """The final codes of a study; a version reads them under an earlier codebook."""
-    asked = study.settings.results
-    if asked.code is None:
+    results = study.settings.results
+    if results.code is None:
         raise NothingDecided(
             f"{study.file} does not say where final codes come from: add [results] with code = round.facet"
         )
-    name, facet = asked.code.split(".")
+    name, facet = results.code.split(".")
     codes = _decisions(state, name, facet)
-    phrases = _decisions(state, *asked.phrase.split(".")) if asked.phrase else {}
-    confirmed = _decisions(state, *asked.confirm.split(".")) if asked.confirm else {}
+    phrases = _decisions(state, *results.phrase.split(".")) if results.phrase else {}
+    confirmed = _decisions(state, *results.confirm.split(".")) if results.confirm else {}
     history = state.history
     book = history.at(version) if version is not None else history.latest
     carry = _carried_over(study, book, history.latest.version)
@@ -81,7 +81,7 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
             continue
         verdict = confirmed.get(item)
         if verdict is not None and verdict.answer != CANNOT_JUDGE and verdict.answer["answer"] == NO:
-            instead = _named(carry.book, asked.tree, str(verdict.answer.get("instead", "")))
+            instead = _named(carry.book, results.tree, str(verdict.answer.get("instead", "")))
             rejected += instead is None
             code = instead or code
         phrase = _phrase(phrases.get(item))
@@ -95,21 +95,21 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
 
 def results_can_be_made(study: Study, state: State) -> bool:
     """Whether every round that results need has decisions; no code is worked out to find that out."""
-    asked = study.settings.results
-    if asked.code is None:
+    results = study.settings.results
+    if results.code is None:
         return False
     try:
-        return all(_decisions(state, *one.split(".")) for one in (asked.code, asked.phrase, asked.confirm) if one)
+        return all(_decisions(state, *one.split(".")) for one in (results.code, results.phrase, results.confirm) if one)
     except NothingDecided:
         return False
 
 
 def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
     """The final answers of a round that is closed, or of published decisions."""
-    one = state.rounds.get(name)
-    if one is None and name not in state.published:
+    round_state = state.rounds.get(name)
+    if round_state is None and name not in state.published:
         raise NothingDecided(f"the round {name!r} has not been opened: open it, rate and settle it first")
-    if one is not None and one.status != CLOSED:
+    if round_state is not None and round_state.status != CLOSED:
         raise NothingDecided(f"the round {name!r} is still open: close and settle it first")
     found = decided(state, name, facet)
     if not found:
@@ -130,23 +130,27 @@ def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[s
 def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:
     """By item all that a round decided about it: the rules of a split code go by it."""
     found: dict[str, dict[str, Any]] = {}
-    one = state.rounds.get(name)
-    every = [made[-1] for made in one.decisions.values()] if one is not None else state.published[name].values()
+    round_state = state.rounds.get(name)
+    every = (
+        [decision[-1] for decision in round_state.decisions.values()]
+        if round_state is not None
+        else state.published[name].values()
+    )
     for made in every:
         found.setdefault(made.item, {})[made.facet] = made.answer
     return found
 
 
 def _code(
-    history: History, item: str, made: Decision | None, answers: Mapping[str, Any], version: int
+    history: History, item: str, decision: Decision | None, answers: Mapping[str, Any], version: int
 ) -> tuple[str | None, str]:
-    if made is None:
+    if decision is None:
         return None, "not decided"
-    if made.answer == CANNOT_JUDGE:
+    if decision.answer == CANNOT_JUDGE:
         return None, "nobody could judge"
-    if not isinstance(made.answer, str):
+    if not isinstance(decision.answer, str):
         return None, "its answer is not one code"
-    reading = history.read(made.answer, version, item, answers)
+    reading = history.read(decision.answer, version, item, answers)
     return reading.code, reading.why
 
 
@@ -202,8 +206,8 @@ def core_object(book: Codebook, code: str, thing: str) -> str | None:
     if book.codes[code].parent:
         return None
     words = (thing.casefold(), thing.casefold().removesuffix("s"))
-    found = [child for child in book.children(code) if any(one.endswith(child.name.casefold()) for one in words)]
-    return max(found, key=lambda child: len(child.name)).id if found else None
+    childs = [child for child in book.children(code) if any(word.endswith(child.name.casefold()) for word in words)]
+    return max(childs, key=lambda child: len(child.name)).id if childs else None
 
 
 def _named(book: Codebook, tree: str, name: str) -> str | None:

@@ -57,19 +57,20 @@ def _round_steps(computed: Computed) -> list[Step]:
     state = computed.state
     if state is None:
         return []
-    found = [
-        Step(f"{name}, {len(one.seats)} raters", len(one.plan.items), "items") for name, one in state.rounds.items()
+    steps = [
+        Step(f"{name}, {len(round_state.seats)} raters", len(round_state.plan.items), "items")
+        for name, round_state in state.rounds.items()
     ]
     for name, made in state.published.items():
-        found.append(Step(f"published decisions: {name}", len({item for item, _ in made}), "items"))
-    return found
+        steps.append(Step(f"published decisions: {name}", len({item for item, _ in made}), "items"))
+    return steps
 
 
 def _measure_steps(computed: Computed, results: Results) -> Iterator[Step]:
     yield Step("decided items", len(results.decided), "items")
     tree = results.coded.book.facets[computed.study.settings.results.tree]
     for level in tree.levels:
-        codes = results.decided.attribute(level).codes
+        codes = results.decided.get_attribute(level).codes
         yield Step(f"{level} codes in use", len(np.unique(codes[codes != NONE])), "codes")
     yield Step("tables", len(computed.study.settings.tables), "")
     if computed.study.settings.findings:
@@ -80,7 +81,7 @@ def funnel_figure(computed: Computed) -> Figure | None:
     if computed.funnel is None or not computed.funnel.steps:
         return None
     steps = computed.funnel.steps
-    return draw_funnel([Kept("all questions", steps[0].entered), *(Kept(one.step, one.kept) for one in steps)])
+    return draw_funnel([Kept("all questions", steps[0].entered), *(Kept(step.step, step.kept) for step in steps)])
 
 
 def forest_figure(computed: Computed) -> Figure | None:
@@ -97,8 +98,8 @@ def forest_figure(computed: Computed) -> Figure | None:
 
 def discrepancy_figure(computed: Computed) -> Figure | None:
     state = computed.state
-    asked = computed.study.settings.results.phrase
-    name = asked.partition(".")[0] if asked else ""
+    phrase = computed.study.settings.results.phrase
+    name = phrase.partition(".")[0] if phrase else ""
     if state is None or name not in state.rounds:
         return None
     found = curves(state.rounds[name])
@@ -109,7 +110,7 @@ def by_year_figure(computed: Computed, results: Results) -> Figure | None:
     name = computed.study.settings.report.by_year
     if name is None:
         return None
-    attribute, years = results.decided.attribute(name), results.decided.attribute(YEAR)
+    attribute, years = results.decided.get_attribute(name), results.decided.get_attribute(YEAR)
     counts = count_pairs(attribute.codes, len(attribute.keys), years.codes, len(years.keys))
     series = [Series(title, tuple(row.tolist())) for title, row in zip(attribute.titles, counts, strict=True)]
     return draw_by_year([int(year) for year in years.keys], series, title=f"Posts by year and {name}")
@@ -133,26 +134,26 @@ def _objects(
 ) -> Iterator[tuple[str, str, int, float | None, float | None]]:
     """(phase, object, posts, median views, median days) of every object."""
     decided = results.decided
-    attribute, phases = decided.attribute(level), decided.attribute(above)
+    attribute, phases = decided.get_attribute(level), decided.get_attribute(above)
     seed = computed.study.settings.study.seed
     for place, (title, parent) in enumerate(zip(attribute.titles, attribute.parents, strict=True)):
         mine = attribute.codes == place
-        views, days = (summary(decided.number(name)[mine], seed).median for name in (_VIEWS, _DAYS))
-        yield phases.title(parent), title, int(mine.sum()), views, days
+        views, days = (summary(decided.get_numbers(name)[mine], seed).median for name in (_VIEWS, _DAYS))
+        yield phases.get_title(parent), title, int(mine.sum()), views, days
 
 
 def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
-    asked = computed.study.settings.report.heat_map
-    if asked is None:
+    heat_map = computed.study.settings.report.heat_map
+    if heat_map is None:
         return None
-    rows, columns = (results.decided.attribute(name) for name in asked)
+    rows, columns = (results.decided.get_attribute(name) for name in heat_map)
     counts = count_pairs(rows.codes, len(rows.keys), columns.codes, len(columns.keys))
     bases = counts.sum(axis=0)
     made = [
         Column(title, int(base), tuple(count / base if base else None for count in column.tolist()))
         for title, base, column in zip(columns.titles, bases.tolist(), counts.T, strict=True)
     ]
-    return draw_heat_map(rows.titles, made, title=f"Share of each {asked[0]} among the posts of a {asked[1]}")
+    return draw_heat_map(rows.titles, made, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}")
 
 
 def popularity_figure(computed: Computed, results: Results) -> Figure | None:
@@ -161,14 +162,14 @@ def popularity_figure(computed: Computed, results: Results) -> Figure | None:
         return None
     seed = computed.study.settings.study.seed
     places = [Place(*one) for one in _objects(computed, results, levels[0], levels[1]) if one[2]]
-    views, days = (summary(results.decided.number(name), seed).median for name in (_VIEWS, _DAYS))
+    views, days = (summary(results.decided.get_numbers(name), seed).median for name in (_VIEWS, _DAYS))
     return draw_popularity_difficulty(places, median_views=views, median_days=days)
 
 
 def trend_figure(computed: Computed, results: Results) -> Figure | None:
     """The share of each value of the first level by year."""
     level = results.coded.book.facets[computed.study.settings.results.tree].levels[0]
-    attribute, years = results.decided.attribute(level), results.decided.attribute(YEAR)
+    attribute, years = results.decided.get_attribute(level), results.decided.get_attribute(YEAR)
     dated = years.codes != NONE
     if not years.keys:
         return None
@@ -178,9 +179,9 @@ def trend_figure(computed: Computed, results: Results) -> Figure | None:
         shares = yearly_shares(when, (attribute.codes == place)[dated])
         found = trend(shares)
         points = tuple(
-            Share(one.year, one.share, one.low, one.high, one.of)
-            for one in shares
-            if one.share is not None and one.low is not None and one.high is not None
+            Share(share.year, share.share, share.low, share.high, share.of)
+            for share in shares
+            if share.share is not None and share.low is not None and share.high is not None
         )
         trends.append(Trend(title, points, found.direction))
     return draw_trend(trends, title=f"Share of each {level} by year with 95% intervals")

@@ -13,7 +13,7 @@ from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
-from quaestor.measures.item_columns import Attribute, Decided, Floats, attribute_of
+from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
 from quaestor.publication.results.decided_codes import Coded, CodedItems, coded_items
 from quaestor.study.folder import Study
 
@@ -25,7 +25,7 @@ _LETTERED = 2
 class Results:
     """All that is computed from: decided items as columns, and what is known of each."""
 
-    decided: Decided
+    decided: DecidedItems
     coded: CodedItems
     known: Mapping[str, ItemFacts]
     keys: Mapping[str, str]
@@ -39,7 +39,11 @@ class Results:
 def results_from(study: Study, state: State, version: int | None = None, like: Results | None = None) -> Results:
     """The decided items as a state has them; under another version, cited as in the results it shall be like."""
     coded = coded_items(study, state, version)
-    known = like.known if like is not None else {one.item: one for one in read_item_facts(study, coded.items)}
+    known = (
+        like.known
+        if like is not None
+        else {item_fact.item: item_fact for item_fact in read_item_facts(study, coded.items)}
+    )
     items = [item for item in coded.items if item in known]
     if not coded.items:
         why = "; ".join(f"{count:,} {reason}" for reason, count in coded.left_out.items()) or "nothing is decided"
@@ -54,9 +58,11 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
     attributes = {
         **_levels(coded.book, study.settings.results.tree, codes, cited),
         **_across(coded.book, study.settings.results.tree, codes),
-        **_from_evidence(study, rows, {YEAR, *(level for one in coded.book.facets.values() for level in one.levels)}),
+        **_from_evidence(
+            study, rows, {YEAR, *(level for facet in coded.book.facets.values() for level in facet.levels)}
+        ),
     }
-    decided = Decided(tuple(items), attributes, _numbers(study, rows))
+    decided = DecidedItems(tuple(items), attributes, _numbers(study, rows))
     note = "; ".join(one for one in list_notes(study) if "synthetic" in one.casefold())
     return Results(decided, coded, known, cited, len(coded.items) - len(items), note)
 
@@ -92,12 +98,15 @@ def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: dict[str, 
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
     found = {}
     for level in book.facets[tree].levels:
-        values = [_at_level(book, one, level) for one in codes]
+        values = [_at_level(book, code, level) for code in codes]
         at = book.active(tree, level)
         # A code that was retired keeps the items that have it.
-        at = [*at, *(book.codes[code] for code in sorted({one for one in values if one} - {code.id for code in at}))]
+        at = [
+            *at,
+            *(book.codes[code] for code in sorted({value for value in values if value} - {code.id for code in at})),
+        ]
         order = [(cited.setdefault(code.id, code.id), _titled(code)) for code in at]
-        attribute = attribute_of(level, [cited[value] if value else None for value in values], order)
+        attribute = build_attribute(level, [cited[value] if value else None for value in values], order)
         parents = tuple(cited.get(code.parent, "") for code in at)
         found[level] = replace(attribute, parents=parents)
     return found
@@ -107,9 +116,9 @@ def _titled(code: Code) -> str:
     return code.name if code.active else f"{code.name} ({code.status})"
 
 
-def _at_level(book: Codebook, one: Coded, level: str) -> str | None:
-    found = book.at_level(one.code, level)
-    return found if found is not None or one.place is None else book.at_level(one.place, level)
+def _at_level(book: Codebook, coded: Coded, level: str) -> str | None:
+    found = book.at_level(coded.code, level)
+    return found if found is not None or coded.place is None else book.at_level(coded.place, level)
 
 
 def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attribute]:
@@ -119,25 +128,27 @@ def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attr
             continue
         for level in facet.levels:
             at = book.active(facet.id, level)
-            values = [book.at_level(one.across[facet.id], level) if facet.id in one.across else None for one in codes]
-            attribute = attribute_of(level, values, [(code.id, code.name) for code in at])
+            values = [
+                book.at_level(code.across[facet.id], level) if facet.id in code.across else None for code in codes
+            ]
+            attribute = build_attribute(level, values, [(code.id, code.name) for code in at])
             found[level] = replace(attribute, parents=tuple(code.parent for code in at))
     return found
 
 
 def _from_evidence(study: Study, rows: Sequence[ItemFacts], taken: Iterable[str]) -> dict[str, Attribute]:
-    found = {YEAR: attribute_of(YEAR, [str(row.created.year) if row.created else None for row in rows])}
-    for name, asked in study.settings.attributes.items():
+    found = {YEAR: build_attribute(YEAR, [str(row.created.year) if row.created else None for row in rows])}
+    for name, attribute in study.settings.attributes.items():
         if name in taken:
             raise SettingsError(
                 f"{study.file}: attributes.{name} has the name of a level or of the year: choose another"
             )
-        if asked.column is not None:
-            found[name] = attribute_of(name, [row.columns[asked.column] or None for row in rows])
+        if attribute.column is not None:
+            found[name] = build_attribute(name, [row.columns[attribute.column] or None for row in rows])
             continue
-        patterns = {family: study.settings.families[family] for family in asked.first_of}
-        order = [(family, family) for family in asked.first_of]
-        found[name] = attribute_of(name, [_first_family(row.tags, patterns) for row in rows], order)
+        patterns = {family: study.settings.families[family] for family in attribute.first_of}
+        order = [(family, family) for family in attribute.first_of]
+        found[name] = build_attribute(name, [_first_family(row.tags, patterns) for row in rows], order)
     return found
 
 

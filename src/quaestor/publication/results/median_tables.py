@@ -34,8 +34,8 @@ def medians_table(results: Results, asked: PublishedTableSettings, seed: int) ->
     """The median of each measure, by row."""
     columns = tuple(Column(name, title_of(name)) for name in asked.measures)
 
-    def cells(measure: str, found: Summary, selection: Selection) -> list[Cell]:
-        return [Cell((decimal(found.median),), (found.median,), selection)]
+    def cells(measure: str, summary: Summary, selection: Selection) -> list[Cell]:
+        return [Cell((decimal(summary.median),), (summary.median,), selection)]
 
     return _table(results, asked, columns, cells, seed)
 
@@ -50,12 +50,12 @@ def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) 
     if _ANSWER in asked.measures:
         columns += (Column("never_accepted", "Never accepted", ("", "95% CI")),)
 
-    def cells(measure: str, found: Summary, selection: Selection) -> list[Cell]:
+    def cells(measure: str, summary: Summary, selection: Selection) -> list[Cell]:
         return [
-            Cell((whole(found.n),), (found.n,), selection),
-            Cell((decimal(found.median),), (found.median,), selection),
-            Cell((interval(found.low, found.high),), (), selection),
-            Cell((interval(found.q1, found.q3),), (), selection),
+            Cell((whole(summary.n),), (summary.n,), selection),
+            Cell((decimal(summary.median),), (summary.median,), selection),
+            Cell((interval(summary.low, summary.high),), (), selection),
+            Cell((interval(summary.q1, summary.q3),), (), selection),
         ]
 
     return _table(results, asked, columns, cells, seed)
@@ -75,15 +75,15 @@ def _table(
     ways: set[str] = set()
     groups = []
     for group, keys in grouped_rows(results, part, asked):
-        attribute = part.decided.attribute(asked.rows[-1])
+        attribute = part.decided.get_attribute(asked.rows[-1])
         above: Conditions = ((asked.rows[0], (group,)),) if group else ()
         rows = [
-            _row(part, asked, key, attribute.title(key), (*above, (attribute.name, (key,))), cells, seed, ways)
+            _row(part, asked, key, attribute.get_title(key), (*above, (attribute.name, (key,))), cells, seed, ways)
             for key in keys
         ]
         title = ""
         if group:
-            title = part.decided.attribute(asked.rows[0]).title(group)
+            title = part.decided.get_attribute(asked.rows[0]).get_title(group)
             title = group_title(group, title)
             rows.append(_row(part, asked, group, "Overall", above, cells, seed, ways, total=True))
         groups.append(Group(title, tuple(rows)))
@@ -92,7 +92,7 @@ def _table(
     how = f"95% CI of the median by {' and '.join(sorted(ways))}." if ways and asked.kind == "summaries" else ""
     notes = (base_note(part, results), how, f"{ABSENT}: no item has a value.", asked.note)
     return Table(
-        asked.table, asked.title, stub_of(asked), columns, tuple(groups), notes=tuple(one for one in notes if one)
+        asked.table, asked.title, stub_of(asked), columns, tuple(groups), notes=tuple(note for note in notes if note)
     )
 
 
@@ -100,14 +100,14 @@ def _row(
     part: Part, asked: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
     ways: set[str], *, total: bool = False,
 ) -> Row:  # fmt: skip
-    chosen = part.decided.mask(conditions)
+    chosen = part.decided.build_mask(conditions)
     selection = Selection((*part.selection.conditions, *conditions))
     made: list[Cell] = []
     for measure in asked.measures:
-        found = summary(part.decided.number(measure)[np.flatnonzero(chosen)], seed)
+        found = summary(part.decided.get_numbers(measure)[np.flatnonzero(chosen)], seed)
         if found.how:
             ways.add(found.how)
         made += cells(measure, found, selection.narrowed(measure, ANY_VALUE))
     if asked.kind == "summaries" and _ANSWER in asked.measures:
-        made.append(_never_accepted(part.decided.number(_ANSWER)[np.flatnonzero(chosen)], selection))
+        made.append(_never_accepted(part.decided.get_numbers(_ANSWER)[np.flatnonzero(chosen)], selection))
     return Row(key, title, tuple(made), total=total)

@@ -28,9 +28,9 @@ _STAR = {"*": "Significant at p < 0.05."}
 def correlations_table(results: Results, asked: PublishedTableSettings, kind: str) -> Table:
     """How the counts of two columns go together over the rows of a level, group by group."""
     part = part_of(results, asked)
-    groups = part.decided.attribute(asked.rows[0])
-    over = part.decided.attribute(asked.over or "")
-    by = part.decided.attribute(asked.columns or "")
+    groups = part.decided.get_attribute(asked.rows[0])
+    over = part.decided.get_attribute(asked.over or "")
+    by = part.decided.get_attribute(asked.columns or "")
     counts = count_pairs(over.codes, len(over.keys), by.codes, len(by.keys))
     columns = (
         Column("n", "n"),
@@ -50,13 +50,13 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
         places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]
         cells: list[Cell] = [Cell((whole(len(places)),), (len(places),))]
         for pair in asked.against:
-            x, y = ((everything if name == TOTAL else counts[:, by.place(name)])[places] for name in pair)
+            x, y = ((everything if name == TOTAL else counts[:, by.find_position(name)])[places] for name in pair)
             named = [name for name in pair if name != TOTAL]
             selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
             if len(named) == len(pair):
                 selection = selection.narrowed(by.name, *named)
             cells += _both(pearson(x, y), spearman(x, y), selection)
-        title = key if key == ALL else groups.title(key)
+        title = key if key == ALL else groups.get_title(key)
         rows.append(Row(key, title, tuple(cells), total=key == ALL))
     printed = "Pearson's r" if kind == "pearson" else "Spearman's ρ"
     notes = (
@@ -68,7 +68,7 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
     )
     return Table(
         asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
-        tuple(one for one in notes if one),
+        tuple(note for note in notes if note),
     )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
     )  # fmt: skip
     rows, reasons = [], []
     for first, second in combinations(asked.measures, 2):
-        x, y = part.decided.number(first), part.decided.number(second)
+        x, y = part.decided.get_numbers(first), part.decided.get_numbers(second)
         found = (pearson(x, y), spearman(x, y))
         selection = part.selection.narrowed(first, ANY_VALUE).narrowed(second, ANY_VALUE)
         cells = [Cell((whole(found[0].n),), (found[0].n,), selection)]
@@ -116,12 +116,12 @@ def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
 def comparison_table(results: Results, asked: PublishedTableSettings) -> Table:
     """Whether groups differ in a measure, which two do, and by how much."""
     part = part_of(results, asked)
-    attribute = part.decided.attribute(asked.rows[0])
+    attribute = part.decided.get_attribute(asked.rows[0])
     columns = (Column("z", "z"), Column("p", "p"), Column("holm", "p (Holm)"), Column("delta", "Cliff's δ"),
                Column("delta_ci", "95% CI"), Column("band", "Effect", numeric=False))  # fmt: skip
     groups, notes = [], [base_note(part, results)]
     for measure in asked.measures:
-        values = part.decided.number(measure)
+        values = part.decided.get_numbers(measure)
         found = kruskal_wallis(values, attribute.codes, len(attribute.keys))
         said = found.undefined or (
             f"H = {decimal(found.statistic)}, df = {found.df}, p {_equals(found.p)}, n = {found.n}"
@@ -158,12 +158,12 @@ def _equals(p: float | None) -> str:
 def association_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
     """Whether two attributes depend on each other, and how closely."""
     part = part_of(results, asked)
-    across = part.decided.attribute(asked.columns or "")
+    across = part.decided.get_attribute(asked.columns or "")
     columns = (Column("n", "n"), Column("test", "Test", numeric=False), Column("statistic", "χ²"), Column("df", "df"),
                Column("p", "p"), Column("cramers_v", "Cramér's V"))  # fmt: skip
     rows, notes = [], [base_note(part, results)]
     for name in asked.rows:
-        attribute = part.decided.attribute(name)
+        attribute = part.decided.get_attribute(name)
         counts = count_pairs(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
         found = association(counts, seed)
         selection = part.selection.narrowed(attribute.name, ANY_VALUE).narrowed(across.name, ANY_VALUE)
@@ -186,7 +186,7 @@ def association_table(results: Results, asked: PublishedTableSettings, seed: int
 def trends_table(results: Results, asked: PublishedTableSettings) -> Table:
     """The share of each row by year, and whether it rises or falls."""
     part = part_of(results, asked)
-    attribute, years = part.decided.attribute(asked.rows[0]), part.decided.attribute(YEAR)
+    attribute, years = part.decided.get_attribute(asked.rows[0]), part.decided.get_attribute(YEAR)
     columns = (
         *(Column(year, year, ("", "95% CI"), spanner="Share of the year's items") for year in years.keys),
         Column("tau", "τ", spanner="Mann–Kendall"), Column("p", "p", spanner="Mann–Kendall"),
@@ -195,7 +195,7 @@ def trends_table(results: Results, asked: PublishedTableSettings) -> Table:
     rows = [_trend(part, attribute, years, place) for place in range(len(attribute.keys))]
     notes = (base_note(part, results), "Shares with Wilson's 95% interval.", asked.note)
     return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
-                 tuple(one for one in notes if one))  # fmt: skip
+                 tuple(note for note in notes if note))  # fmt: skip
 
 
 def _trend(part: Part, attribute: Attribute, years: Attribute, place: int) -> Row:
@@ -204,7 +204,7 @@ def _trend(part: Part, attribute: Attribute, years: Attribute, place: int) -> Ro
     shares = yearly_shares(when, (attribute.codes == place)[dated], [int(key) for key in years.keys])
     found = trend(shares)
     selection = part.selection.narrowed(attribute.name, attribute.keys[place])
-    by_year = {str(one.year): one for one in shares}
+    by_year = {str(share.year): share for share in shares}
     cells = [
         Cell((percent(one.share), interval(one.low and 100 * one.low, one.high and 100 * one.high, 1)),
              (one.share,), selection.narrowed(YEAR, year))

@@ -56,7 +56,7 @@ def make_table(study: Study, results: Results, asked: PublishedTableSettings) ->
 def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
     """The codes of a level with their definitions."""
     part = part_of(results, asked)
-    attribute = part.decided.attribute(asked.rows[-1])
+    attribute = part.decided.get_attribute(asked.rows[-1])
     book = results.coded.book
     codes = {cited: book.codes[code] for code, cited in results.keys.items()}
     codes = {**book.codes, **codes}  # codes of other facets are cited by their ids
@@ -66,7 +66,7 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
     rows = []
     for key in ordered(part, asked, attribute):
         selection = part.selection.narrowed(attribute.name, key)
-        count = int(part.decided.mask(((attribute.name, (key,)),)).sum())
+        count = int(part.decided.build_mask(((attribute.name, (key,)),)).sum())
         cells = (Cell((codes[key].definition,)), Cell((whole(count),), (count,), selection))
         rows.append(Row(key, codes[key].name, cells))
     columns = (Column("definition", "Definition", numeric=False), Column("posts", "Posts"))
@@ -96,7 +96,7 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
     counted = table.cell(row, column)
     if counted is None or counted.selection is None:
         raise StateError(f"the cell {cell} is not counted from decided items: there is no list behind it")
-    return results.decided.chosen(counted.selection.conditions), counted.selection
+    return results.decided.list_matching(counted.selection.conditions), counted.selection
 
 
 _DAY = 86_400.0
@@ -149,7 +149,7 @@ def _floats(column: object) -> Floats:
 
 def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Table:
     """Medians and shares of the questions without the filter, and with it."""
-    found = population_at_filter(study)
+    population = population_at_filter(study)
     sides = (("without", "Without the filter"), ("with", "With the filter"))
     parts = (("n", "n"), ("value", "Value"), ("ci", "95% CI"))
     columns = (
@@ -158,23 +158,23 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
     )
     rows = []
     for measure in asked.measures:
-        if measure not in found.numbers:
-            raise InputError(f"there is no measure {measure!r}, allowed: {suggest(measure, found.numbers)}")
-        values = found.numbers[measure]
+        if measure not in population.numbers:
+            raise InputError(f"there is no measure {measure!r}, allowed: {suggest(measure, population.numbers)}")
+        values = population.numbers[measure]
         cells: list[Cell] = []
-        for chosen in (values, values[found.passed]):
+        for chosen in (values, values[population.passed]):
             one = summary(chosen, seed)
             cells += [
                 Cell((whole(one.n),), (one.n,)),
                 Cell((decimal(one.median),), (one.median,)),
                 Cell((interval(one.low, one.high),)),
             ]
-        delta = cliffs_delta(values[~found.passed], values[found.passed])
+        delta = cliffs_delta(values[~population.passed], values[population.passed])
         cells.append(Cell((decimal(delta.value),), (delta.value,)))
         rows.append(Row(measure, f"{title_of(measure)}, median", tuple(cells)))
-    for name, flags in (("accepted", found.accepted), ("answered", found.answered)):
+    for name, flags in (("accepted", population.accepted), ("answered", population.answered)):
         cells = []
-        for flags_here in (flags, flags[found.passed]):
+        for flags_here in (flags, flags[population.passed]):
             one_share = share(int((~flags_here).sum()), len(flags_here))
             bounds = [None if bound is None else 100 * bound for bound in (one_share.low, one_share.high)]
             cells += [
@@ -185,7 +185,7 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
         cells.append(Cell((ABSENT,)))
         rows.append(Row(f"never_{name}", _SHARES[name], tuple(cells)))
     notes = (
-        f"Base: {len(found.passed)} questions that came to the step “{found.step}”, {int(found.passed.sum())} of which "
+        f"Base: {len(population.passed)} questions that came to the step “{population.step}”, {int(population.passed.sum())} of which "
         "it kept; raters saw only those, so codes are known of them alone.",
         asked.note,
     )

@@ -46,14 +46,14 @@ def placements_of(computed: Computed) -> tuple[Placement, ...]:
     results = computed.results
     if results is None:
         return ()
-    wanted = [one for one in computed.study.settings.tables if one.unplaced]
-    return tuple(_placement(results, one) for one in wanted)
+    tables = [table for table in computed.study.settings.tables if table.unplaced]
+    return tuple(_placement(results, one) for one in tables)
 
 
 def _placement(results: Results, asked: PublishedTableSettings) -> Placement:
     part = part_of(results, asked).decided
-    part = part.where(part.mask(can_be_placed(part, asked)))
-    codes = part.attribute(asked.rows[-1]).codes
+    part = part.select(part.build_mask(can_be_placed(part, asked)))
+    codes = part.get_attribute(asked.rows[-1]).codes
     missing = [item for item, code in zip(part.items, codes, strict=True) if code == NONE]
     placed = len(part) - len(missing)
     return Placement(
@@ -114,7 +114,11 @@ def _of_raters(computed: Computed) -> Iterator[str]:
     state = computed.state
     if state is None or not state.rounds:
         return
-    simulated = [name for name, one in state.rounds.items() if any(rating.simulated for rating in one.all_ratings())]
+    simulated = [
+        name
+        for name, round_state in state.rounds.items()
+        if any(rating.simulated for rating in round_state.all_ratings())
+    ]
     if len(simulated) == len(state.rounds):
         yield "Judgement: all raters were simulated, so nothing is learnt about people from them."
     elif simulated:
@@ -128,23 +132,23 @@ def _of_raters(computed: Computed) -> Iterator[str]:
             yield f"Judgement: the round {name} is still open, its numbers may change."
 
 
-def _of_round(computed: Computed, state: State, name: str, one: RoundState) -> str:
+def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
     """One sentence on a closed round: how alike its raters judged, and what became of their differences."""
     said = [_alike(found) for of, found in computed.agreements if of == name]
     found = disagreements(state, name)
     cases = {case.item for case in found}
     unsettled = len({case.item for case in found if case.decision is None})
     rest = f", {unsettled:,} of them not settled" if unsettled else ""
-    differed = f"; they differed on {len(cases):,} of {len(one.plan.items):,} items{rest}" if cases else ""
-    return f"Judgement: in {name} {len(one.seats)} raters reached {series(said)}{differed}."
+    differed = f"; they differed on {len(cases):,} of {len(round_state.plan.items):,} items{rest}" if cases else ""
+    return f"Judgement: in {name} {len(round_state.seats)} raters reached {series(said)}{differed}."
 
 
-def _alike(found: Agreement) -> str:
-    value = found.kappa
+def _alike(agreement: Agreement) -> str:
+    value = agreement.kappa
     if value.value is None:
-        return f"no defined kappa on {found.facet} ({value.undefined})"
+        return f"no defined kappa on {agreement.facet} ({value.undefined})"
     bounds = f", 95% CI {decimal(value.low)} to {decimal(value.high)}" if value.low is not None else ""
-    return f"a kappa of {decimal(value.value)} on {found.facet} ({found.band}{bounds})"
+    return f"a kappa of {decimal(value.value)} on {agreement.facet} ({agreement.band}{bounds})"
 
 
 def _of_results(computed: Computed) -> Iterator[str]:
@@ -152,7 +156,7 @@ def _of_results(computed: Computed) -> Iterator[str]:
     if results is None:
         return
     yield from _left_out(results)
-    partly = [one for one in placements_of(computed) if one.unplaced and one.share is not None]
+    partly = [placement for placement in placements_of(computed) if placement.unplaced and placement.share is not None]
     if partly:
         told = [f"{percent(one.share)} of table {one.table}" for one in partly]
         yield f"Measurement: words place only {series(told)} in a line; the others are counted as placed by no words."

@@ -60,8 +60,10 @@ def value_of(computed: Computed, asked: ValueSettings) -> Value:
         raise InputError(f"{computed.study.file}: the value {what!r} of a finding or quantity: {error}") from None
     if not found.known:
         return replace(found, holds=False)
-    wanted = computed.results.decided.attribute(asked.of or "") if asked.are and computed.results is not None else None
-    return _judged(found, asked, tuple(wanted.title(key) for key in asked.are) if wanted is not None else asked.are)
+    wanted = (
+        computed.results.decided.get_attribute(asked.of or "") if asked.are and computed.results is not None else None
+    )
+    return _judged(found, asked, tuple(wanted.get_title(key) for key in asked.are) if wanted is not None else asked.are)
 
 
 def _unknown(asked: ValueSettings, why: str) -> Value:
@@ -85,7 +87,7 @@ class _Missing(QuaestorError):
 def _share(computed: Computed, asked: ValueSettings) -> Value:
     decided = _results(computed).decided
     among, where = _conditions(asked.among), _conditions(asked.where)
-    base, count = int(decided.mask(among).sum()), int(decided.mask((*among, *where)).sum())
+    base, count = int(decided.build_mask(among).sum()), int(decided.build_mask((*among, *where)).sum())
     if not base:
         return _unknown(asked, "no item is in the base")
     selection = Selection((*among, *where))
@@ -94,14 +96,14 @@ def _share(computed: Computed, asked: ValueSettings) -> Value:
 
 def _count(computed: Computed, asked: ValueSettings) -> Value:
     where = (*_conditions(asked.among), *_conditions(asked.where))
-    count = int(_results(computed).decided.mask(where).sum())
+    count = int(_results(computed).decided.build_mask(where).sum())
     return Value(asked.name, asked.claim, str(count), count, selection=Selection(where))
 
 
 def _distinct(computed: Computed, asked: ValueSettings) -> Value:
     decided = _results(computed).decided
     where = (*_conditions(asked.among), *_conditions(asked.where))
-    codes = decided.attribute(asked.of or "").codes[decided.mask(where)]
+    codes = decided.get_attribute(asked.of or "").codes[decided.build_mask(where)]
     count = len(np.unique(codes[codes >= 0]))
     return Value(asked.name, asked.claim, str(count), count, selection=Selection(where))
 
@@ -109,15 +111,15 @@ def _distinct(computed: Computed, asked: ValueSettings) -> Value:
 def _rank(computed: Computed, asked: ValueSettings) -> Value:
     """The first values of an attribute by their count, or by the median of a measure."""
     decided = _results(computed).decided
-    attribute = decided.attribute(asked.of or "")
-    chosen = decided.mask((*_conditions(asked.among), *_conditions(asked.where)))
+    attribute = decided.get_attribute(asked.of or "")
+    chosen = decided.build_mask((*_conditions(asked.among), *_conditions(asked.where)))
     sizes: dict[str, float] = {}
     for place, key in enumerate(attribute.keys):
         mine = chosen & (attribute.codes == place)
         if asked.measure is None:
             sizes[key] = float(mine.sum())
             continue
-        values = decided.number(asked.measure)[mine]
+        values = decided.get_numbers(asked.measure)[mine]
         values = values[~np.isnan(values)]
         if len(values):
             sizes[key] = float(np.median(values))
@@ -125,14 +127,14 @@ def _rank(computed: Computed, asked: ValueSettings) -> Value:
         return _unknown(asked, f"no such item has a {asked.measure or asked.of}")
     order = sorted(sizes, key=lambda key: sizes[key], reverse=not asked.lowest)
     ranked = order[: asked.top]
-    titles = [attribute.title(key) for key in ranked]
+    titles = [attribute.get_title(key) for key in ranked]
     conditions = (*_conditions(asked.among), *_conditions(asked.where), (attribute.name, tuple(ranked)))
     value = Value(asked.name, asked.claim, series(titles), names=tuple(ranked), unit=NAMES,
                   selection=Selection(conditions))  # fmt: skip
     compared = order[: asked.top + 1] if asked.in_order else order[asked.top - 1 : asked.top + 1]
     tie = next(((one, two) for one, two in pairwise(compared) if sizes[one] == sizes[two]), None)
     if tie is not None and asked.are:
-        names = series([attribute.title(key) for key in tie])
+        names = series([attribute.get_title(key) for key in tie])
         return replace(value, holds=False, why=f"{names} are level, so there is no such order")
     return value
 
@@ -140,7 +142,7 @@ def _rank(computed: Computed, asked: ValueSettings) -> Value:
 def _median(computed: Computed, asked: ValueSettings) -> Value:
     decided = _results(computed).decided
     where = (*_conditions(asked.among), *_conditions(asked.where))
-    values = decided.number(asked.measure or "")[decided.mask(where)]
+    values = decided.get_numbers(asked.measure or "")[decided.build_mask(where)]
     values = values[~np.isnan(values)]
     if not len(values):
         return _unknown(asked, f"no such item has a {asked.measure}")
@@ -153,10 +155,10 @@ def _median(computed: Computed, asked: ValueSettings) -> Value:
 def _correlation(computed: Computed, asked: ValueSettings) -> Value:
     decided = _results(computed).decided
     where = (*_conditions(asked.among), *_conditions(asked.where))
-    chosen = decided.mask(where)
+    chosen = decided.build_mask(where)
     printed = computed.study.settings.measures.correlation
     measure = pearson if printed == "pearson" else spearman
-    found = measure(decided.number(asked.measure or "")[chosen], decided.number(asked.against or "")[chosen])
+    found = measure(decided.get_numbers(asked.measure or "")[chosen], decided.get_numbers(asked.against or "")[chosen])
     if found.value is None:
         return _unknown(asked, found.undefined)
     both = ((asked.measure or "", (ANY_VALUE,)), (asked.against or "", (ANY_VALUE,)))
@@ -228,7 +230,9 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "median": _median,
     "correlation": _correlation,
     "agreement": _agreement,
-    "disagreements": _of_round(lambda state, name: len({one.item for one in disagreements(state, name)})),
+    "disagreements": _of_round(
+        lambda state, name: len({disagreement.item for disagreement in disagreements(state, name)})
+    ),
     "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
     "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
     "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
@@ -240,15 +244,15 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
 }
 
 
-def _judged(found: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Value:
+def _judged(value: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Value:
     """Whether a value is what it has to be; where not, what it had to be."""
-    if not found.holds:
-        return found
+    if not value.holds:
+        return value
     if asked.are:
-        same = found.names == asked.are if asked.in_order else set(found.names) == set(asked.are)
+        same = value.names == asked.are if asked.in_order else set(value.names) == set(asked.are)
         order = " in this order" if asked.in_order else ""
-        return found if same else replace(found, holds=False, why=f"it had to be {series(list(titles))}{order}")
-    number = found.number if found.number is not None else 0.0
+        return value if same else replace(value, holds=False, why=f"it had to be {series(list(titles))}{order}")
+    number = value.number if value.number is not None else 0.0
     tests = (
         (asked.equals, operator.eq, "equal to"),
         (asked.at_least, operator.ge, "at least"),
@@ -258,18 +262,18 @@ def _judged(found: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Valu
     )
     for bound, holds, words in tests:
         if bound is not None and not holds(number, bound):
-            shown = percent(bound) if found.unit == SHARE else f"{bound:g}"
-            return replace(found, holds=False, why=f"it had to be {words} {shown}")
-    return found
+            shown = percent(bound) if value.unit == SHARE else f"{bound:g}"
+            return replace(value, holds=False, why=f"it had to be {words} {shown}")
+    return value
 
 
 def findings_of(computed: Computed) -> tuple[Finding, ...]:
     """Every declared finding with its values as computed now."""
-    return tuple(_finding(computed, asked) for asked in computed.study.settings.findings)
+    return tuple(_finding(computed, finding) for finding in computed.study.settings.findings)
 
 
 def _finding(computed: Computed, asked: FindingSettings) -> Finding:
-    values = tuple(value_of(computed, one) for one in asked.values)
+    values = tuple(value_of(computed, value) for value in asked.values)
     sentence = asked.sentence.format(**{value.name: value.shown for value in values})
     return Finding(asked.finding, sentence, values)
 

@@ -111,32 +111,36 @@ class StudySettings(Settings):
 
     def _rounds_exist(self, steps: list[str]) -> None:
         names: list[str] = []
-        for number, one in enumerate(self.rounds):
+        for number, round_state in enumerate(self.rounds):
             key = f"rounds[{number}]"
-            if one.round in names:
-                raise ValueError(f"{key}: two rounds are called {one.round!r}, give each a name of its own")
-            for facet in one.facets:
+            if round_state.round in names:
+                raise ValueError(f"{key}: two rounds are called {round_state.round!r}, give each a name of its own")
+            for facet in round_state.facets:
                 if facet not in self.facets:
                     raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
-            self._stretches_stand_alone(key, one)
-            earlier_rounds = {"after": one.after, "items.kept_by": one.items.kept_by, "items.again": one.items.again}
+            self._stretches_stand_alone(key, round_state)
+            earlier_rounds = {
+                "after": round_state.after,
+                "items.kept_by": round_state.items.kept_by,
+                "items.again": round_state.items.again,
+            }
             for field, before in earlier_rounds.items():
                 if before is not None and before not in names:
                     raise ValueError(_unknown(f"{key}.{field}", before, names))
-            for field, earlier in (("items.without", one.items.without), ("confirms", one.confirms)):
+            for field, earlier in (("items.without", round_state.items.without), ("confirms", round_state.confirms)):
                 for before in earlier:
                     if before not in names:
                         raise ValueError(_unknown(f"{key}.{field}", before, names))
-            if one.items.after is not None and one.items.after not in steps:
-                raise ValueError(_unknown(f"{key}.items.after", one.items.after, steps))
-            if one.items.sample is not None and one.items.sample not in self.samples:
-                raise ValueError(_unknown(f"{key}.items.sample", one.items.sample, self.samples))
-            names.append(one.round)
+            if round_state.items.after is not None and round_state.items.after not in steps:
+                raise ValueError(_unknown(f"{key}.items.after", round_state.items.after, steps))
+            if round_state.items.sample is not None and round_state.items.sample not in self.samples:
+                raise ValueError(_unknown(f"{key}.items.sample", round_state.items.sample, self.samples))
+            names.append(round_state.round)
 
-    def _stretches_stand_alone(self, key: str, one: RoundSettings) -> None:
+    def _stretches_stand_alone(self, key: str, round_settings: RoundSettings) -> None:
         """Transcripts are coded on a page of their own, which asks for nothing else."""
-        coded = [facet for facet in one.facets if self.facets[facet].kind == "stretches"]
-        if coded and (len(one.facets) > 1 or one.practice or one.items.set_size):
+        coded = [facet for facet in round_settings.facets if self.facets[facet].kind == "stretches"]
+        if coded and (len(round_settings.facets) > 1 or round_settings.practice or round_settings.items.set_size):
             raise ValueError(
                 f"{key}: {coded[0]!r} codes stretches, which takes a round of its own: "
                 "leave out other facets, practice and set_size"

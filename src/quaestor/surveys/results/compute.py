@@ -11,16 +11,16 @@ from quaestor.measures.descriptive import share, summary
 from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.records import Effect, Estimate, GroupTest, Share, Summary
 from quaestor.measures.survey_answers import (
-    Crossed,
-    Ranked,
-    adjusted,
-    crossed,
-    doubts_of_sizes,
+    GroupDifference,
+    OptionRank,
+    adjust_p_values,
+    compare_groups,
+    list_size_doubts,
     mean,
     multiple_shares,
     rankings,
     single_shares,
-    spread,
+    distribution,
 )
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.flow import piped
@@ -44,7 +44,7 @@ class Line:
     """How many said it in words of their own."""
     by: tuple[Share, ...] = ()
     """The same in each group."""
-    crossed: Crossed | None = None
+    crossed: GroupDifference | None = None
     """Whether groups differ in it, where each option is a question of its own."""
 
 
@@ -60,7 +60,7 @@ class Distribution:
     worded: int = 0
     bases: tuple[int, ...] = ()
     """Of each group."""
-    crossed: Crossed | None = None
+    crossed: GroupDifference | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class RankedLine:
 
     key: str
     label: str
-    ranked: Ranked
+    ranked: OptionRank
     places: tuple[int, ...]
     """How many gave it the first place, the second, and so on."""
 
@@ -253,10 +253,10 @@ class _Counter:
         )
         whole = None
         if self.tested and question.kind is Kind.MULTIPLE:
-            tests = adjusted([crossed(_yes_and_no([group[place] for group in by]), self.seed) for place in _of(lines)])
+            tests = adjust_p_values([compare_groups(_yes_and_no([group[place] for group in by]), self.seed) for place in _of(lines)])
             lines = tuple(replace(line, crossed=test) for line, test in zip(lines, tests, strict=True))
         elif self.tested and question.kind is not Kind.CONSENT and not question.attention:
-            whole = crossed(_table(lines), self.seed)
+            whole = compare_groups(_table(lines), self.seed)
         return Distribution("", "", found.base, found.missing, lines, sum(worded), found.bases, whole)
 
     def _rows(self, column: Column) -> Iterator[Distribution]:
@@ -265,7 +265,7 @@ class _Counter:
         if not self.tested:
             yield from rows
             return
-        tests = adjusted([crossed(_table(row.lines), self.seed) for row in rows])
+        tests = adjust_p_values([compare_groups(_table(row.lines), self.seed) for row in rows])
         yield from (replace(row, crossed=test) for row, test in zip(rows, tests, strict=True))
 
     def _row(self, column: Column, place: int) -> Distribution:
@@ -288,7 +288,7 @@ class _Counter:
         values = np.where(far, np.nan, values)
         known = values[~np.isnan(values)]
         least, most = (float(known.min()), float(known.max())) if len(known) else (None, None)
-        bars = tuple(spread(known, MOST_BARS))
+        bars = tuple(distribution(known, MOST_BARS))
         found = Numbers(mean(known, self.seed), summary(known, self.seed), least, most, bars, left_out=int(far.sum()))
         if not self.members:
             return found
@@ -298,7 +298,7 @@ class _Counter:
         test = kruskal_wallis(values, self.codes, len(self.members))
         two = [self.members[place] for place in test.groups] if len(test.groups) == 2 else []
         effect = cliffs_delta(values[two[0]], values[two[1]]) if two else None
-        doubts = () if test.undefined else doubts_of_sizes([one.n for one in found.by])
+        doubts = () if test.undefined else list_size_doubts([one.n for one in found.by])
         labels = self.groups.labels if self.groups else ()
         return replace(found, test=test, effect=effect, groups=labels, doubts=doubts)
 

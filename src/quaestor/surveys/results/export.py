@@ -9,7 +9,7 @@ from typing import Any
 
 from quaestor.base.files import write_atomically
 from quaestor.measures.records import Estimate, GroupTest, Share, Summary
-from quaestor.measures.survey_answers import Crossed
+from quaestor.measures.survey_answers import GroupDifference
 from quaestor.render.figures.choices import Choice, draw_choices
 from quaestor.render.figures.export import svg_of, write_figure
 from quaestor.render.figures.likert import ScaleRow, draw_likert, likert_size
@@ -140,7 +140,7 @@ def _ranked(line: RankedLine) -> dict[str, Any]:
     }
 
 
-def _test(crossed: Crossed | None) -> dict[str, Any] | None:
+def _test(crossed: GroupDifference | None) -> dict[str, Any] | None:
     if crossed is None:
         return None
     found, strength = crossed.association, crossed.strength

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.measures.records import GroupTest, Share
-from quaestor.measures.survey_answers import Crossed
+from quaestor.measures.survey_answers import GroupDifference
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, probability
 from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.records import CHOSEN, Kind, Missing
@@ -98,7 +98,7 @@ def _tests(row: Distribution) -> Iterator[Told]:
             yield Told(line.label, test_in_words(line.crossed), line.crossed.doubts)
 
 
-def test_in_words(crossed: Crossed) -> str:
+def test_in_words(crossed: GroupDifference) -> str:
     """Which test, how sure, and how strong."""
     found, strength = crossed.association, crossed.strength
     if found.undefined:

@@ -76,7 +76,7 @@ class PhrasePages(Pages):
             case "compare":
                 begin_comparing(where, name, who)
             case "unify":
-                words = [word for given in fields.get("words", ()) for word in given.split(",") if word.strip()]
+                words = [word for field in fields.get("words", ()) for word in field.split(",") if word.strip()]
                 said = [one.get(key, "").strip() for key in ("to", "rule", "reason")]
                 unify_words(where, name, who, one.get("part", ""), words, *said)
             case "reread":

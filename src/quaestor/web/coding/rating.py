@@ -90,7 +90,9 @@ class RatingPages(Pages):
 
         def rendered() -> list[dict[str, str]]:
             sheets = self._desk.ahead(name, who, after, most)
-            return [{"item": one.item, "html": self.render(request, "sheet.html", {"sheet": one})} for one in sheets]
+            return [
+                {"item": sheet.item, "html": self.render(request, "sheet.html", {"sheet": sheet})} for sheet in sheets
+            ]
 
         # One at a time: whoever saves a rating goes before those who fetch sheets for later.
         async with self._fetching:

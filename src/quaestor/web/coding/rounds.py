@@ -282,20 +282,20 @@ class RoundPages(Pages):
         return Response(file.content, media_type=file.kind, headers={"Content-Disposition": saved})
 
 
-def _links(request: Request, one: RoundOverview, who: str) -> list[tuple[str, str]]:
+def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tuple[str, str]]:
     """Where else a round can be worked on now: the words and the path of each page."""
-    if one.status == NOT_OPENED:
+    if round_overview.status == NOT_OPENED:
         return []
-    rates = one.status == "open" and who in [seat.rater for seat in one.seats]
+    rates = round_overview.status == "open" and who in [seat.rater for seat in round_overview.seats]
     wanted = [
-        *([("rate", "Code" if one.stretches else "Rate")] if rates else []),
-        *([("phrases", "Phrases and their words")] if one.phrases else []),
+        *([("rate", "Code" if round_overview.stretches else "Rate")] if rates else []),
+        *([("phrases", "Phrases and their words")] if round_overview.phrases else []),
         ("agreement", "Agreement"),
-        *([("disagreements", "Disagreements")] if one.status == "closed" else []),
-        *([("in-vivo", "Words in vivo")] if one.stretches and one.status == "closed" else []),
+        *([("disagreements", "Disagreements")] if round_overview.status == "closed" else []),
+        *([("in-vivo", "Words in vivo")] if round_overview.stretches and round_overview.status == "closed" else []),
     ]
     found = []
     for route, label in wanted:
         with suppress(NoMatchFound):
-            found.append((label, str(request.url_for(route, name=one.round).path)))
+            found.append((label, str(request.url_for(route, name=round_overview.round).path)))
     return found

@@ -25,7 +25,7 @@ from starlette.templating import Jinja2Templates
 from starlette.types import Message, Receive, Scope, Send
 
 from quaestor import __version__
-from quaestor.demo.progress import Event, Way
+from quaestor.demo.progress import Event, DemoProgress
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.web.security.headers import HEADERS, Prefixed, SafeHeaders
 
@@ -57,7 +57,7 @@ class UnderWay:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._way = Way()
+        self._way = DemoProgress()
         self._desk: Starlette | None = None
         self._doors: Doors | None = None
         self._talks: Starlette | None = None
@@ -83,7 +83,7 @@ class UnderWay:
 
     def tell(self, event: Event) -> None:
         """Take what the makers tell; from any thread."""
-        self._way = self._way.after(event)
+        self._way = self._way.apply(event)
 
     def hand_over(self, desk: Starlette, doors: Doors) -> None:
         """Let people in, from now on; from any thread."""

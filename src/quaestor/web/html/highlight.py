@@ -110,15 +110,15 @@ def _coloured(code: str, language: str) -> str:
     reader, keywords = _READERS[language]
     fold = language == "sql"
     parts, end = [], 0
-    for found in reader.finditer(code):
-        kind, text = str(found.lastgroup), found[0]
+    for match in reader.finditer(code):
+        kind, text = str(match.lastgroup), match[0]
         if kind == "word":
             if (text.casefold() if fold else text) not in keywords:
                 continue
             kind = "keyword"
         if text:
-            parts += [_plain(code[end : found.start()]), _span(kind, text)]
-            end = found.end()
+            parts += [_plain(code[end : match.start()]), _span(kind, text)]
+            end = match.end()
     return "".join([*parts, _plain(code[end:])])
 
 
@@ -235,5 +235,5 @@ def language_of(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
 
 
 def _said(classes: str) -> str | None:
-    found = _CLASS.search(classes.casefold())
-    return _BY_NAME.get(found[1]) if found else None
+    match = _CLASS.search(classes.casefold())
+    return _BY_NAME.get(match[1]) if match else None

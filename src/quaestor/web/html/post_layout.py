@@ -43,7 +43,7 @@ class Open(NamedTuple):
 
 def shaped(html: str, colour: Colour, below: int | None) -> str:
     """Clean HTML rewritten; headings come below a level of the page, or are none where they would be in the way."""
-    pieces = [Piece(found[1] == "/", found[2] or "", found[3] or "", found[4] or "") for found in _PIECE.finditer(html)]
+    pieces = [Piece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)]
     return "".join(Shaping(pieces, colour, below).parts())
 
 

@@ -188,7 +188,9 @@ class CodingPages(Pages):
         stretches = stretches_shown(interviews.coding, interviews, name, who, item, seen)
         if len(removed) == 4:
             place = [parse_whole_number(removed[1]), parse_whole_number(removed[2]), removed[3]]
-            stretches = [one for one in stretches if [one["start"], one["end"], one.get("code", "")] != place]
+            stretches = [
+                passage for passage in stretches if [passage["start"], passage["end"], passage.get("code", "")] != place
+            ]
         elif not one_of(form, "nothing"):
             picked = Selected(
                 turn,
@@ -220,8 +222,8 @@ def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
         stretches = [dict(one) for one in raw["stretches"]]
         before = None if raw.get("before") is None else [dict(one) for one in raw["before"]]
         seen, seconds = int(raw.get("seen", 0)), float(raw.get("seconds", 0))
-        said = CodedAs(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
-        return said, rater
+        coded_as = CodedAs(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
+        return coded_as, rater
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None
 

@@ -146,10 +146,10 @@ class ConductPages(Pages):
         return not self._room().file.head(name)
 
     def _room(self) -> Interviews:
-        found = self.opened.interviews_if_any
-        if found is None:
+        interviews_if_any = self.opened.interviews_if_any
+        if interviews_if_any is None:
             raise StateError("nobody takes part in interviews yet: add a participant first")
-        return found
+        return interviews_if_any
 
 
 def _step(form: Form) -> StepSent:
@@ -171,11 +171,11 @@ def _step(form: Form) -> StepSent:
 
 
 def _from_script(body: bytes) -> dict[str, Any]:
-    told = json_in(body, _LONGEST_BODY)
+    json = json_in(body, _LONGEST_BODY)
     try:
-        key, when = checked_key(str(told["key"])), told.get("when")
+        key, when = checked_key(str(json["key"])), json.get("when")
         if not key:
             raise ValueError
-        return {**told, "key": key, "when": None if when is None else float(when)}
+        return {**json, "key": key, "when": None if when is None else float(when)}
     except (ValueError, KeyError, TypeError, OverflowError):
         raise HTTPException(400) from None

@@ -177,8 +177,8 @@ class InterviewPages(Pages):
             case "plan":
                 interviews.plan(name, fields.get("guide", ""), who, checked_key(fields.get("key", "")))
             case "contact":
-                given = Contact("", *(fields.get(one, "") for one in ("email", "telephone", "more")))
-                hand_over_contact(interviews, name, given, who)
+                contact = Contact("", *(fields.get(one, "") for one in ("email", "telephone", "more")))
+                hand_over_contact(interviews, name, contact, who)
             case "cancel":
                 interviews.cancel(fields.get("interview", ""), who)
             case unknown:
@@ -231,10 +231,10 @@ class InterviewPages(Pages):
 
     def _room(self) -> Interviews:
         """The interviews of a study in which somebody takes part; to look makes no files."""
-        found = self.opened.interviews_if_any
-        if found is None:
+        interviews_if_any = self.opened.interviews_if_any
+        if interviews_if_any is None:
             raise StateError(_NONE)
-        return found
+        return interviews_if_any
 
 
 def _shared(request: Request) -> dict[str, Any]:
@@ -263,7 +263,7 @@ class GuidePages(Pages):
 def _guide_version(text: str) -> int | None:
     if not text:
         return None
-    found = parse_whole_number(text)
-    if found is None:
+    whole_number = parse_whole_number(text)
+    if whole_number is None:
         raise InputError(f"{text[:40]!r} is no version of a guide: versions are 1, 2 and so on")
-    return found
+    return whole_number

@@ -28,10 +28,10 @@ from quaestor.web.page import Pages
 _NOBODY = "Nobody takes part in interviews yet: their themes stand here when transcripts have been coded."
 
 
-def _turn_of(request: Request, one: Quotation) -> str:
+def _turn_of(request: Request, quotation: Quotation) -> str:
     """Where a quotation begins in its transcript, for those who may read it."""
-    turn = one.parts[0].turn
-    page = link_to(request, "interview-transcript", {"page": page_with(turn)}, name=one.interview)
+    turn = quotation.parts[0].turn
+    page = link_to(request, "interview-transcript", {"page": page_with(turn)}, name=quotation.interview)
     return page and f"{page}#turn-{turn}"
 
 
@@ -102,7 +102,7 @@ class ThemePages(Pages):
         query: dict[str, str],
     ) -> Response:
         rows, place = page_of(request, quotations)
-        people = len({one.participant for one in quotations})
+        people = len({quotation.participant for quotation in quotations})
         paths = {one.id: one.path for one in themes.codes}
         context: dict[str, Any] = {
             "rows": rows, "total": len(quotations), "people": people, "paths": paths,

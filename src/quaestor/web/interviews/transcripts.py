@@ -102,10 +102,10 @@ class TranscriptPages(Pages):
             raise HTTPException(404) from None
 
     def _room(self) -> Interviews:
-        found = self.opened.interviews_if_any
-        if found is None:
+        interviews_if_any = self.opened.interviews_if_any
+        if interviews_if_any is None:
             raise StateError("nobody takes part in interviews yet: add a participant first")
-        return found
+        return interviews_if_any
 
 
 def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str, str]) -> int | None:

@@ -86,28 +86,30 @@ class DoorPages:
 
     async def join(self, request: Request) -> Response:
         token = request.path_params["token"]
-        found = self._directory.find_invitation(token, self._clock())
-        if found is None:
+        invitation = self._directory.find_invitation(token, self._clock())
+        if invitation is None:
             return self._ended(request)
         if request.method != "POST":
-            return self._join_page(request, found)
+            return self._join_page(request, invitation)
         hashed = None
-        if not found.is_reusable:
+        if not invitation.is_reusable:
             fields = await fields_of(request)
             password = fields.get("password", "")
             if password != fields.get("again", ""):
-                return self._join_page(request, found, "The two passwords differ: type the same one twice.", 422)
+                return self._join_page(request, invitation, "The two passwords differ: type the same one twice.", 422)
             try:
                 hashed = await run_in_threadpool(self._passwords.hash, password)
             except InputError as error:
-                return self._join_page(request, found, str(error), 422)
+                return self._join_page(request, invitation, str(error), 422)
         session = await run_in_threadpool(self._directory.accept_invitation, token, hashed, self._clock())
         return self._ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
 
-    def _join_page(self, request: Request, found: AccountInvitation, refused: str = "", status: int = 200) -> Response:
+    def _join_page(
+        self, request: Request, account_invitation: AccountInvitation, refused: str = "", status: int = 200
+    ) -> Response:
         study = open_study(self._study).settings.study
         context = {
-            "study": study, "invitation": found, "part": _PARTS[found.role], "shortest": MIN_LENGTH, "refused": refused,
+            "study": study, "invitation": account_invitation, "part": _PARTS[account_invitation.role], "shortest": MIN_LENGTH, "refused": refused,
         }  # fmt: skip
         return self._form(request, "join.html", context, status)
 

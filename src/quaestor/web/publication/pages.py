@@ -74,7 +74,9 @@ class ResultPages(Pages):
             "may_make": may_make,
             "shows": shows_ratings,
             "spoken": link_to(request, "interview-themes") if spoken else "",
-            "surveys": [(one, link_to(request, "survey-results", name=one.name)) for one in surveys if one.responses],
+            "surveys": [
+                (survey, link_to(request, "survey-results", name=survey.name)) for survey in surveys if survey.responses
+            ],
         }
         return self.page(request, "results.html", context)
 

@@ -67,10 +67,10 @@ class EvidencePages(Pages):
         context = await self.work(lambda: self._context(wanted, viewer, refused))
         return self.page(request, "evidence.html", context, _UNFIT if context["refused"] else 200)
 
-    def _context(self, wanted: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
+    def _context(self, query: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
         study, coding = self.opened.study, self.opened.coding_if_any
         context: dict[str, Any] = {
-            "wanted": wanted, "refused": refused, "found": None, "choices": None, "building": None,
+            "wanted": query, "refused": refused, "found": None, "choices": None, "building": None,
             "nothing": "", "saved": list_saved(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
@@ -86,7 +86,7 @@ class EvidencePages(Pages):
         if refused:
             return context
         try:
-            return context | {"found": find_items(search, wanted)}
+            return context | {"found": find_items(search, query)}
         except QuaestorError as error:
             return context | {"refused": str(error)}
 

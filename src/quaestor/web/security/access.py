@@ -190,12 +190,12 @@ class Access:
         receive = told_again(body, receive)
         if name in BY_LINK:
             return receive, None
-        said = request.headers.get("x-csrf-token", "")
-        if not said and is_form(request.headers):
-            said = fields_in(body).get("csrf", [""])[0]
-        elif not said and with_a_file:
-            said = (await read_upload(body, request.headers)).fields.get("csrf", "")
-        if not equal_secrets(said, request.state.csrf):
+        header = request.headers.get("x-csrf-token", "")
+        if not header and is_form(request.headers):
+            header = fields_in(body).get("csrf", [""])[0]
+        elif not header and with_a_file:
+            header = (await read_upload(body, request.headers)).fields.get("csrf", "")
+        if not equal_secrets(header, request.state.csrf):
             return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         return receive, None
 
@@ -216,8 +216,8 @@ class Access:
 
 def visitor_of(request: Request) -> Visitor | None:
     """Who asks, also where a request failed before anybody looked."""
-    found: Visitor | None = getattr(request.state, "visitor", None)
-    return found
+    visitor: Visitor | None = getattr(request.state, "visitor", None)
+    return visitor
 
 
 def route_name(scope: Scope) -> str | None:

@@ -94,11 +94,11 @@ class ConnectionPool:
         connection.held_bytes += count
         self.body_bytes += count
         if self.body_bytes > self.limits.body_bytes:
-            held: Counter[str] = Counter()
+            counter: Counter[str] = Counter()
             for one in self._connections:
-                held[one.network] += one.held_bytes
+                counter[one.network] += one.held_bytes
             unfinished = [one for one in self._connections if one.held_bytes and not one.reading_head]
-            largest = max((one.network for one in unfinished), key=held.__getitem__)
+            largest = max((one.network for one in unfinished), key=counter.__getitem__)
             for one in sorted((one for one in unfinished if one.network == largest), key=_since):
                 if self.body_bytes <= self.limits.body_bytes:
                     break

@@ -114,7 +114,7 @@ class Overview:
 
     @property
     def hours(self) -> float:
-        return sum(one.hours or 0.0 for one in self.rounds)
+        return sum(round_state.hours or 0.0 for round_state in self.rounds)
 
 
 def overview(
@@ -124,20 +124,23 @@ def overview(
     leads = viewer.role is Role.LEAD
     status, following = status_and_next(study, coding, opened, wait=False)
     result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
-    rounds = [RoundLine(one.round, one.kind, NOT_OPENED, seats=_planned(one, viewer)) for one in study.settings.rounds]
+    rounds = [
+        RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_planned(round_state, viewer))
+        for round_state in study.settings.rounds
+    ]
     waiting: list[Waiting] = []
     latest: list[Done] = []
     publishable = False
     if coding is not None:
         with coding.locked_state() as state:
             sight = Sight(state, coding.lead, viewer)
-            opened = {name: _line(sight, one) for name, one in state.rounds.items()}
+            opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
             waiting = waiting_for(state, viewer.name)
             latest = latest_acts(sight)
             publishable = report_can_be_made(study, state)
-        planned = [opened.pop(one.round, one) for one in rounds]
+        planned = [opened.pop(round_state.round, round_state) for round_state in rounds]
         rounds = [_with_agreement(coding, one) for one in (*planned, *opened.values())]
-    sees = {one.round for one in rounds if one.look and one.look.may == "now"}
+    sees = {round_state.round for round_state in rounds if round_state.look and round_state.look.may == "now"}
     surveys = survey_status(coding or study)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
@@ -184,70 +187,70 @@ def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatu
 
     Whoever reads this has the desk before them, so an open survey needs no `quaestor serve`.
     """
-    if following is not None and any(one.survey == following.survey and one.status == OPEN for one in surveys):
+    if following is not None and any(survey.survey == following.survey and survey.status == OPEN for survey in surveys):
         return replace(following, command="quaestor survey status")
     if following is None or following.page != "disagreements" or following.round in sees:
         return following
     return replace(following, words=f"Settle the round {following.round}")
 
 
-def _planned(one: RoundSettings, viewer: Viewer) -> tuple[Seated, ...]:
+def _planned(round_settings: RoundSettings, viewer: Viewer) -> tuple[Seated, ...]:
     return tuple(
         Seated(rater if viewer.sees_names else f"rater {_LETTERS[place : place + 1] or place + 1}", 0, 0)
-        for place, rater in enumerate(one.raters)
+        for place, rater in enumerate(round_settings.raters)
     )
 
 
-def _line(sight: Sight, one: RoundState) -> RoundLine:
-    plan = one.plan
-    timed = one.status == CLOSED or _may_time(sight, one)
-    hours = sum(one.seconds.values()) / 3600 if timed else None
-    compared = facets_compared(one)
+def _line(sight: Sight, round_state: RoundState) -> RoundLine:
+    plan = round_state.plan
+    timed = round_state.status == CLOSED or _may_time(sight, round_state)
+    hours = sum(round_state.seconds.values()) / 3600 if timed else None
+    compared = facets_compared(round_state)
     measured = plan.measured if plan.measured in compared else next(iter(compared), "")
     return RoundLine(
         plan.round,
         plan.kind,
-        one.status,
+        round_state.status,
         len(plan.items),
-        one.set,
-        len(one.sets),
-        one.deadline,
-        one.closed,
-        one.incomplete if sight.viewer.role is Role.LEAD else "",
-        one.waived if sight.viewer.role is Role.LEAD else "",
-        one.simulated,
-        one.blindness,
-        sum(left_by_seat(one).values()),
-        tuple(_seated(sight, one, seat, timed) for seat in one.seats),
+        round_state.set,
+        len(round_state.sets),
+        round_state.deadline,
+        round_state.closed,
+        round_state.incomplete if sight.viewer.role is Role.LEAD else "",
+        round_state.waived if sight.viewer.role is Role.LEAD else "",
+        round_state.simulated,
+        round_state.blindness,
+        sum(left_by_seat(round_state).values()),
+        tuple(_seated(sight, round_state, seat, timed) for seat in round_state.seats),
         hours or None,
         measured,
-        _look(sight, one, measured),
+        _look(sight, round_state, measured),
     )
 
 
-def _may_time(sight: Sight, one: RoundState) -> bool:
+def _may_time(sight: Sight, round_state: RoundState) -> bool:
     """Hours of an open round tell of its pace: to the lead, unless the lead rates in it."""
     if sight.viewer.role is not Role.LEAD:
         return False
     try:
-        require_lead_view(sight.state, one.plan.round, sight.viewer.name, sight.lead)
+        require_lead_view(sight.state, round_state.plan.round, sight.viewer.name, sight.lead)
     except StateError:
         return False
     return True
 
 
-def _seated(sight: Sight, one: RoundState, seat: Seat, timed: bool) -> Seated:
-    who = " then ".join(called(sight, one.plan.round, rater) for rater in seat.raters)
-    spent = sum(one.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
-    return Seated(who, one.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
+def _seated(sight: Sight, round_state: RoundState, seat: Seat, timed: bool) -> Seated:
+    who = " then ".join(called(sight, round_state.plan.round, rater) for rater in seat.raters)
+    spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
+    return Seated(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
-def _look(sight: Sight, one: RoundState, measured: str) -> Look | None:
-    if not measured or not one.given:
+def _look(sight: Sight, round_state: RoundState, measured: str) -> Look | None:
+    if not measured or not round_state.given:
         return None
     if sight.viewer.role is Role.LEAD:
-        return look_at(sight.state, one.plan.round, sight.viewer.name, sight.lead)
-    return None if sight.why_no_ratings(one.plan.round) else Look("now")
+        return look_at(sight.state, round_state.plan.round, sight.viewer.name, sight.lead)
+    return None if sight.why_no_ratings(round_state.plan.round) else Look("now")
 
 
 def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
@@ -263,18 +266,18 @@ def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
         return replace(line, reached=_reached(state, line, found))
 
 
-def _reached(state: State, line: RoundLine, found: WorkedOut) -> Reached:
+def _reached(state: State, line: RoundLine, worked_out: WorkedOut) -> Reached:
     one = state.round(line.round)
-    result = beside_threshold(one, found.agreement, as_fixed=True)
+    result = beside_threshold(one, worked_out.agreement, as_fixed=True)
     name = one.plan.statistic
-    measure = measure_of(found.agreement, STATISTICS[name], found.agreement.estimates[name])
+    measure = measure_of(worked_out.agreement, STATISTICS[name], worked_out.agreement.estimates[name])
     return Reached(
         measure.name,
         measure.value,
         measure.interval,
         measure.band,
-        found.agreement.n,
-        max(0, one.given - found.ratings),
+        worked_out.agreement.n,
+        max(0, one.given - worked_out.ratings),
         result.verdict,
         result.passed,
         measure.why,

@@ -63,8 +63,8 @@ class PayPages(Pages):
         if surveys is None:
             return []
         return [
-            (one, cards(surveys, one.survey) if pays else [], status_of(surveys, one.survey).status)
-            for one in payments(surveys)
+            (payment, cards(surveys, payment.survey) if pays else [], status_of(surveys, payment.survey).status)
+            for payment in payments(surveys)
         ]
 
     async def act(self, request: Request) -> Response:
@@ -175,29 +175,31 @@ class ClaimPages(StrangerPages):
         odd = not name.isprintable() or set(name) & set(NOT_IN_URL)
         return None if surveys is None or odd else claiming(surveys, name, token, language)
 
-    async def _claimed(self, request: Request, found: Claiming, token: str) -> Response:
+    async def _claimed(self, request: Request, claiming: Claiming, token: str) -> Response:
         fields = await fields_of(request)
-        address, words = fields.get("address", ""), found.questionnaire.words
+        address, words = fields.get("address", ""), claiming.questionnaire.words
         if address.strip() != fields.get("again", "").strip():
-            return self._claim_page(request, "claim.html", found, 422, words.say("not-the-same"), fields)
+            return self._claim_page(request, "claim.html", claiming, 422, words.say("not-the-same"), fields)
         try:
-            await self.work(lambda: claim(self.opened.surveys, found.survey, token, address))
+            await self.work(lambda: claim(self.opened.surveys, claiming.survey, token, address))
         except InputError as error:
-            return self._claim_page(request, "claim.html", found, 422, told(error, words), fields)
+            return self._claim_page(request, "claim.html", claiming, 422, told(error, words), fields)
         except TemporarilyUnavailable:
-            return self._claim_page(request, "claim.html", found, 503, words.say("try-later"), fields)
+            return self._claim_page(request, "claim.html", claiming, 503, words.say("try-later"), fields)
         except StateError:  # from another window: the page says that an address is there
             pass
-        return self.go(request, "claim", f"language={found.questionnaire.language}", name=found.survey, token=token)
+        return self.go(
+            request, "claim", f"language={claiming.questionnaire.language}", name=claiming.survey, token=token
+        )
 
     def _claim_page(
         self,
         request: Request,
         template: str,
-        found: Claiming,
+        claiming: Claiming,
         status: int = 200,
         refused: str = "",
         typed: dict[str, str] | None = None,
     ) -> Response:
-        context = {"survey": found.questionnaire, "claiming": found, "refused": refused, "typed": typed or {}}
+        context = {"survey": claiming.questionnaire, "claiming": claiming, "refused": refused, "typed": typed or {}}
         return self.form(request, template, context, status)

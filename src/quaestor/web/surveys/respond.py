@@ -86,24 +86,24 @@ class RespondentPages(StrangerPages):
             return await self._begun(request, found)
         return self.plain(request, "survey_begin.html", {"survey": found.questionnaire})
 
-    async def _begun(self, request: Request, found: Door) -> Response:
+    async def _begun(self, request: Request, door: Door) -> Response:
         wait = self._pace.wait(request.client.host if request.client else "")
         if wait is not None:
-            answer = self.refused(request, 429, "moment", "many-begun", found.questionnaire)
+            answer = self.refused(request, 429, "moment", "many-begun", door.questionnaire)
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
-        language = found.questionnaire.language if found.questionnaire else ""
+        language = door.questionnaire.language if door.questionnaire else ""
         key = checked_key((await fields_of(request)).get("key", ""))
 
         def first() -> str:
-            code = code_at_entrance(self._surveys, found.survey, key)
-            return begin(self._surveys, found.survey, language, code=code)[0]
+            code = code_at_entrance(self._surveys, door.survey, key)
+            return begin(self._surveys, door.survey, language, code=code)[0]
 
         try:
             code = await self.work(first)
         except TemporarilyUnavailable:
-            return self.refused(request, 503, "moment", "begin-later", found.questionnaire)
-        return self.go(request, "answer", name=found.survey, code=code)
+            return self.refused(request, 503, "moment", "begin-later", door.questionnaire)
+        return self.go(request, "answer", name=door.survey, code=code)
 
     # A page of questions
 
@@ -199,7 +199,7 @@ class RespondentPages(StrangerPages):
             "since": since,
             "trap": TRAP_FIELD,
             "refused": refused,
-            "added": [one for one in met.questions if came_again and one.id not in met.response.answers],
+            "added": [question for question in met.questions if came_again and question.id not in met.response.answers],
         }
         return self.plain(request, "survey_page.html", context, status)
 
@@ -249,9 +249,9 @@ class RespondentPages(StrangerPages):
             raise InputError("this response belongs to another survey")
         return found
 
-    def _shut(self, request: Request, found: Door, code: str = "") -> Response:
-        status = 409 if found.entrance in (Entrance.NOT_YET, Entrance.INVITED) else 410
-        context = {"survey": found.questionnaire, "entrance": found.entrance, "code": code, "name": found.survey}
+    def _shut(self, request: Request, door: Door, code: str = "") -> Response:
+        status = 409 if door.entrance in (Entrance.NOT_YET, Entrance.INVITED) else 410
+        context = {"survey": door.questionnaire, "entrance": door.entrance, "code": code, "name": door.survey}
         return self.plain(request, "survey_shut.html", context, status)
 
 

@@ -127,12 +127,12 @@ class SurveyResultPages(Pages):
         return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1"
 
     def _surveys(self, name: str) -> Surveys:
-        found = self.opened.surveys_if_any
-        if found is None or name not in found.names():
+        surveys_if_any = self.opened.surveys_if_any
+        if surveys_if_any is None or name not in surveys_if_any.names():
             survey_file(self.opened.study, name)
-        if found is None:
+        if surveys_if_any is None:
             raise StateError(f"The survey {name!r} has not been opened yet: its results stand here as soon as it is.")
-        return found
+        return surveys_if_any
 
 
 def _which(query: Mapping[str, str]) -> Which:

@@ -261,7 +261,7 @@ def _check_names(book: Codebook, code: Code) -> None:
         raise StateError(f"the key of {code.id!r} is {code.key!r}: one key of the keyboard is allowed")
     if not code.name.strip():
         raise StateError(f"the code {code.id!r} has no name: give it one")
-    for other in (one for one in book.children(code.parent, code.facet) if one.id != code.id):
+    for other in (child for child in book.children(code.parent, code.facet) if child.id != code.id):
         if other.name.casefold() == code.name.casefold():
             raise StateError(f"{other.id!r} is called {other.name!r} already: choose another name, or merge the two")
         if code.key and other.key == code.key:

@@ -86,7 +86,7 @@ def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
     if code:
         code = _code(facet, book, code)
     memo, links = _text(facet, given, "memo", LONGEST_MEMO), links_in(_text(facet, given, "link", _LONGEST_LINKS))
-    if longer := next((one for one in links if len(one) > _LONGEST_LINK), ""):
+    if longer := next((link for link in links if len(link) > _LONGEST_LINK), ""):
         raise InputError(f"a link of a stretch of {facet.id} has {len(longer):,} characters, at most {_LONGEST_LINK}")
     return Stretch(start, end, code, memo.strip(), _fields(facet, code, given.get("fields") or {}), " ".join(links))
 
@@ -125,9 +125,9 @@ def _fields(facet: Facet, code: str, given: Any) -> dict[str, str]:
     return {name: text for name, text in words.items() if text}
 
 
-def _place(one: Stretch) -> tuple[int, int, str]:
+def _place(stretch: Stretch) -> tuple[int, int, str]:
     """Two stretches with the same code at the same place are one; words in vivo likewise."""
-    return one.start, one.end, one.code
+    return stretch.start, stretch.end, stretch.code
 
 
 def links_in(link: str) -> tuple[str, ...]:
@@ -148,13 +148,13 @@ def is_stretches(answer: Any) -> bool:
 def codes_in(answer: Any) -> list[str]:
     """The codes that an answer names, each once; stretches whose words are their own name have none."""
     if is_stretches(answer):
-        return sorted({one.code for one in stretches_in(answer) if one.code})
+        return sorted({passage.code for passage in stretches_in(answer) if passage.code})
     return [str(one) for one in answer] if isinstance(answer, list | tuple) else [str(answer)]
 
 
 def in_vivo_in(answer: Any) -> list[Stretch]:
     """The stretches of an answer whose words are their own name."""
-    return [one for one in stretches_in(answer) if one.in_vivo] if is_stretches(answer) else []
+    return [passage for passage in stretches_in(answer) if passage.in_vivo] if is_stretches(answer) else []
 
 
 def own_words(answer: Any) -> Any:
@@ -195,10 +195,10 @@ def union(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[di
     """
     wanted = None if codes is None else set(codes)
     found = [
-        _Joined(((number, one),))
+        _Joined(((number, passage),))
         for number, answer in enumerate(answers)
-        for one in stretches_in(answer)
-        if not one.code or wanted is None or one.code in wanted
+        for passage in stretches_in(answer)
+        if not passage.code or wanted is None or passage.code in wanted
     ]
     while met := _met(found):
         found = _joined(found, met)
@@ -209,13 +209,13 @@ def union(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[di
     return [at_place[place].whole.payload() for place in sorted(at_place)]
 
 
-def _met(found: list[_Joined]) -> list[tuple[int, int]]:
+def _met(joineds: list[_Joined]) -> list[tuple[int, int]]:
     """Pairs that can be one, by their places in a list that is put in order; those that share most words come first."""
-    found.sort(key=lambda one: (one.whole.code, *_place(one.whole)))
+    joineds.sort(key=lambda one: (one.whole.code, *_place(one.whole)))
     pairs = []
-    for first, one in enumerate(found):
-        for second in range(first + 1, len(found)):
-            other = found[second]
+    for first, one in enumerate(joineds):
+        for second in range(first + 1, len(joineds)):
+            other = joineds[second]
             if other.whole.code != one.whole.code or other.whole.start >= one.whole.end:
                 break
             if one.answers.isdisjoint(other.answers) and _are_one(one.whole, other.whole):
@@ -225,20 +225,20 @@ def _met(found: list[_Joined]) -> list[tuple[int, int]]:
     return [(first, second) for _, _, first, second in sorted(pairs)]
 
 
-def _joined(found: list[_Joined], met: Iterable[tuple[int, int]]) -> list[_Joined]:
+def _joined(joineds: list[_Joined], met: Iterable[tuple[int, int]]) -> list[_Joined]:
     """Each with the first that it meets."""
     joined: list[_Joined] = []
     taken: set[int] = set()
     for first, second in met:
         if taken.isdisjoint((first, second)):
             taken |= {first, second}
-            joined.append(_Joined(found[first].said + found[second].said))
-    return joined + [one for place, one in enumerate(found) if place not in taken]
+            joined.append(_Joined(joineds[first].said + joineds[second].said))
+    return joined + [one for place, one in enumerate(joineds) if place not in taken]
 
 
-def _are_one(one: Stretch, other: Stretch) -> bool:
+def _are_one(stretch: Stretch, other: Stretch) -> bool:
     """Whether stretches of one code that overlap are one; words in vivo only at the same place."""
-    return bool(one.code) or (one.start, one.end) == (other.start, other.end)
+    return bool(stretch.code) or (stretch.start, stretch.end) == (other.start, other.end)
 
 
 def _together(several: Sequence[Stretch]) -> Stretch:
@@ -259,7 +259,7 @@ def _said_by_all(several: Iterable[str]) -> str:
 
 def differing_fields(answer: Any) -> list[str]:
     """The fields for which an answer still holds what each of several raters said."""
-    said = [one.fields for one in stretches_in(answer)]
+    said = [passage.fields for passage in stretches_in(answer)]
     return list(dict.fromkeys(name for fields in said for name, words in fields.items() if BETWEEN_RATERS in words))
 
 

@@ -173,13 +173,13 @@ def _plain(clause: Clause, title: Sequence[str], known: Words) -> Proposal | Non
     return Proposal(clause.verb, found.name, clause.certainty if plain else "guess")
 
 
-def _receiver(verb: str, found: ObjectFound, title: Sequence[str], known: Words) -> str | None:
+def _receiver(verb: str, object_found: ObjectFound, title: Sequence[str], known: Words) -> str | None:
     """What something is fed into, where that takes input, or what something is put on."""
     if verb in known.roles["attaching"]:
-        receiver = thing_after(found.end, frozenset({"to"}), title, known)
+        receiver = thing_after(object_found.end, frozenset({"to"}), title, known)
         return receiver.name if receiver else None
     if verb in known.roles["giving"]:
-        receiver = thing_after(found.end, frozenset({"to", "into", "in", "through"}), title, known)
+        receiver = thing_after(object_found.end, frozenset({"to", "into", "in", "through"}), title, known)
         if receiver and receiver.name.rsplit(" ", 1)[-1] in known.roles["receivers"]:
             return receiver.name
     return None

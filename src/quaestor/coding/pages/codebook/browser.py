@@ -34,13 +34,13 @@ def why_no_counts(sight: Sight) -> str:
     """
     if sight.viewer.role is Role.LEAD:
         return ""
-    for one in sight.state.rounds.values():
-        if _rates(one, sight.viewer.name):
-            return f"you rate in {one.plan.round}: how often each code was chosen is shown when that round is closed"
-        if one.plan.tie_breaker == sight.viewer.name and not (
-            one.status == CLOSED and settled(sight.state, one.plan.round)
+    for round_state in sight.state.rounds.values():
+        if _rates(round_state, sight.viewer.name):
+            return f"you rate in {round_state.plan.round}: how often each code was chosen is shown when that round is closed"
+        if round_state.plan.tie_breaker == sight.viewer.name and not (
+            round_state.status == CLOSED and settled(sight.state, round_state.plan.round)
         ):
-            return f"you break the ties of {one.plan.round}: counts are shown when all of them are settled"
+            return f"you break the ties of {round_state.plan.round}: counts are shown when all of them are settled"
     return ""
 
 
@@ -50,7 +50,7 @@ def counted(sight: Sight) -> list[str]:
         return []
     state = sight.state
     if sight.viewer.role in (Role.RATER, Role.TIE_BREAKER):
-        closed = [one.plan.round for one in state.rounds.values() if one.status == CLOSED]
+        closed = [round_state.plan.round for round_state in state.rounds.values() if round_state.status == CLOSED]
         return [*(name for name in closed if settled(state, name)), *state.published]
     return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
 
@@ -60,7 +60,11 @@ def last_version(sight: Sight) -> int:
     latest = sight.state.history.latest.version
     if sight.viewer.role is Role.LEAD:
         return latest
-    frozen = [one.plan.codebook for one in sight.state.rounds.values() if _rates(one, sight.viewer.name)]
+    frozen = [
+        round_state.plan.codebook
+        for round_state in sight.state.rounds.values()
+        if _rates(round_state, sight.viewer.name)
+    ]
     return max(frozen) if frozen else latest
 
 
@@ -74,8 +78,8 @@ def book_seen(sight: Sight, version: int | None = None) -> Codebook:
     return sight.state.history.at(last if version is None else version)
 
 
-def _rates(one: RoundState, name: str) -> bool:
-    return one.status == OPEN and one.seat_of(name) is not None
+def _rates(round_state: RoundState, name: str) -> bool:
+    return round_state.status == OPEN and round_state.seat_of(name) is not None
 
 
 _SHORT = 140
@@ -267,7 +271,8 @@ class CodebookRoom:
     def _counts(self, material: Material, book: Codebook) -> Counts:
         """Counted outside the lock; kept by all that it depends on."""
         newest = (
-            (name, len(made), max((one.number for one in made), default=0)) for name, made in material.decisions.items()
+            (name, len(decision), max((one.number for one in decision), default=0))
+            for name, decision in material.decisions.items()
         )
         key = (book.version, material.history.latest.version, *newest)
         with self._lock:

@@ -105,10 +105,10 @@ def _retire(fields: Fields, book: Codebook) -> dict[str, Any]:
 
 
 def _undo(fields: Fields, book: Codebook) -> dict[str, Any]:
-    said = text_in(fields, "version")
-    version = parse_whole_number(said)
+    text = text_in(fields, "version")
+    version = parse_whole_number(text)
     if version is None:
-        raise InputError(f"the change to undo is {said[:60]!r}: name it by its number in the history")
+        raise InputError(f"the change to undo is {text[:60]!r}: name it by its number in the history")
     return {"version": version}
 
 
@@ -147,15 +147,15 @@ def _code(fields: Fields) -> str:
 
 
 def _needed(fields: Fields, name: str, words: str) -> str:
-    given = text_in(fields, name)
-    if not given:
+    text = text_in(fields, name)
+    if not text:
         raise InputError(words)
-    return given
+    return text
 
 
 def _row(fields: Fields, name: str, row: int) -> str:
-    given = fields.get(name, ())
-    return given[row].strip() if row < len(given) else ""
+    field = fields.get(name, ())
+    return field[row].strip() if row < len(field) else ""
 
 
 def _cut(fields: Fields, name: str, mark: str, pieces: int, form: str) -> list[list[str]]:
@@ -324,5 +324,5 @@ def _rows(fields: Fields) -> tuple[PartRow, ...]:
 
 
 def _at(fields: Fields, name: str, row: int) -> str:
-    given = fields.get(name, ())
-    return given[row] if row < len(given) else ""
+    field = fields.get(name, ())
+    return field[row] if row < len(field) else ""

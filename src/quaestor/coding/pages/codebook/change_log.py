@@ -180,16 +180,24 @@ class Compared:
 def compared(before: Codebook, after: Codebook) -> list[Compared]:
     """In the order of the later version; what does not differ is left out."""
     facets, by_code = [], dict[str, list[Difference]]()
-    for one in differences(before, after):
-        if one.what == "facet added":
-            levels = f"facet added, with the levels {one.after}"
-            facets.append(Compared(one.code, after.facets[one.code].title or one.code, (levels,), (), is_code=False))
+    for difference in differences(before, after):
+        if difference.what == "facet added":
+            levels = f"facet added, with the levels {difference.after}"
+            facets.append(
+                Compared(
+                    difference.code,
+                    after.facets[difference.code].title or difference.code,
+                    (levels,),
+                    (),
+                    is_code=False,
+                )
+            )
         else:
-            by_code.setdefault(one.code, []).append(one)
+            by_code.setdefault(difference.code, []).append(difference)
     return [*facets, *(_of_code(before, after, code, found) for code, found in by_code.items())]
 
 
-def _of_code(before: Codebook, after: Codebook, code: str, found: list[Difference]) -> Compared:
+def _of_code(before: Codebook, after: Codebook, code: str, differences: list[Difference]) -> Compared:
     old, new = before.codes.get(code), after.codes.get(code)
     left = _texts(before, old) if old else {}
     right = _texts(after, new) if new else {}
@@ -200,15 +208,15 @@ def _of_code(before: Codebook, after: Codebook, code: str, found: list[Differenc
         if left.get(label, "") != right.get(label, "")
     )  # fmt: skip
     name = (after if new else before).path_name(code)
-    return Compared(code, name, tuple(_in_words(after, one) for one in found), texts)
+    return Compared(code, name, tuple(_in_words(after, one) for one in differences), texts)
 
 
-def _in_words(after: Codebook, one: Difference) -> str:
-    if one.what == "merged" and one.after in after.codes:
-        return f"merged into {after.path_name(one.after)}"
-    if one.what == "split":
-        return f"split into {', '.join(after.codes[part].name for part in one.after.split(', ') if part)}"
-    return one.what
+def _in_words(after: Codebook, difference: Difference) -> str:
+    if difference.what == "merged" and difference.after in after.codes:
+        return f"merged into {after.path_name(difference.after)}"
+    if difference.what == "split":
+        return f"split into {', '.join(after.codes[part].name for part in difference.after.split(', ') if part)}"
+    return difference.what
 
 
 def _texts(book: Codebook, code: Code) -> dict[str, str]:

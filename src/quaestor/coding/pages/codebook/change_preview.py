@@ -88,12 +88,16 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
         book = state.history.then(kind, payload)
         refuse_rules_that_fit_nothing(state, kind, payload)
         decided = [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
-        rated = [name for name, one in state.rounds.items() if one.status == CLOSED and not sight.why_no_ratings(name)]
+        rated = [
+            name
+            for name, round_state in state.rounds.items()
+            if round_state.status == CLOSED and not sight.why_no_ratings(name)
+        ]
         material = taken_out(state, decided=decided, rated=rated)
         frozen = tuple(
-            (name, one.plan.codebook)
-            for name, one in state.rounds.items()
-            if one.status == OPEN and coded_facets(state, name)
+            (name, round_state.plan.codebook)
+            for name, round_state in state.rounds.items()
+            if round_state.status == OPEN and coded_facets(state, name)
         )
         unseen = tuple(_unseen(state, sight, decided, rated))
     history = material.history
@@ -112,8 +116,8 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
 
 
 def _unseen(state: State, sight: Sight, decided: list[str], rated: list[str]) -> Iterable[tuple[str, str]]:
-    for name, one in state.rounds.items():
-        if one.status == CLOSED and coded_facets(state, name) and not (name in decided and name in rated):
+    for name, round_state in state.rounds.items():
+        if round_state.status == CLOSED and coded_facets(state, name) and not (name in decided and name in rated):
             yield name, sight.why_no_decisions(name) or sight.why_no_ratings(name)
 
 

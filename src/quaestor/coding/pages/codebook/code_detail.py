@@ -40,18 +40,18 @@ class Material:
 
     def decided(self) -> Iterator[Said]:
         """The final answers that name codes."""
-        for name, made in self.decisions.items():
+        for name, decision in self.decisions.items():
             answers: dict[str, dict[str, Any]] = {}
-            for one in made:
+            for one in decision:
                 answers.setdefault(one.item, {})[one.facet] = one.answer
-            for one in made:
+            for one in decision:
                 if codes := self._codes(name, one.facet, one.answer):
                     yield Said(name, one.facet, one.item, codes, answers[one.item], one.number)
 
     def rated(self) -> Iterator[Said]:
         """The ratings that name codes, one for each seat and item."""
-        for name, given in self.ratings.items():
-            for one in given:
+        for name, rating in self.ratings.items():
+            for one in rating:
                 for facet in self.asked[name]:
                     if codes := self._codes(name, facet, one.answers.get(facet)):
                         yield Said(name, facet, one.item, codes, one.answers, one.number)
@@ -84,7 +84,7 @@ def coded_facets(state: State, name: str) -> frozenset[str]:
 def _decisions(state: State, name: str) -> list[Decision]:
     if name in state.published:
         return list(state.published[name].values())
-    return [made[-1] for made in state.round(name).decisions.values()]
+    return [decision[-1] for decision in state.round(name).decisions.values()]
 
 
 def _ratings(state: State, name: str) -> list[Rating]:

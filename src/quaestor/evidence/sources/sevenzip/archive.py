@@ -1,7 +1,7 @@
-"""Streams members out of a `.7z` archive: nothing is unpacked to disk, memory stays flat, checksums are kept.
+"""Streams members out of a `.7z` archive in constant memory, without files on disk, and verifies checksums.
 
-The standard library decodes what dumps are packed with. Where the program 7zz is found, it decodes large
-blocks in its own process, so that unpacking and reading go on at the same time; rare methods need a program.
+The standard library decodes the methods that dumps use. If the program 7zz is installed, it decodes large blocks in
+its own process, in parallel with reading; rare methods need a program.
 """
 
 import lzma
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from quaestor.base.errors import InputError
-from quaestor.evidence.sources.sevenzip.decode import PIECE, START_SIZE, decoded, obstacle_to
+from quaestor.evidence.sources.sevenzip.decode import PIECE_BYTES, START_SIZE, decode_block, find_obstacle
 from quaestor.evidence.sources.sevenzip.header import (
     AES,
     BZIP2,
@@ -43,53 +43,56 @@ def _is_bsdtar(program: str) -> bool:
     return Path(program).stem == "bsdtar"
 
 
-def is_fast(program: str, block: HeaderBlock) -> bool:
-    """7zz decodes beside the reading process, measured at 1.5 to 2 times the speed; bsdtar gains nothing."""
+def is_faster_with(program: str, block: HeaderBlock) -> bool:
+    """Returns whether a program decodes the block faster: 7zz runs in parallel, measured at 1.5 to 2 times the speed.
+
+    bsdtar is no faster.
+    """
     return not _is_bsdtar(program) and any(coder.method != COPY for coder in block.coders)
 
 
-def command_for(program: str, archive: Path, block: HeaderBlock, names: list[str]) -> list[str]:
-    """The call that writes exactly these members, one after the other, to its output."""
+def build_command(program: str, archive: Path, block: HeaderBlock, names: list[str]) -> list[str]:
+    """Builds the command that writes exactly these members, in order, to standard output."""
     path = str(archive.absolute())
     if _is_bsdtar(program):
-        return [program, "-xOf", path, "--", *map(_without_wildcards, names)]
-    # Threads cost little memory with BZip2, but with LZMA2 each may hold hundreds of megabytes.
+        return [program, "-xOf", path, "--", *map(_escape_wildcards, names)]
+    # Threads need little memory with BZip2, but with LZMA2 each may need hundreds of megabytes.
     threads = "-mmt=8" if any(coder.method == BZIP2 for coder in block.coders) else "-mmt=1"
     return [program, "x", "-so", "-t7z", "-bd", "-y", "-spd", "-ssc", threads, "--", path, *names]
 
 
-def _without_wildcards(name: str) -> str:
+def _escape_wildcards(name: str) -> str:
     return "".join("\\" + letter if letter in "*?[]" else letter for letter in name)
 
 
-def from_program(command: list[str]) -> Generator[bytes, None, None]:
-    """Yields what a program writes; it is stopped when the reader stops, and its failure is raised."""
-    # In a bare locale bsdtar finds no name beyond ASCII.
+def run_program(command: list[str]) -> Generator[bytes, None, None]:
+    """Yields the output of a program; kills it when the caller stops reading, and raises ChildProcessError if it fails."""
+    # In the C locale bsdtar finds only ASCII names.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     with (
-        # A file takes any number of complaints, where a pipe that nobody reads would stop the program.
-        tempfile.TemporaryFile() as complaints,
+        # A file accepts any number of error messages; an unread pipe would block the program.
+        tempfile.TemporaryFile() as errors,
         subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=errors,
             env=environment,
         ) as process,
     ):
         try:
-            while process.stdout and (piece := process.stdout.read(PIECE)):
+            while process.stdout and (piece := process.stdout.read(PIECE_BYTES)):
                 yield piece
             if process.wait():
-                complaints.seek(max(complaints.seek(0, os.SEEK_END) - 4096, 0))
-                lines = complaints.read().decode(errors="replace").split("\n")
-                said = next((line.strip() for line in reversed(lines) if line.strip()), "nothing")
-                raise ChildProcessError(f"{Path(command[0]).name} ended with {process.returncode}: {said}")
+                errors.seek(max(errors.seek(0, os.SEEK_END) - 4096, 0))
+                lines = errors.read().decode(errors="replace").split("\n")
+                last_line = next((line.strip() for line in reversed(lines) if line.strip()), "no error message")
+                raise ChildProcessError(f"{Path(command[0]).name} ended with {process.returncode}: {last_line}")
         finally:
             process.kill()
 
 
-__all__ = ["PIECE", "START_SIZE", "Member", "SevenZip", "looks_like_sevenzip"]
+__all__ = ["PIECE_BYTES", "START_SIZE", "Member", "SevenZip", "looks_like_sevenzip"]
 
 MAGIC = b"7z\xbc\xaf\x27\x1c"
 DICTIONARY_LIMIT = 512 * 1024 * 1024
@@ -102,7 +105,7 @@ DECODING_ERRORS = (lzma.LZMAError, zlib.error, OSError, EOFError, ValueError, Me
 
 
 class SevenZip:
-    """A 7z archive whose header has been read and checked; its members are decoded only when streamed."""
+    """A 7z archive with a parsed and verified header; its members are decoded only when streamed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,16 +113,18 @@ class SevenZip:
             with path.open("rb") as file:
                 self._layout = _read_layout(path, file)
         except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror}); check the path and its rights.") from error
+            raise InputError(
+                f"{path} cannot be read ({error.strerror}); check the path and its permissions."
+            ) from error
         _refuse_unreadable(path, self._layout.blocks)
         self.members = tuple(entry.member for entry in self._layout.entries)
 
     def stream(
-        self, wanted: Callable[[Member], bool], *, programs: bool = True
+        self, is_selected: Callable[[Member], bool], *, programs: bool = True
     ) -> Iterator[tuple[Member, Iterator[bytes]]]:
         """Yields each wanted member with its bytes; what the caller leaves unread is skipped.
 
-        Damage raises InputError at the place where the good bytes of a member end.
+        Damage raises InputError at the index where the good bytes of a member end.
         """
         chosen = [entry for entry in self._layout.entries if wanted(entry.member)]
         by_block: dict[int, list[ArchiveEntry]] = {}
@@ -127,54 +132,54 @@ class SevenZip:
             if entry.member.size:
                 by_block.setdefault(entry.block, []).append(entry)
         program = find_program() if programs else None
-        source: _Source | None = None
+        reader: _BlockReader | None = None
         current = None
         try:
             for entry in chosen:
                 if entry.member.size and entry.block != current:
-                    if source:
-                        source.close()
+                    if reader:
+                        reader.close()
                     current = entry.block
-                    source = self._open(self._layout.blocks[current], by_block[current], program)
-                contents = source.read(entry) if source and entry.member.size else _nothing()
+                    reader = self._open(self._layout.blocks[current], by_block[current], program)
+                contents = reader.read(entry) if reader and entry.member.size else _nothing()
                 yield entry.member, contents
                 contents.close()
         finally:
-            if source:
-                source.close()
+            if reader:
+                reader.close()
 
-    def _open(self, block: HeaderBlock, entries: list[ArchiveEntry], program: str | None) -> "_Source":
-        """Chooses how a block is decoded: by a program where one is needed or faster, or in this process."""
-        obstacle = obstacle_to(block)
+    def _open(self, block: HeaderBlock, entries: list[ArchiveEntry], program: str | None) -> "_BlockReader":
+        """Opens a block with a program if one is needed or faster, else in this process."""
+        obstacle = find_obstacle(block)
         if obstacle and not program:
             raise _unreadable(self.path, obstacle)
         size = sum(entry.member.size for entry in entries)
-        if program and (obstacle or (is_fast(program, block) and size >= PROGRAM_THRESHOLD)):
+        if program and (obstacle or (is_faster_with(program, block) and size >= PROGRAM_THRESHOLD)):
             names = [entry.member.name for entry in entries]
-            if self._can_be_asked_for(names):
+            if self._are_safe_arguments(names):
                 starts = [0, *accumulate(entry.member.size for entry in entries)][:-1]
-                pieces = from_program(command_for(program, self.path, block, names))
-                return _Source(self.path, pieces, dict(zip(entries, starts, strict=True)), size)
+                pieces = run_program(build_command(program, self.path, block, names))
+                return _BlockReader(self.path, pieces, dict(zip(entries, starts, strict=True)), size)
             if obstacle:
                 raise InputError(
-                    f"{self.path} is packed with {obstacle} and has member names that no program can safely "
-                    "be asked for; pack it again with LZMA2."
+                    f"{self.path} is packed with {obstacle} and has member names that cannot safely be passed to a "
+                    "program; pack it again with LZMA2."
                 )
         starts_in_block = {entry: entry.start for entry in entries}
-        return _Source(self.path, decoded(self.path, block), starts_in_block, block.size)
+        return _BlockReader(self.path, decode_block(self.path, block), starts_in_block, block.size)
 
-    def _can_be_asked_for(self, names: list[str]) -> bool:
-        """Programs find members by name; a name must mean one member, to every program and system."""
+    def _are_safe_arguments(self, names: list[str]) -> bool:
+        """Returns whether each name identifies exactly one member, for every program and operating system."""
         if sum(len(name.encode()) + 1 for name in names) > ARGUMENT_LIMIT:
             return False
         for name in names:
             is_plain = name.isprintable() and not set("\\\ufffd") & set(name)
             if not is_plain or {"", ".", ".."} & set(name.split("/")):
                 return False
-            # A program takes the name of a folder to mean all that lies in it.
+            # Programs treat the name of a folder as everything in it.
             inside = name + "/"
-            place = bisect_left(self._sorted_names, inside)
-            if self._sorted_names[place : place + 1] and self._sorted_names[place].startswith(inside):
+            index = bisect_left(self._sorted_names, inside)
+            if self._sorted_names[index : index + 1] and self._sorted_names[index].startswith(inside):
                 return False
             if bisect_right(self._sorted_names, name) - bisect_left(self._sorted_names, name) != 1:
                 return False
@@ -186,7 +191,7 @@ class SevenZip:
 
 
 def looks_like_sevenzip(path: Path) -> bool:
-    """Says whether a file begins as a 7z archive does."""
+    """Returns whether a file begins like a 7z archive."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -194,8 +199,8 @@ def looks_like_sevenzip(path: Path) -> bool:
         return False
 
 
-class _Source:
-    """The decoded bytes of one block, or of the wanted members in it, and the place reached so far."""
+class _BlockReader:
+    """Reads members from the decoded bytes of one block, or of the selected members in it."""
 
     def __init__(
         self, archive: Path, pieces: Generator[bytes, None, None], starts: dict[ArchiveEntry, int], size: int
@@ -212,15 +217,15 @@ class _Source:
         self._pieces.close()
 
     def read(self, entry: ArchiveEntry) -> Generator[bytes, None, None]:
-        """Yields the bytes of one member, and checks their number and checksum once they are all out."""
+        """Yields the bytes of one member and verifies their number and checksum at the end."""
         start = self._starts[entry]
         end = start + entry.member.size
         checksum = 0
         try:
             while self._position < start:
-                self._take(start - self._position)
+                self._read_next(start - self._position)
             while self._position < end:
-                piece = self._take(end - self._position)
+                piece = self._read_next(end - self._position)
                 checksum = zlib.crc32(piece, checksum)
                 yield piece
             if entry.digest is not None and checksum != entry.digest:
@@ -234,15 +239,15 @@ class _Source:
                 f"{entry.member.size:,} ({str(error) or type(error).__name__}); get the archive again."
             ) from error
 
-    def _take(self, limit: int) -> bytes:
+    def _read_next(self, limit: int) -> bytes:
         if self._used == len(self._piece):
             self._piece, self._used = next(self._pieces, b""), 0
             if not self._piece:
                 raise EOFError("the data ends too early")
-        taken = self._piece[self._used : self._used + limit]
-        self._used += len(taken)
-        self._position += len(taken)
-        return taken
+        data = self._piece[self._used : self._used + limit]
+        self._used += len(data)
+        self._position += len(data)
+        return data
 
 
 def _nothing() -> Generator[bytes, None, None]:
@@ -281,10 +286,10 @@ def _unpack_header(path: Path, block: HeaderBlock, length: int) -> bytes:
     if START_SIZE + block.offset + block.packed_size > length:
         raise _truncated(path)
     _refuse_unreadable(path, (block,))
-    if obstacle := obstacle_to(block):
+    if obstacle := find_obstacle(block):
         raise _unreadable(path, f"{obstacle} in its header")
     try:
-        header = b"".join(decoded(path, block))
+        header = b"".join(decode_block(path, block))
     except DECODING_ERRORS as error:
         raise InputError(f"{path} has a damaged 7z header ({error}); get the archive again.") from error
     if len(header) != block.size or (block.digest is not None and zlib.crc32(header) != block.digest):
@@ -304,7 +309,7 @@ def _unreadable(path: Path, obstacle: str) -> InputError:
 
 
 def _refuse_unreadable(path: Path, blocks: tuple[HeaderBlock, ...]) -> None:
-    """Raises for what nothing on this machine can read, before a caller starts to rely on it."""
+    """Raises InputError at once for a block that nothing on this machine can decode."""
     for coder in dict.fromkeys(coder for block in blocks for coder in block.coders):
         if coder.method == AES:
             raise InputError(f"{path} is encrypted; unpack it with its password and pack it again without one.")
@@ -313,6 +318,6 @@ def _refuse_unreadable(path: Path, blocks: tuple[HeaderBlock, ...]) -> None:
                 f"{path} needs a dictionary of {coder.window:,} bytes of memory, over {DICTIONARY_LIMIT:,}; "
                 "pack it again with a smaller one."
             )
-    obstacle = next(filter(None, map(obstacle_to, blocks)), None)
+    obstacle = next(filter(None, map(find_obstacle, blocks)), None)
     if obstacle and not find_program():
         raise _unreadable(path, obstacle)

@@ -1,4 +1,4 @@
-"""Decodes a block of a `.7z` archive with the standard library alone, a piece at a time."""
+"""Decodes a block of a `.7z` archive in pieces with the standard library alone."""
 
 import bz2
 import lzma
@@ -15,18 +15,18 @@ from quaestor.evidence.sources.sevenzip.header import (
     DELTA,
     LZMA,
     LZMA2,
-    NAMES_OF_METHODS,
+    METHOD_NAMES,
     Coder,
     HeaderBlock,
 )
 
 START_SIZE = 32
-PIECE = 1024 * 1024
+PIECE_BYTES = 1024 * 1024
 PACKED_PIECE = 256 * 1024
 
 
 class _Decompressor(Protocol):
-    """What the decompressors of `lzma` and `bz2` share."""
+    """The common interface of the decompressors of `lzma` and `bz2`."""
 
     @property
     def eof(self) -> bool: ...
@@ -38,7 +38,7 @@ class _Decompressor(Protocol):
 
 
 class _Inflater:
-    """Gives zlib's raw inflate the shape of the other decompressors."""
+    """Adapts zlib's raw inflate to the interface of the other decompressors."""
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
@@ -59,44 +59,44 @@ class _Inflater:
         return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
 
 
-def obstacle_to(block: HeaderBlock) -> str | None:
-    """What keeps the standard library from decoding a block, if anything does."""
+def find_obstacle(block: HeaderBlock) -> str | None:
+    """Returns why the standard library cannot decode a block, or None if it can."""
     for coder in block.coders:
         method, settings = coder.method, coder.settings
         if method == LZMA:
-            # The standard library's decoder holds less state than the format allows.
+            # The standard library's decoder supports fewer literal bits than the format allows.
             if len(settings) != 5 or settings[0] >= 225 or settings[0] % 9 + settings[0] // 9 % 5 > 4:
                 return "LZMA in unusual settings"
         elif method in (LZMA2, DELTA):
             if len(settings) != 1:
                 return "LZMA2 or Delta in unusual settings"
         elif method not in (COPY, DEFLATE, BZIP2, *BCJ_X86):
-            return NAMES_OF_METHODS.get(method, f"the method {method.hex()}")
+            return METHOD_NAMES.get(method, f"the method {method.hex()}")
     return None if block.is_chain else "coders that do not form a chain"
 
 
-def decoded(path: Path, block: HeaderBlock) -> Generator[bytes, None, None]:
-    """Undoes the coders of a block one after the other, each held to the size it declares."""
+def decode_block(path: Path, block: HeaderBlock) -> Generator[bytes, None, None]:
+    """Yields the decoded bytes of a block, none of whose coders may produce more than it declares."""
     with path.open("rb") as file:
-        pieces = _packed(file, START_SIZE + block.offset, block.packed_size)
+        pieces = _read_packed(file, START_SIZE + block.offset, block.packed_size)
         for coder in block.coders:
-            pieces = _held_to_size(_undone(coder, pieces), coder)
+            pieces = _limit_size(_apply_coder(coder, pieces), coder)
         yield from pieces
 
 
-def _packed(file: BinaryIO, offset: int, size: int) -> Iterator[bytes]:
+def _read_packed(file: BinaryIO, offset: int, size: int) -> Iterator[bytes]:
     file.seek(offset)
     while size and (piece := file.read(min(size, PACKED_PIECE))):
         size -= len(piece)
         yield piece
 
 
-def _held_to_size(pieces: Iterator[bytes], coder: Coder) -> Iterator[bytes]:
+def _limit_size(pieces: Iterator[bytes], coder: Coder) -> Iterator[bytes]:
     left = coder.size
     for piece in pieces:
         if piece[:left]:
             yield piece[:left]
-        # LZMA may carry no mark of its end: past the declared size it gives noise, not proof of a lie.
+        # LZMA may lack an end marker: bytes past the declared size are noise and prove nothing.
         if len(piece) > left and coder.method != LZMA:
             raise ValueError("more data follows than the header declares")
         left -= min(left, len(piece))
@@ -104,37 +104,39 @@ def _held_to_size(pieces: Iterator[bytes], coder: Coder) -> Iterator[bytes]:
             return
 
 
-def _undone(coder: Coder, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _apply_coder(coder: Coder, pieces: Iterator[bytes]) -> Iterator[bytes]:
     method, settings = coder.method, coder.settings
     if method == COPY:
         return pieces
     if method == DEFLATE:
-        return _decompressed(_Inflater, pieces)
+        return _decompress(_Inflater, pieces)
     if method == BZIP2:
-        return _decompressed(bz2.BZ2Decompressor, pieces, is_many=True)
+        return _decompress(bz2.BZ2Decompressor, pieces, is_many=True)
     if method in BCJ_X86:
-        return _raw(_as_lzma2(pieces), {"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "dict_size": PIECE})
+        return _decompress_lzma(
+            _wrap_as_lzma2(pieces), {"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "dict_size": PIECE_BYTES}
+        )
     if method == DELTA:
         delta = {"id": lzma.FILTER_DELTA, "dist": settings[0] + 1}
-        return _raw(_as_lzma2(pieces), delta, {"id": lzma.FILTER_LZMA2, "dict_size": PIECE})
-    # No match reaches further back than the block is long, so a small block needs no large window.
+        return _decompress_lzma(_wrap_as_lzma2(pieces), delta, {"id": lzma.FILTER_LZMA2, "dict_size": PIECE_BYTES})
+    # No match reaches back further than the block is long, so a small block needs no large window.
     window = max(4096, min(coder.window, coder.size))
     if method == LZMA2:
-        return _raw(pieces, {"id": lzma.FILTER_LZMA2, "dict_size": window})
+        return _decompress_lzma(pieces, {"id": lzma.FILTER_LZMA2, "dict_size": window})
     literal, rest = settings[0] % 9, settings[0] // 9
     bits = {"lc": literal, "lp": rest % 5, "pb": rest // 5}
-    return _raw(pieces, {"id": lzma.FILTER_LZMA1, "dict_size": window, **bits})
+    return _decompress_lzma(pieces, {"id": lzma.FILTER_LZMA1, "dict_size": window, **bits})
 
 
-def _raw(pieces: Iterator[bytes], *filters: dict[str, int]) -> Iterator[bytes]:
-    return _decompressed(lambda: lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters), pieces)
+def _decompress_lzma(pieces: Iterator[bytes], *filters: dict[str, int]) -> Iterator[bytes]:
+    return _decompress(lambda: lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters), pieces)
 
 
-def _as_lzma2(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Wraps bytes as unpacked LZMA2 chunks.
+def _wrap_as_lzma2(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Wraps bytes as uncompressed LZMA2 chunks.
 
-    The standard library undoes a filter only in front of LZMA; behind LZMA1, which has no end mark, it would
-    hold back the last bytes for ever. Wrapped like this a filter works behind every method and ends cleanly.
+    The standard library applies a filter only together with LZMA; with LZMA1, which has no end marker, it would never
+    return the last bytes. Wrapped like this, a filter works after every method and ends cleanly.
     """
     control = b"\x01"
     for piece in pieces:
@@ -147,18 +149,18 @@ def _as_lzma2(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b"\x00"
 
 
-def _decompressed(
+def _decompress(
     begin: Callable[[], _Decompressor], pieces: Iterator[bytes], *, is_many: bool = False
 ) -> Iterator[bytes]:
-    """Decodes piece by piece; no call gives more than one piece, however well the data was packed."""
+    """Decodes in pieces of limited size, however well the data was compressed."""
     decompressor = begin()
     data = b""
     while True:
         if not data and decompressor.needs_input:
             data = next(pieces, b"")
-        # Having taken all input, a decompressor may still hold output: only silence is the end.
+        # A decompressor may still have output after all input: the end is a call that returns nothing.
         is_drained = not data and decompressor.needs_input
-        output = decompressor.decompress(data, PIECE)
+        output = decompressor.decompress(data, PIECE_BYTES)
         data = b""
         if output:
             yield output

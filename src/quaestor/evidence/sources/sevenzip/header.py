@@ -1,4 +1,4 @@
-"""The header of a 7z archive: its members, the solid blocks they lie in, and how those are packed."""
+"""Parses the header of a 7z archive: its members, the solid blocks that contain them, and their compression."""
 
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -19,7 +19,7 @@ NAMES, ENCODED_HEADER = 0x11, 0x17
 COPY, DELTA, LZMA, LZMA2 = b"\x00", b"\x03", b"\x03\x01\x01", b"\x21"
 DEFLATE, BZIP2, PPMD, AES = b"\x04\x01\x08", b"\x04\x02\x02", b"\x03\x04\x01", b"\x06\xf1\x07\x01"
 BCJ_X86 = (b"\x04", b"\x03\x03\x01\x03")
-NAMES_OF_METHODS = {PPMD: "PPMd", b"\x03\x03\x01\x1b": "BCJ2", b"\x04\x01\x09": "Deflate64"}
+METHOD_NAMES = {PPMD: "PPMd", b"\x03\x03\x01\x1b": "BCJ2", b"\x04\x01\x09": "Deflate64"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Coder:
-    """One step of a block's packing: its method, the method's settings and the bytes it gives when undone."""
+    """One step of a block's compression: its method, the method's settings and the size of its decoded output."""
 
     method: bytes
     settings: bytes
@@ -40,22 +40,22 @@ class Coder:
 
     @property
     def window(self) -> int:
-        """The bytes of memory that the method says it needs to look back into."""
+        """The size of the dictionary that the method declares, in bytes."""
         if self.method in (LZMA, PPMD):
             return int.from_bytes(self.settings[1:5], "little")
         if self.method == LZMA2 and self.settings:
-            # Even settings are powers of two, odd ones lie half-way between.
+            # Even values are powers of two, odd ones are half-way between.
             return (2 | self.settings[0] & 1) << (min(self.settings[0], 40) // 2 + 11)
         return 0
 
 
 @dataclass(frozen=True)
 class HeaderBlock:
-    """One solid block: a stretch of the file that only decodes from its beginning."""
+    """One solid block: a range of the file that can only be decoded from its beginning."""
 
     coders: tuple[Coder, ...]
     is_chain: bool
-    """True when the coders stand in the order that undoes them, each feeding the next."""
+    """Whether the coders are in decoding order, each feeding the next."""
     offset: int
     packed_size: int
     size: int
@@ -64,7 +64,7 @@ class HeaderBlock:
 
 @dataclass(frozen=True)
 class ArchiveEntry:
-    """A member with its place: the number of its block, the first byte in it, and its checksum."""
+    """A member with the number of its block, its offset there, and its checksum."""
 
     member: Member
     block: int
@@ -74,14 +74,14 @@ class ArchiveEntry:
 
 @dataclass(frozen=True)
 class ArchiveLayout:
-    """All that a header says."""
+    """The contents of a header."""
 
     blocks: tuple[HeaderBlock, ...]
     entries: tuple[ArchiveEntry, ...]
 
 
 class HeaderFields:
-    """Reads the fields of a header one after the other, and never past its end."""
+    """Reads the fields of a header in order, and never past its end."""
 
     def __init__(self, data: bytes, archive: Path) -> None:
         self._data = data
@@ -89,167 +89,167 @@ class HeaderFields:
         self._position = 0
         self._parts = 0
 
-    def broken(self, what: str) -> InputError:
-        return InputError(f"{self._archive} has a broken 7z header ({what}); get the archive again.")
+    def build_error(self, problem: str) -> InputError:
+        return InputError(f"{self._archive} has a broken 7z header ({problem}); get the archive again.")
 
-    def take(self, count: int) -> bytes:
+    def read_bytes(self, count: int) -> bytes:
         if count > len(self._data) - self._position:
-            raise self.broken("it ends too early")
+            raise self.build_error("it ends too early")
         self._position += count
         return self._data[self._position - count : self._position]
 
-    def byte(self) -> int:
-        return self.take(1)[0]
+    def read_byte(self) -> int:
+        return self.read_bytes(1)[0]
 
-    def number(self) -> int:
-        """A number in 7z's own form: the leading ones of the first byte count the bytes that follow."""
-        first = self.byte()
+    def read_number(self) -> int:
+        """Reads a number in the 7z encoding: the leading ones of the first byte count the bytes that follow."""
+        first = self.read_byte()
         value = 0
         for index in range(8):
             mask = 0x80 >> index
             if not first & mask:
                 return value | (first & (mask - 1)) << (8 * index)
-            value |= self.byte() << (8 * index)
+            value |= self.read_byte() << (8 * index)
         return value
 
-    def count(self, limit: int, what: str) -> int:
-        count = self.number()
+    def read_count(self, limit: int, what: str) -> int:
+        count = self.read_number()
         if count > limit:
-            raise self.broken(f"it claims {count:,} {what}, more than {limit:,}")
+            raise self.build_error(f"it claims {count:,} {what}, more than {limit:,}")
         return count
 
     def expect(self, kind: int, what: str) -> None:
-        if self.byte() != kind:
-            raise self.broken(f"{what} missing")
+        if self.read_byte() != kind:
+            raise self.build_error(f"{what} missing")
 
-    def part(self) -> "HeaderFields":
-        """The fields of a part that says its own length, so that an unknown one is stepped over."""
+    def read_part(self) -> "HeaderFields":
+        """Reads a part that starts with its own length, so that unknown parts can be skipped."""
         self._parts += 1
         if self._parts > PART_LIMIT:
-            raise self.broken(f"it has more than {PART_LIMIT:,} parts")
-        return HeaderFields(self.take(self.number()), self._archive)
+            raise self.build_error(f"it has more than {PART_LIMIT:,} parts")
+        return HeaderFields(self.read_bytes(self.read_number()), self._archive)
 
-    def rest(self) -> bytes:
-        return self.take(len(self._data) - self._position)
+    def read_rest(self) -> bytes:
+        return self.read_bytes(len(self._data) - self._position)
 
-    def flags(self, count: int) -> list[bool]:
-        packed = self.take((count + 7) // 8)
+    def read_flags(self, count: int) -> list[bool]:
+        packed = self.read_bytes((count + 7) // 8)
         return [bool(packed[index // 8] & (0x80 >> index % 8)) for index in range(count)]
 
-    def digests(self, count: int) -> list[int | None]:
-        defined = [True] * count if self.byte() else self.flags(count)
-        return [int.from_bytes(self.take(4), "little") if known else None for known in defined]
+    def read_digests(self, count: int) -> list[int | None]:
+        defined = [True] * count if self.read_byte() else self.read_flags(count)
+        return [int.from_bytes(self.read_bytes(4), "little") if known else None for known in defined]
 
-    def inline(self) -> None:
-        """Refuses lists that are kept in another stream, which no known program writes."""
-        if self.byte():
-            raise self.broken("a list lies outside of the header")
+    def require_inline(self) -> None:
+        """Refuses lists in another stream, which no known program writes."""
+        if self.read_byte():
+            raise self.build_error("a list lies outside of the header")
 
 
-# The block of a stream, its first byte in there, its size and its checksum.
+# The block of a stream, its offset in the block, its size and its checksum.
 _Stream = tuple[int, int, int, int | None]
 
 
 @dataclass(frozen=True)
 class _Folder:
-    """A block as the header first describes it, before sizes and places are known."""
+    """A block as the header first describes it, before sizes and offsets are known."""
 
     coders: tuple[tuple[bytes, bytes], ...]
     chain: tuple[int, ...]
-    """The order that undoes the coders, or nothing when they do not form a simple chain."""
+    """The decoding order of the coders, or nothing if they do not form a simple chain."""
     final: int
     packed_streams: int
 
 
 def parse_header(data: bytes, archive: Path) -> ArchiveLayout:
-    """Reads a plain header."""
+    """Parses an uncompressed header."""
     fields = HeaderFields(data, archive)
     fields.expect(HEADER, "its beginning is")
-    kind = fields.byte()
+    kind = fields.read_byte()
     if kind == ARCHIVE_PROPERTIES:
-        while fields.byte() != END:
-            fields.part()
-        kind = fields.byte()
+        while fields.read_byte() != END:
+            fields.read_part()
+        kind = fields.read_byte()
     blocks: tuple[HeaderBlock, ...] = ()
     streams: list[_Stream] = []
     if kind == MAIN_STREAMS:
         blocks, streams = _parse_streams(fields)
-        kind = fields.byte()
+        kind = fields.read_byte()
     if kind == END:
         return ArchiveLayout(blocks, ())
     if kind != FILES:
-        raise fields.broken(f"its part {kind:#04x} is unknown")
+        raise fields.build_error(f"its part {kind:#04x} is unknown")
     return ArchiveLayout(blocks, _parse_files(fields, streams))
 
 
 def parse_encoded_header(data: bytes, archive: Path) -> HeaderBlock:
-    """Reads the description of a packed header and gives the block that holds the next header."""
+    """Parses the description of a packed header and returns the block that contains the real header."""
     fields = HeaderFields(data, archive)
     fields.expect(ENCODED_HEADER, "its beginning is")
     blocks, _ = _parse_streams(fields)
     if len(blocks) != 1:
-        raise fields.broken("a packed header must be one block")
+        raise fields.build_error("a packed header must be one block")
     if blocks[0].size > HEADER_LIMIT:
-        raise fields.broken(f"it unpacks to more than {HEADER_LIMIT:,} bytes")
+        raise fields.build_error(f"it unpacks to more than {HEADER_LIMIT:,} bytes")
     return blocks[0]
 
 
 def _parse_streams(fields: HeaderFields) -> tuple[tuple[HeaderBlock, ...], list[_Stream]]:
-    """The blocks, and for each stream in them its block, first byte, size and checksum."""
+    """Returns the blocks, and for each stream in them its block, offset, size and checksum."""
     offset, packed_sizes = 0, list[int]()
-    kind = fields.byte()
+    kind = fields.read_byte()
     if kind == PACK_INFO:
         offset, packed_sizes = _parse_packed_sizes(fields)
-        kind = fields.byte()
+        kind = fields.read_byte()
     blocks: tuple[HeaderBlock, ...] = ()
     if kind == UNPACK_INFO:
         blocks = _parse_blocks(fields, offset, packed_sizes)
-        kind = fields.byte()
+        kind = fields.read_byte()
     streams = [(index, 0, block.size, block.digest) for index, block in enumerate(blocks)]
     if kind == SUBSTREAMS_INFO:
         streams = _parse_substreams(fields, blocks)
-        kind = fields.byte()
+        kind = fields.read_byte()
     if kind != END:
-        raise fields.broken("the end of the streams is missing")
+        raise fields.build_error("the end of the streams is missing")
     return blocks, streams
 
 
 def _parse_packed_sizes(fields: HeaderFields) -> tuple[int, list[int]]:
-    offset = fields.number()
-    count = fields.count(MEMBER_LIMIT * 4, "packed streams")
+    offset = fields.read_number()
+    count = fields.read_count(MEMBER_LIMIT * 4, "packed streams")
     sizes = list[int]()
-    kind = fields.byte()
+    kind = fields.read_byte()
     if kind == SIZES:
-        sizes = [fields.number() for _ in range(count)]
-        kind = fields.byte()
+        sizes = [fields.read_number() for _ in range(count)]
+        kind = fields.read_byte()
     if kind == DIGESTS:
-        fields.digests(count)
-        kind = fields.byte()
+        fields.read_digests(count)
+        kind = fields.read_byte()
     if kind != END or len(sizes) != count:
-        raise fields.broken("the packed streams are described wrongly")
+        raise fields.build_error("the packed streams are described wrongly")
     return offset, sizes
 
 
 def _parse_blocks(fields: HeaderFields, offset: int, packed_sizes: list[int]) -> tuple[HeaderBlock, ...]:
     fields.expect(FOLDERS, "the list of blocks is")
-    count = fields.count(MEMBER_LIMIT, "blocks")
-    fields.inline()
+    count = fields.read_count(MEMBER_LIMIT, "blocks")
+    fields.require_inline()
     folders = [_parse_folder(fields) for _ in range(count)]
     fields.expect(UNPACK_SIZES, "the list of unpacked sizes is")
-    sizes = [[fields.number() for _ in folder.coders] for folder in folders]
+    sizes = [[fields.read_number() for _ in folder.coders] for folder in folders]
     digests: list[int | None] = [None] * count
-    kind = fields.byte()
+    kind = fields.read_byte()
     if kind == DIGESTS:
-        digests = fields.digests(count)
-        kind = fields.byte()
+        digests = fields.read_digests(count)
+        kind = fields.read_byte()
     if kind != END:
-        raise fields.broken("the blocks are described wrongly")
+        raise fields.build_error("the blocks are described wrongly")
     blocks = []
     first = 0
     for folder, outputs, digest in zip(folders, sizes, digests, strict=True):
         packed = packed_sizes[first : first + folder.packed_streams]
         if len(packed) != folder.packed_streams:
-            raise fields.broken("a block has no packed stream")
+            raise fields.build_error("a block has no packed stream")
         order = folder.chain or range(len(folder.coders))
         coders = tuple(Coder(*folder.coders[index], outputs[index]) for index in order)
         size = outputs[folder.final]
@@ -262,39 +262,39 @@ def _parse_blocks(fields: HeaderFields, offset: int, packed_sizes: list[int]) ->
 def _parse_folder(fields: HeaderFields) -> _Folder:
     coders = []
     inputs = 0
-    for _ in range(fields.count(CODER_LIMIT, "coders in a block")):
-        flags = fields.byte()
+    for _ in range(fields.read_count(CODER_LIMIT, "coders in a block")):
+        flags = fields.read_byte()
         if flags & 0xC0:
-            raise fields.broken("a coder is of an unknown kind")
-        method = fields.take(flags & 0x0F)
+            raise fields.build_error("a coder is of an unknown kind")
+        method = fields.read_bytes(flags & 0x0F)
         coder_inputs = 1
         if flags & 0x10:
-            coder_inputs = fields.count(CODER_LIMIT, "inputs of a coder")
-            if fields.number() != 1:
-                raise fields.broken("a coder has more than one output")
-        settings = fields.take(fields.number()) if flags & 0x20 else b""
+            coder_inputs = fields.read_count(CODER_LIMIT, "inputs of a coder")
+            if fields.read_number() != 1:
+                raise fields.build_error("a coder has more than one output")
+        settings = fields.read_bytes(fields.read_number()) if flags & 0x20 else b""
         coders.append((method, settings))
         inputs += coder_inputs
     joints = len(coders) - 1
     if not coders or inputs <= joints:
-        raise fields.broken("a block has no coder or no input")
-    fed_by = {fields.count(inputs - 1, "inputs"): fields.count(joints, "outputs") for _ in range(joints)}
+        raise fields.build_error("a block has no coder or no input")
+    fed_by = {fields.read_count(inputs - 1, "inputs"): fields.read_count(joints, "outputs") for _ in range(joints)}
     free = set(range(len(coders))) - set(fed_by.values())
     if len(fed_by) != joints or len(free) != 1:
-        raise fields.broken("the coders of a block are joined wrongly")
+        raise fields.build_error("the coders of a block are joined wrongly")
     packed_streams = inputs - joints
     if packed_streams > 1:
         for _ in range(packed_streams):
-            fields.count(inputs - 1, "inputs")
+            fields.read_count(inputs - 1, "inputs")
     final = free.pop()
     chain = _chain(fed_by, final) if inputs == len(coders) else ()
     return _Folder(tuple(coders), chain, final, packed_streams)
 
 
 def _chain(fed_by: dict[int, int], final: int) -> tuple[int, ...]:
-    """The order that undoes one-in one-out coders, found from the last; nothing if some stand apart."""
+    """Returns the decoding order of coders with one input and output; nothing if some are not connected."""
     order = [final]
-    # No output feeds twice and the last feeds none, so that this walk meets no coder again.
+    # No output is used twice and the last one is not used at all, so this loop visits no coder again.
     while order[-1] in fed_by:
         order.append(fed_by[order[-1]])
     return tuple(reversed(order)) if len(order) == len(fed_by) + 1 else ()
@@ -302,63 +302,63 @@ def _chain(fed_by: dict[int, int], final: int) -> tuple[int, ...]:
 
 def _parse_substreams(fields: HeaderFields, blocks: tuple[HeaderBlock, ...]) -> list[_Stream]:
     counts = [1] * len(blocks)
-    kind = fields.byte()
+    kind = fields.read_byte()
     if kind == SUBSTREAM_COUNTS:
         left = MEMBER_LIMIT
         for index in range(len(blocks)):
-            counts[index] = fields.count(left, "members")
+            counts[index] = fields.read_count(left, "members")
             left -= counts[index]
-        kind = fields.byte()
+        kind = fields.read_byte()
     spans = []
     has_sizes = kind == SIZES
     for index, (block, count) in enumerate(zip(blocks, counts, strict=True)):
         start = 0
-        for place in range(count):
-            is_last = place == count - 1
+        for position in range(count):
+            is_last = position == count - 1
             if not is_last and not has_sizes:
-                raise fields.broken("the sizes of the members are missing")
-            size = block.size - start if is_last else fields.number()
+                raise fields.build_error("the sizes of the members are missing")
+            size = block.size - start if is_last else fields.read_number()
             if size < 0 or size > block.size - start:
-                raise fields.broken("the members are larger than their block")
+                raise fields.build_error("the members are larger than their block")
             spans.append((index, start, size))
             start += size
     if has_sizes:
-        kind = fields.byte()
+        kind = fields.read_byte()
     known = [blocks[index].digest if counts[index] == 1 else None for index, _, _ in spans]
     if kind == DIGESTS:
-        unknown = [place for place, digest in enumerate(known) if digest is None]
-        for place, digest in zip(unknown, fields.digests(len(unknown)), strict=True):
-            known[place] = digest
-        kind = fields.byte()
+        unknown = [index for index, digest in enumerate(known) if digest is None]
+        for index, digest in zip(unknown, fields.read_digests(len(unknown)), strict=True):
+            known[index] = digest
+        kind = fields.read_byte()
     if kind != END:
-        raise fields.broken("the members are described wrongly")
+        raise fields.build_error("the members are described wrongly")
     return [(*span, digest) for span, digest in zip(spans, known, strict=True)]
 
 
 def _parse_files(fields: HeaderFields, streams: list[_Stream]) -> tuple[ArchiveEntry, ...]:
-    count = fields.count(MEMBER_LIMIT, "members")
+    count = fields.read_count(MEMBER_LIMIT, "members")
     names: list[str] = []
     without_stream = [False] * count
     empty_files: list[bool] = []
     anti_files: list[bool] = []
-    while (kind := fields.byte()) != END:
-        part = fields.part()
+    while (kind := fields.read_byte()) != END:
+        part = fields.read_part()
         if kind == EMPTY_STREAMS:
-            without_stream = part.flags(count)
+            without_stream = part.read_flags(count)
         elif kind == EMPTY_FILES:
-            empty_files = part.flags(sum(without_stream))
+            empty_files = part.read_flags(sum(without_stream))
         elif kind == ANTI_FILES:
-            anti_files = part.flags(sum(without_stream))
+            anti_files = part.read_flags(sum(without_stream))
         elif kind == NAMES:
             names = _parse_names(part, count)
     if len(names) != count:
-        raise fields.broken("the names are missing")
+        raise fields.build_error("the names are missing")
     if count - sum(without_stream) != len(streams):
-        raise fields.broken("it does not name as many members as it holds")
+        raise fields.build_error("it does not name as many members as it holds")
     entries = []
     with_stream = iter(streams)
-    # What has no stream is a folder, unless it is marked as an empty file and not as a deletion.
-    is_file = iter(mark and not anti for mark, anti in zip_longest(empty_files, anti_files, fillvalue=False))
+    # A member without a stream is a folder, unless it is marked as an empty file and not as a deletion.
+    is_file = iter(empty and not anti for empty, anti in zip_longest(empty_files, anti_files, fillvalue=False))
     for name, is_empty in zip(names, without_stream, strict=True):
         if not is_empty:
             block, start, size, digest = next(with_stream)
@@ -369,9 +369,9 @@ def _parse_files(fields: HeaderFields, streams: list[_Stream]) -> tuple[ArchiveE
 
 
 def _parse_names(part: HeaderFields, count: int) -> list[str]:
-    part.inline()
-    # Half a surrogate pair is a legal file name on Windows; nothing downstream could print or store it.
-    names = part.rest().decode("utf-16-le", errors="replace").split("\0", count)
+    part.require_inline()
+    # Half a surrogate pair is allowed in Windows file names, but cannot be printed or stored.
+    names = part.read_rest().decode("utf-16-le", errors="replace").split("\0", count)
     if len(names) != count + 1 or names[-1]:
-        raise part.broken("it does not name as many members as it holds")
+        raise part.build_error("it does not name as many members as it holds")
     return names[:-1]
