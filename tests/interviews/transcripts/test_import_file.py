@@ -255,3 +255,10 @@ def test_a_long_transcript_is_read_in_windows(interviews: Interviews) -> None:
     assert sheet.lines[0].turn.number == 2 * WINDOW
     with pytest.raises(InputError, match="3 pages"):
         transcript_sheet(interviews, "P1", 4)
+
+
+def test_a_transcript_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with open_interviews(a_study(tmp_path)) as interviews:
+        name = with_interview(interviews).id
+        with pytest.raises(InputError, match="is no file: name the transcript"):
+            import_transcript(interviews, name, tmp_path / "none.vtt")
