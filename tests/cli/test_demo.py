@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from quaestor.demo.folder import require_room
+from quaestor.demo.folder import require_free_folder
 
 QUAESTOR = str(Path(sys.executable).with_name("quaestor"))
 
@@ -79,7 +79,7 @@ def test_an_interrupt_ends_all_processes_and_the_folder_can_be_reused(tmp_path: 
     assert "Traceback" not in errors
     gone, alive = psutil.wait_procs(processes, timeout=60)
     assert (len(gone), alive) == (len(processes), [])
-    require_room(folder)
+    require_free_folder(folder)
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
 
 
@@ -92,7 +92,7 @@ def test_a_failure_in_the_middle_is_shown_on_the_page_and_ends_the_command(tmp_p
         assert running.returncode == 2
     assert "File too large" in errors
     assert "Traceback" not in errors
-    require_room(tmp_path / "demo")
+    require_free_folder(tmp_path / "demo")
 
 
 def test_a_used_folder_or_port_is_refused_before_anything_is_built(tmp_path: Path) -> None:

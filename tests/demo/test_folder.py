@@ -7,29 +7,29 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.demo.folder import make_room, require_room
+from quaestor.demo.folder import create_demo_folder, require_free_folder
 
 
 def test_an_earlier_demo_makes_room_and_nothing_of_it_stays(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     for _ in range(2):
-        make_room(folder, "blank")
+        create_demo_folder(folder, "blank")
         assert not (folder / "left").exists()
         (folder / "left").touch()
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
     assert (folder / "study.toml").exists()
-    require_room(folder)
+    require_free_folder(folder)
 
 
 def test_an_empty_folder_has_room_and_another_one_or_a_file_has_not(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    make_room(tmp_path / "empty", "blank")
+    create_demo_folder(tmp_path / "empty", "blank")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     (tmp_path / "file").touch()
     for name in ("mine", "file"):
         with pytest.raises(InputError, match="name another folder"):
-            make_room(tmp_path / name, "blank")
+            create_demo_folder(tmp_path / name, "blank")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
 
 
@@ -42,5 +42,5 @@ def test_one_that_is_interrupted_while_it_is_made_is_not_there_at_all(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "touch", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            make_room(tmp_path / "demo", "blank")
+            create_demo_folder(tmp_path / "demo", "blank")
     assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ from quaestor.coding.model.state import OPEN
 from quaestor.coding.rating import next_for
 from quaestor.coding.session import open_coding
 from quaestor.demo.coding import BESIDE, ROUND, SIZE
-from quaestor.demo.folder import VISITOR, doors_left, make_doors
+from quaestor.demo.folder import VISITOR, drop_used_links, create_join_links
 from quaestor.demo.run import run_demo
 from quaestor.demo.survey import SURVEY, survey_so_far
 from quaestor.evidence.funnel import dropped_at_file, last_result, run_funnel
@@ -87,16 +87,16 @@ def test_the_survey_of_the_demo_is_open_and_answered_as_printed(demo: Study) -> 
 
 
 def test_the_visitors_link_leads_to_a_sheet_and_works_once(demo: Study) -> None:
-    doors = make_doors(demo)
+    doors = create_join_links(demo)
     assert doors.visitor is not None
-    assert doors_left(demo, doors) == doors
+    assert drop_used_links(demo, doors) == doors
     with visitor(make_app(demo.root, passwords=Passwords(QUICK))) as opened:
         join(opened, doors.visitor)
         assert f"/rounds/{ROUND}/rate" in opened.get("/").text
         sheet = opened.get(f"/rounds/{ROUND}/rate").text
     assert "Practice" in sheet
     assert 'data-key="7"' in sheet
-    assert (doors_left(demo, doors).visitor, doors_left(demo, doors).lead) == (None, doors.lead)
+    assert (drop_used_links(demo, doors).visitor, drop_used_links(demo, doors).lead) == (None, doors.lead)
 
 
 def test_the_yearly_counts_of_the_refined_posts_are_the_printed_ones(demo: Study) -> None:

@@ -15,8 +15,8 @@ from quaestor.measures.agreement.chance_corrected import (
     build_contingency,
     fleiss_kappa,
     gwet_ac,
-    linear,
-    quadratic,
+    linear_weights,
+    quadratic_weights,
 )
 from quaestor.measures.agreement.table import patterns_of
 
@@ -84,7 +84,7 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed: int, weights: str | None) ->
     from sklearn.metrics import cohen_kappa_score
 
     matrix = ratings(seed)
-    scheme = {None: None, "linear": linear(np.arange(4.0)), "quadratic": quadratic(np.arange(4.0))}[weights]
+    scheme = {None: None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}[weights]
     expected = cohen_kappa_score(matrix[:, 0], matrix[:, 1], weights=weights)
     assert cohen_kappa(build_contingency(table_of(matrix)).counts, scheme).value == pytest.approx(expected, abs=1e-12)
 
@@ -95,7 +95,7 @@ def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: 
     from statsmodels.stats.inter_rater import cohens_kappa
 
     counts = build_contingency(table_of(ratings(seed))).counts
-    scheme = {None: None, "linear": linear(np.arange(4.0)), "quadratic": quadratic(np.arange(4.0))}[weights]
+    scheme = {None: None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}[weights]
     expected = cohens_kappa(counts, wt=weights)
     found = cohen_kappa(counts, scheme)
     assert found.value == pytest.approx(expected.kappa, abs=1e-12)
@@ -120,7 +120,7 @@ def test_fleiss_kappa_is_that_of_statsmodels(seed: int, raters: int) -> None:
 @pytest.mark.parametrize("weights", ["identity", "linear", "quadratic"])
 def test_ac_and_fleiss_with_their_errors_are_those_of_irrcac(seed: int, raters: int, gaps: float, weights: str) -> None:
     matrix = ratings(seed, raters=raters, gaps=gaps)
-    scheme = {"identity": None, "linear": linear(np.arange(4.0)), "quadratic": quadratic(np.arange(4.0))}
+    scheme = {"identity": None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}
     patterns, oracle = patterns_of(table_of(matrix)), irr_cac(matrix, weights)
     for ours, name in ((gwet_ac, "gwet"), (fleiss_kappa, "fleiss")):
         found, expected = ours(patterns, scheme[weights]), getattr(oracle, name)()["est"]

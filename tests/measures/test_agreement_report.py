@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
-from quaestor.measures.agreement.chance_corrected import jaccard_distance, masi_distance, membership
+from quaestor.measures.agreement.chance_corrected import jaccard_distance, masi_distance, build_membership
 from quaestor.measures.agreement.report import band
 
 
@@ -144,7 +144,7 @@ def test_scales_that_know_distances_weigh_disagreements() -> None:
 
 def test_distances_between_sets_are_those_of_jaccard_and_masi() -> None:
     sets = [frozenset("ab"), frozenset("ab"), frozenset("a"), frozenset("bc"), frozenset("cd"), frozenset()]
-    held = membership(sets, "abcd")
+    held = build_membership(sets, "abcd")
     assert jaccard_distance(held)[0] == pytest.approx([0, 0, 1 / 2, 2 / 3, 1, 1])
     assert masi_distance(held)[0] == pytest.approx([0, 0, 1 - 1 / 2 * 2 / 3, 1 - 1 / 3 * 1 / 3, 1, 1])
     assert jaccard_distance(held)[5, 5] == masi_distance(held)[5, 5] == 0

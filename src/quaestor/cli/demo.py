@@ -14,7 +14,7 @@ from quaestor.cli.output import console, progress_bar
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from quaestor.demo.folder import Doors
+    from quaestor.demo.folder import JoinLinks
     from quaestor.demo.process import DemoProcess
     from quaestor.web.demo.progress_pages import UnderWay
 
@@ -51,11 +51,11 @@ def _serve(folder: Path, seed: int, port: int) -> None:
     """Serves the demo from the start, while a separate process builds it."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from quaestor.demo.folder import require_room
+    from quaestor.demo.folder import require_free_folder
     from quaestor.demo.process import DemoProcess
     from quaestor.web.server import serve_on_this_machine
 
-    require_room(folder)
+    require_free_folder(folder)
     processes: list[DemoProcess] = []
     watching: list[Future[None]] = []
 
@@ -83,7 +83,7 @@ def _serve(folder: Path, seed: int, port: int) -> None:
 
 def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
     """Passes the events of the building process to the page and the terminal until it finishes or fails."""
-    from quaestor.demo.folder import doors_left, make_doors
+    from quaestor.demo.folder import drop_used_links, create_join_links
     from quaestor.demo.interviews import FOLDER
     from quaestor.demo.progress import DemoFailed, DemoFinished, InterviewsCoded, RoundOpened, SurveyOpened, build_event_printer
     from quaestor.people.membership import create_lead_token
@@ -97,7 +97,7 @@ def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: s
             tell(event)
             page.tell(event)
             if isinstance(event, RoundOpened):
-                doors = make_doors(open_study(folder))
+                doors = create_join_links(open_study(folder))
                 page.hand_over(make_app(folder), doors)
                 _print_join_links(doors, address)
             if isinstance(event, SurveyOpened):
@@ -112,10 +112,10 @@ def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: s
                 raise event.error
             if isinstance(event, DemoFinished):
                 _print_line(f"Serving {folder} at {address}  (Ctrl+C to stop)")
-                _print_join_links(doors_left(open_study(folder), doors), address)
+                _print_join_links(drop_used_links(open_study(folder), doors), address)
 
 
-def _print_join_links(doors: Doors, address: str) -> None:
+def _print_join_links(doors: JoinLinks, address: str) -> None:
     for title, token in (("Rate as a visitor", doors.visitor), ("Join as the lead", doors.lead)):
         if token is not None:
             _print_line(f"   {title}: {address}join/{token}  (valid once, for 7 days)")

@@ -12,7 +12,7 @@ from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_text_cache import ItemTexts
-from quaestor.measures.agreement import items_confused
+from quaestor.measures.agreement import find_confused_items
 from quaestor.measures.records import Confusion
 from quaestor.study.contributions import NoNames, TextMask
 
@@ -148,7 +148,7 @@ def confused_items(
     if found is None:
         return None
     table = found[1].table
-    every = items_confused(table, first, second, either=either)
+    every = find_confused_items(table, first, second, either=either)
     chosen = every[offset : offset + limit]
     with coding.locked_state() as state:
         one = require_look(coding, name, actor)

@@ -14,24 +14,24 @@ from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.study.templates import new_study
 
-_MARK = ".quaestor-demo"
+_MARKER_FILE = ".quaestor-demo"
 
 
-def require_room(folder: Path) -> None:
+def require_free_folder(folder: Path) -> None:
     """Refuses a folder that holds anything but an earlier demo."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name another folder")
-    if folder.exists() and any(folder.iterdir()) and not (folder / _MARK).exists():
+    if folder.exists() and any(folder.iterdir()) and not (folder / _MARKER_FILE).exists():
         raise InputError(f"{folder} is there and not an earlier demo: name another folder")
 
 
-def make_room(folder: Path, template: str) -> None:
+def create_demo_folder(folder: Path, template: str) -> None:
     """A new study that bears the demo's mark from its first moment, so that an interrupted one is in nobody's way."""
-    require_room(folder)
+    require_free_folder(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as aside:
         made = new_study(Path(aside) / "new", template)
-        (made / _MARK).touch()
+        (made / _MARKER_FILE).touch()
         if folder.exists():
             os.replace(folder, Path(aside) / "old")
         os.replace(made, folder)
@@ -41,24 +41,24 @@ VISITOR = "visitor"
 
 
 @dataclass(frozen=True)
-class Doors:
+class JoinLinks:
     """The one-time links into the demo, as tokens; none where a link has been used."""
 
     visitor: str | None
     lead: str | None
 
 
-def make_doors(study: Study, clock: Clock = exact_now) -> Doors:
+def create_join_links(study: Study, clock: Clock = exact_now) -> JoinLinks:
     """New links for the visitor and the lead; earlier ones end."""
-    return Doors(invite(study, VISITOR, Role.RATER, clock=clock)[0], create_lead_token(study, clock))
+    return JoinLinks(invite(study, VISITOR, Role.RATER, clock=clock)[0], create_lead_token(study, clock))
 
 
-def doors_left(study: Study, doors: Doors, clock: Clock = exact_now) -> Doors:
+def drop_used_links(study: Study, doors: JoinLinks, clock: Clock = exact_now) -> JoinLinks:
     """The links that can still be used."""
-    return Doors(*(door_left(study, token, clock) for token in (doors.visitor, doors.lead)))
+    return JoinLinks(*(find_usable_link(study, token, clock) for token in (doors.visitor, doors.lead)))
 
 
-def door_left(study: Study, token: str | None, clock: Clock = exact_now) -> str | None:
+def find_usable_link(study: Study, token: str | None, clock: Clock = exact_now) -> str | None:
     """A link that can still be used; none where it has been."""
     if token is None:
         return None

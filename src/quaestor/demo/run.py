@@ -16,7 +16,7 @@ from quaestor.demo.coding import (
     open_visitors_round,
     run_rounds,
 )
-from quaestor.demo.folder import VISITOR, make_room
+from quaestor.demo.folder import VISITOR, create_demo_folder
 from quaestor.demo.interviews import make_demo_interviews
 from quaestor.demo.progress import FunnelCompared, Comparison, DemoFinished, RoundOpened, SurveyOpened, SendEvent, ProgressReporter, build_event_printer
 from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
@@ -63,7 +63,7 @@ def make_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
     """
     teller = ProgressReporter(tell)
     teller.begin("study")
-    make_room(folder, STUDY)
+    create_demo_folder(folder, STUDY)
     teller.say(f"A new study in {folder}, from the bundled {STUDY}")
     truth = _gather(folder, seed, teller)
     study = add_visitors_round(open_study(folder))

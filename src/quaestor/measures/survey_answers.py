@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chndtr
 
 from quaestor.base.errors import InputError
-from quaestor.measures.agreement.estimates import QUANTILE, bootstrapped
+from quaestor.measures.agreement.estimates import QUANTILE, bootstrap_estimate
 from quaestor.measures.arrays import to_numbers
 from quaestor.measures.association import association
 from quaestor.measures.descriptive import count_groups, share
@@ -98,7 +98,7 @@ def mean(values: ArrayLike, seed: int) -> Estimate:
         return Estimate(value, se, value - QUANTILE * se, value + QUANTILE * se, "analytic")
     drawn = np.random.default_rng([seed, n]).multinomial(n, times / n, REPLICATES)
     # About the mean, so that large values lose no digits.
-    return bootstrapped(value, value + drawn @ (distinct - value) / n)
+    return bootstrap_estimate(value, value + drawn @ (distinct - value) / n)
 
 
 def distribution(values: ArrayLike, max_groups: int) -> list[tuple[str, Share]]:

@@ -24,7 +24,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
-from quaestor.demo.folder import Doors
+from quaestor.demo.folder import JoinLinks
 from quaestor.demo.interviews import FOLDER
 from quaestor.demo.progress import Event, DemoFailed, InterviewsCoded, StepAdvanced, RoundOpened
 from quaestor.demo.survey import open_demo_survey
@@ -55,13 +55,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return opened_study(tmp_path_factory.mktemp("under-way") / "study")
 
 
-def after(page: UnderWay, events: list[Event], study: Study) -> Doors:
+def after(page: UnderWay, events: list[Event], study: Study) -> JoinLinks:
     """Tell events, and let people in where their round is open; the links."""
-    doors = Doors(None, None)
+    doors = JoinLinks(None, None)
     for event in events:
         page.tell(event)
         if isinstance(event, RoundOpened):
-            doors = Doors(invited(study.root, Role.RATER), invited(study.root, Role.LEAD))
+            doors = JoinLinks(invited(study.root, Role.RATER), invited(study.root, Role.LEAD))
             page.hand_over(make_app(study.root, passwords=Passwords(QUICK)), doors)
     return doors
 
@@ -235,7 +235,7 @@ def test_the_desk_is_put_away_with_the_demo_even_if_nobody_came(study: Study) ->
     page = UnderWay(study.root)
     ended: list[str] = []
     with visitor(page):
-        page.hand_over(_ending(ended), Doors(None, None))
+        page.hand_over(_ending(ended), JoinLinks(None, None))
         assert ended == []
     assert ended == ["ended"]
 

@@ -1,7 +1,7 @@
 """How far raters agree: one function, `agreement`, for the desk, the command line and the paper."""
 
-from quaestor.measures.agreement.confusion import items_confused
+from quaestor.measures.agreement.confusion import find_confused_items
 from quaestor.measures.agreement.report import agreement, to_json
 from quaestor.measures.agreement.table import RatingTable, rating_table, set_table
 
-__all__ = ["RatingTable", "agreement", "items_confused", "rating_table", "set_table", "to_json"]
+__all__ = ["RatingTable", "agreement", "find_confused_items", "rating_table", "set_table", "to_json"]

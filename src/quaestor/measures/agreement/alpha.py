@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from quaestor.measures.agreement.estimates import ONE_CODE, bootstrapped, too_few
+from quaestor.measures.agreement.estimates import ONE_CODE, bootstrap_estimate, check_item_count
 from quaestor.measures.agreement.table import Floats, Patterns, Whole
 from quaestor.measures.records import Estimate
 
@@ -48,7 +48,7 @@ Distance = Floats | Literal["nominal", "ordinal"]
 
 def krippendorff_alpha(patterns: Patterns, distance: Distance, *, seed: int, replicates: int = REPLICATES) -> Estimate:
     """α with the spread of its replicates; every replicate is a sample of items with its own expected disagreement."""
-    if (why := too_few(patterns.n)) is not None:
+    if (why := check_item_count(patterns.n)) is not None:
         return why
     disagreement = _Disagreement(patterns, distance)
     value = float(disagreement.alphas(patterns.items[:, None])[0])
@@ -56,7 +56,7 @@ def krippendorff_alpha(patterns: Patterns, distance: Distance, *, seed: int, rep
         return Estimate(undefined=ONE_CODE)
     samples = draw_samples(patterns.items, replicates, np.random.default_rng(seed))
     found = [disagreement.alphas(sample) for sample in samples]
-    return bootstrapped(value, np.concatenate(found) if found else np.empty(0))
+    return bootstrap_estimate(value, np.concatenate(found) if found else np.empty(0))
 
 
 class _Disagreement:

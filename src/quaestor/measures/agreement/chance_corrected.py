@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.measures.agreement.estimates import ONE_CODE, QUANTILE, analytic, corrected, too_few, wilson
+from quaestor.measures.agreement.estimates import ONE_CODE, QUANTILE, analytic_estimate, correct_for_chance, check_item_count, wilson
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable
 from quaestor.measures.records import Estimate
 
@@ -18,16 +18,16 @@ def beyond_chance(patterns: Patterns, agreed: Floats, chance: float, chance_of_e
 
     The variance is that of the items' contributions to the coefficient, made linear in them.
     """
-    value = corrected(patterns.mean(agreed), chance)
+    value = correct_for_chance(patterns.mean(agreed), chance)
     if value is None:
         return Estimate(undefined=ONE_CODE)
     contribution = (agreed - chance - 2 * (1 - value) * (chance_of_each - chance)) / (1 - chance)
-    return analytic(value, patterns.mean((contribution - value) ** 2) / (patterns.n - 1))
+    return analytic_estimate(value, patterns.mean((contribution - value) ** 2) / (patterns.n - 1))
 
 
 def fleiss_kappa(patterns: Patterns, weights: Floats | None = None) -> Estimate:
     """κ for any number of raters, who need not be the same for each item; for two raters it is Scott's π."""
-    if (why := too_few(patterns.n)) is not None:
+    if (why := check_item_count(patterns.n)) is not None:
         return why
     met = patterns.use if weights is None else weights @ patterns.use
     chance = float((patterns.use * met).sum())
@@ -36,7 +36,7 @@ def fleiss_kappa(patterns: Patterns, weights: Floats | None = None) -> Estimate:
 
 def gwet_ac(patterns: Patterns, weights: Floats | None = None) -> Estimate:
     """AC1, or AC2 where weights are given (Gwet 2008)."""
-    if (why := too_few(patterns.n)) is not None:
+    if (why := check_item_count(patterns.n)) is not None:
         return why
     labels = len(patterns.use)
     if labels < 2:
@@ -54,7 +54,7 @@ def percent_agreement(patterns: Patterns, weights: Floats | None = None) -> Esti
     """
     n = patterns.n
     if n == 0:
-        return too_few(n) or Estimate()
+        return check_item_count(n) or Estimate()
     each = patterns.agreement(weights)
     value = patterns.mean(each)
     if np.isin(each, (0.0, 1.0)).all():
@@ -94,7 +94,7 @@ def build_contingency(table: RatingTable, first: int = 0, second: int = 1) -> Co
 def cohen_kappa(counts: Floats, weights: Floats | None = None) -> Estimate:
     """κ with its large-sample standard error when raters do agree beyond chance, not the one for testing κ = 0."""
     n = float(counts.sum())
-    if (why := too_few(int(n))) is not None:
+    if (why := check_item_count(int(n))) is not None:
         return why
     weight = np.eye(len(counts)) if weights is None else weights
     shares = counts / n
@@ -102,21 +102,21 @@ def cohen_kappa(counts: Floats, weights: Floats | None = None) -> Estimate:
     observed = float((weight * shares).sum())
     row_weights, column_weights = weight @ columns, rows @ weight
     chance = float(rows @ row_weights)
-    kappa = corrected(observed, chance)
+    kappa = correct_for_chance(observed, chance)
     if kappa is None:
         return Estimate(undefined=ONE_CODE)
     influence = weight - (row_weights[:, None] + column_weights) * (1 - kappa)
     spread = float((shares * influence**2).sum()) - (kappa - chance * (1 - kappa)) ** 2
-    return analytic(kappa, spread / (n * (1 - chance) ** 2))
+    return analytic_estimate(kappa, spread / (n * (1 - chance) ** 2))
 
 
-def linear(values: Floats) -> Floats:
+def linear_weights(values: Floats) -> Floats:
     """A disagreement counts by its distance."""
     distance = np.abs(values[:, None] - values)
     return np.asarray(1 - distance / _widest(distance))
 
 
-def quadratic(values: Floats) -> Floats:
+def quadratic_weights(values: Floats) -> Floats:
     """A disagreement counts by the square of its distance."""
     distance = (values[:, None] - values) ** 2
     return np.asarray(1 - distance / _widest(distance))
@@ -126,7 +126,7 @@ def _widest(distance: Floats) -> float:
     return float(distance.max(initial=0.0)) or 1.0
 
 
-def membership(sets: Sequence[frozenset[str]], codes: Sequence[str]) -> Floats:
+def build_membership(sets: Sequence[frozenset[str]], codes: Sequence[str]) -> Floats:
     """Sets × codes: 1 where the set holds the code."""
     place = {code: number for number, code in enumerate(codes)}
     held = np.zeros((len(sets), len(codes)))

@@ -8,14 +8,14 @@ from itertools import combinations
 import numpy as np
 
 from quaestor.measures.agreement.chance_corrected import Contingency
-from quaestor.measures.agreement.estimates import analytic, too_few, undefined
+from quaestor.measures.agreement.estimates import analytic_estimate, check_item_count, undefined_estimate
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable
 from quaestor.measures.records import CodeAgreement, ConfusedPair, Confusion, Estimate
 
-MOST_CONFUSED = 10
+MAX_CONFUSED = 10
 
 
-def confusion(labels: tuple[str, ...], found: Contingency) -> Confusion:
+def build_confusion(labels: tuple[str, ...], found: Contingency) -> Confusion:
     """The contingency table of two raters as its cells that are not empty."""
     rows, columns = np.nonzero(found.counts)
     numbers = found.counts[rows, columns].astype(np.int64).tolist()
@@ -24,7 +24,7 @@ def confusion(labels: tuple[str, ...], found: Contingency) -> Confusion:
     return Confusion(found.first, found.second, labels, named)
 
 
-def confused_pairs(table: RatingTable, most: int = MOST_CONFUSED) -> tuple[ConfusedPair, ...]:
+def confused_pairs(table: RatingTable, limit: int = MAX_CONFUSED) -> tuple[ConfusedPair, ...]:
     """The pairs of codes that stand against each other most often, counted in pairs of raters."""
     labels = len(table.labels)
     found = [np.empty(0, dtype=np.int64)]
@@ -32,14 +32,14 @@ def confused_pairs(table: RatingTable, most: int = MOST_CONFUSED) -> tuple[Confu
         torn = (one >= 0) & (other >= 0) & (one != other)
         found.append(np.minimum(one, other)[torn] * labels + np.maximum(one, other)[torn])
     pairs, often = np.unique(np.concatenate(found), return_counts=True)
-    first = np.lexsort((pairs, -often))[:most]
+    first = np.lexsort((pairs, -often))[:limit]
     return tuple(
         ConfusedPair((table.labels[pair // labels], table.labels[pair % labels]), int(number))
         for pair, number in zip(pairs[first], often[first], strict=True)
     )
 
 
-def items_confused(table: RatingTable, first: str, second: str, *, either: bool = False) -> tuple[str, ...]:
+def find_confused_items(table: RatingTable, first: str, second: str, *, either: bool = False) -> tuple[str, ...]:
     """The items behind a cell of the table of two raters: the first said the one, the second the other.
 
     With `either`, those on which any two raters stand so, whoever said which: the items of a confused pair.
@@ -77,7 +77,7 @@ def bias_index(table: RatingTable) -> float | None:
     return max(float(np.abs(one - other).sum() / 2) for one, other in combinations(shares, 2))
 
 
-def codes_of_two(codes: Sequence[str], counts: Floats, held: Floats | None = None) -> tuple[CodeAgreement, ...]:
+def compare_codes_of_two(codes: Sequence[str], counts: Floats, held: Floats | None = None) -> tuple[CodeAgreement, ...]:
     """Cohen's κ per code from the one contingency table; `held` tells which codes a label holds, else its own."""
     n = float(counts.sum())
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
@@ -85,7 +85,7 @@ def codes_of_two(codes: Sequence[str], counts: Floats, held: Floats | None = Non
         first, second, both = rows, columns, np.diag(counts)
     else:
         first, second, both = rows @ held, columns @ held, ((counts @ held) * held).sum(axis=0)
-    if (why := too_few(int(n))) is not None:
+    if (why := check_item_count(int(n))) is not None:
         estimates = [why] * len(codes)
         percent = np.full(len(codes), np.nan)
     else:
@@ -114,13 +114,13 @@ def _cohen(one: Floats, other: Floats, shared: Floats, n: float) -> tuple[Floats
     return kappa, np.divide(spread, n * room**2, out=np.zeros(len(one)), where=varied)
 
 
-def codes_of_many(codes: Sequence[str], patterns: Patterns, held: Floats | None = None) -> tuple[CodeAgreement, ...]:
+def compare_codes_of_many(codes: Sequence[str], patterns: Patterns, held: Floats | None = None) -> tuple[CodeAgreement, ...]:
     """Fleiss' κ per code, for any number of raters."""
     uses = patterns.counts if held is None else patterns.counts @ held
     raters, items, n = patterns.raters[:, None], patterns.items, patterns.n
     given, kept = (items @ uses if n else np.zeros(len(codes))), patterns.items.astype(np.float64)
     n_any, n_all = kept @ (uses > 0), kept @ (uses == raters)
-    if (why := too_few(n)) is not None:
+    if (why := check_item_count(n)) is not None:
         estimates = [why] * len(codes)
         percent = np.full(len(codes), np.nan)
     else:
@@ -147,9 +147,9 @@ def _fleiss(each: Floats, shares: Floats, items: np.ndarray, n: int) -> tuple[Fl
 
 def _estimates(codes: Sequence[str], kappa: Floats, variance: Floats) -> list[Estimate]:
     return [
-        undefined(f"the code {code} was given to every item or to none")
+        undefined_estimate(f"the code {code} was given to every item or to none")
         if np.isnan(value)
-        else analytic(float(value), float(spread))
+        else analytic_estimate(float(value), float(spread))
         for code, value, spread in zip(codes, kappa, variance, strict=True)
     ]
 

@@ -13,7 +13,7 @@ from quaestor.measures.records import Estimate
 QUANTILE = NormalDist().inv_cdf(0.975)
 """The half-width of a 95 % interval in standard errors: 1.96."""
 
-FEWEST_ITEMS = 2
+MIN_ITEMS = 2
 """Chance cannot be told apart from agreement on a single item."""
 
 ONE_CODE = "undefined, because every rating is the same code, so agreement by chance is certain"
@@ -21,18 +21,18 @@ ONE_CODE = "undefined, because every rating is the same code, so agreement by ch
 _CLOSE = 1e-12
 
 
-def undefined(why: str) -> Estimate:
+def undefined_estimate(why: str) -> Estimate:
     return Estimate(undefined=f"undefined, because {why}")
 
 
-def too_few(n: int) -> Estimate | None:
+def check_item_count(n: int) -> Estimate | None:
     """Why nothing can be said about so few items; None where there are enough."""
-    if n >= FEWEST_ITEMS:
+    if n >= MIN_ITEMS:
         return None
-    return undefined("no item has ratings by two raters" if n == 0 else "only one item has ratings by two raters")
+    return undefined_estimate("no item has ratings by two raters" if n == 0 else "only one item has ratings by two raters")
 
 
-def analytic(value: float, variance: float) -> Estimate:
+def analytic_estimate(value: float, variance: float) -> Estimate:
     """Value ± 1.96 standard errors, cut where a coefficient ends.
 
     Raters who differ and have a standard error of 0, as where one of them never gives a code, have no interval: one
@@ -45,16 +45,16 @@ def analytic(value: float, variance: float) -> Estimate:
     return Estimate(value, se, max(value - QUANTILE * se, -1.0), min(value + QUANTILE * se, 1.0), "analytic")
 
 
-def corrected(observed: float, chance: float) -> float | None:
+def correct_for_chance(observed: float, chance: float) -> float | None:
     """Agreement beyond chance as a share of what chance leaves; None where chance leaves nothing."""
     return None if 1 - chance < _CLOSE else (observed - chance) / (1 - chance)
 
 
-def bootstrapped(value: float, replicates: NDArray[np.float64]) -> Estimate:
+def bootstrap_estimate(value: float, replicates: NDArray[np.float64]) -> Estimate:
     """The spread of the replicates about a value, which stays the one of the data themselves."""
     value = _settle(value)
     found = replicates[np.isfinite(replicates)]
-    if found.size < FEWEST_ITEMS:
+    if found.size < MIN_ITEMS:
         return Estimate(value)
     low, high = np.quantile(found, [0.025, 0.975])
     return Estimate(value, float(found.std(ddof=1)), _settle(float(low)), _settle(float(high)), "bootstrap")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from quaestor.measures.agreement.chance_corrected import cohen_kappa, build_contingency, membership, percent_agreement
+from quaestor.measures.agreement.chance_corrected import cohen_kappa, build_contingency, build_membership, percent_agreement
 from quaestor.measures.agreement.confusion import (
     bias_index,
-    codes_of_many,
-    codes_of_two,
+    compare_codes_of_many,
+    compare_codes_of_two,
     confused_pairs,
-    confusion,
+    build_confusion,
     prevalence_index,
 )
 from quaestor.measures.agreement.statistics import STATISTICS, Ratings, codes_in_sets, weigh
@@ -52,15 +52,15 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
         warnings=_cautions(table, patterns, estimates, prevalence, bias),
         codes=_codes(table, patterns, counts),
         pairs=_pairs(table),
-        confusion=confusion(table.labels, both) if both else None,
+        confusion=build_confusion(table.labels, both) if both else None,
         confused=confused_pairs(table),
     )
 
 
 def _codes(table: RatingTable, patterns: Patterns, counts: Floats | None) -> tuple[CodeAgreement, ...]:
     codes = table.labels if table.sets is None else codes_in_sets(table)
-    held = None if table.sets is None else membership(table.sets, codes)
-    return codes_of_many(codes, patterns, held) if counts is None else codes_of_two(codes, counts, held)
+    held = None if table.sets is None else build_membership(table.sets, codes)
+    return compare_codes_of_many(codes, patterns, held) if counts is None else compare_codes_of_two(codes, counts, held)
 
 
 def _pairs(table: RatingTable) -> tuple[PairAgreement, ...]:

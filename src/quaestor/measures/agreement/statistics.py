@@ -14,11 +14,11 @@ from quaestor.measures.agreement.chance_corrected import (
     fleiss_kappa,
     gwet_ac,
     jaccard_distance,
-    linear,
+    linear_weights,
     masi_distance,
-    membership,
+    build_membership,
     percent_agreement,
-    quadratic,
+    quadratic_weights,
 )
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, in_order
 from quaestor.measures.records import Agreement, Estimate, Scale
@@ -40,15 +40,15 @@ def weigh(table: RatingTable, scale: Scale) -> Weighing:
     if table.sets is not None:
         if scale != "nominal":
             raise InputError(f"sets of codes have no {scale} scale: use nominal, or one code an item")
-        held = membership(table.sets, codes_in_sets(table))
+        held = build_membership(table.sets, codes_in_sets(table))
         masi = masi_distance(held)
         return Weighing("masi", 1 - masi, masi, 1 - jaccard_distance(held))
     if scale == "ordinal":
         if not table.ordered:
             raise InputError("an ordinal scale needs the order of its labels, and they are words: give their order")
-        return Weighing("linear", linear(np.arange(len(table.labels), dtype=np.float64)), "ordinal")
+        return Weighing("linear", linear_weights(np.arange(len(table.labels), dtype=np.float64)), "ordinal")
     if scale == "interval":
-        weights = quadratic(table.values())
+        weights = quadratic_weights(table.values())
         return Weighing("quadratic", weights, 1 - weights)
     return Weighing("", None, "nominal")
 

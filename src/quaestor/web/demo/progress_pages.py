@@ -31,7 +31,7 @@ from quaestor.web.security.headers import HEADERS, Prefixed, SafeHeaders
 
 # What the desk needs is loaded when there is a desk, so that the page answers in the first second.
 if TYPE_CHECKING:
-    from quaestor.demo.folder import Doors
+    from quaestor.demo.folder import JoinLinks
     from quaestor.demo.survey import SurveySoFar
 
 PAGE = "/demo"
@@ -59,7 +59,7 @@ class UnderWay:
         self._folder = folder
         self._way = DemoProgress()
         self._desk: Starlette | None = None
-        self._doors: Doors | None = None
+        self._doors: JoinLinks | None = None
         self._talks: Starlette | None = None
         self._talks_door: str | None = None
         self._templates = _templates()
@@ -85,7 +85,7 @@ class UnderWay:
         """Take what the makers tell; from any thread."""
         self._way = self._way.apply(event)
 
-    def hand_over(self, desk: Starlette, doors: Doors) -> None:
+    def hand_over(self, desk: Starlette, doors: JoinLinks) -> None:
         """Let people in, from now on; from any thread."""
         self._desk, self._doors = desk, doors
 
@@ -139,18 +139,18 @@ class UnderWay:
             self._failure_shown.set()
         return shown
 
-    def _doors_left(self, doors: Doors) -> Doors:
-        from quaestor.demo.folder import doors_left
+    def _doors_left(self, doors: JoinLinks) -> JoinLinks:
+        from quaestor.demo.folder import drop_used_links
         from quaestor.study.folder import open_study
 
-        return doors_left(open_study(self._folder), doors)
+        return drop_used_links(open_study(self._folder), doors)
 
     def _talks_door_left(self) -> str | None:
-        from quaestor.demo.folder import door_left
+        from quaestor.demo.folder import find_usable_link
         from quaestor.demo.interviews import FOLDER
         from quaestor.study.folder import open_study
 
-        return door_left(open_study(self._folder / FOLDER), self._talks_door)
+        return find_usable_link(open_study(self._folder / FOLDER), self._talks_door)
 
     def _survey_so_far(self) -> SurveySoFar | None:
         from quaestor.demo.survey import survey_so_far
